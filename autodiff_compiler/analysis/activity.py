@@ -1,0 +1,100 @@
+"""Activity analysis: which values carry a derivative from the inputs to the outputs.
+
+A value is *varied* if it depends differentiably on an input of interest, *useful* if an output depends differentiably on it, *active* if
+both (Hascoet and Pascual 2013, section 4). Control flow is solved to a fixpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..ir import opset
+from ..ir.core import IF, LOOP, Op, Region, Value, leaves
+from ..ir.rewrite import SHAPE_ONLY
+
+NonDiff = Callable[[Op], bool]
+
+
+def differentiable_operands(op: Op) -> Iterable[Value]:
+    skip = SHAPE_ONLY.get(op.prim, ())
+    if op.prim in _FIRST_ONLY:
+        yield from leaves(op.args[0])
+        return
+    if op.prim in (opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT):
+        yield from leaves((op.args[0], op.args[2]))
+        return
+    for position, arg in enumerate(op.args):
+        if position not in skip:
+            yield from leaves(arg)
+    yield from leaves(op.kwargs)
+
+
+_FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
+
+
+def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
+    """The active values of a function's body, with respect to these inputs."""
+    varied = set(v for v in inputs if v.type.may_be_float)
+    _fix(varied, lambda: _spread_varied(body, varied, nondiff))
+    useful: set[Value] = {v for v in leaves(body.exit)}
+    _fix(useful, lambda: _spread_useful(body, useful, nondiff))
+    return varied & useful
+
+
+def _fix(known: set[Value], step: Callable[[], None]) -> None:
+    before = -1
+    while before != len(known):
+        before = len(known)
+        step()
+
+
+def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None:
+    for op in region.ops:
+        if op.prim is IF:
+            for inner in op.regions:
+                _spread_varied(inner, varied, nondiff)
+                for result, arg in zip(op.results, inner.exit):
+                    if type(arg) is Value and arg in varied:
+                        varied.add(result)
+        elif op.prim is LOOP:
+            (body,) = op.regions
+            before = -1
+            while before != len(varied):
+                before = len(varied)
+                for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
+                    if (type(init) is Value and init in varied) or (type(out) is Value and out in varied):
+                        varied.add(param)
+                        varied.add(result)
+                _spread_varied(body, varied, nondiff)
+        elif op.prim is opset.PUSH:
+            stack, v = op.args
+            if v in varied:
+                varied.add(stack)
+        elif not nondiff(op) and any(v in varied for v in differentiable_operands(op)):
+            varied.update(r for r in op.results if r.type.may_be_float)
+
+
+def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None:
+    for op in reversed(region.ops):
+        if op.prim is IF:
+            for inner in op.regions:
+                for result, arg in zip(op.results, inner.exit):
+                    if result in useful and type(arg) is Value:
+                        useful.add(arg)
+                _spread_useful(inner, useful, nondiff)
+        elif op.prim is LOOP:
+            (body,) = op.regions
+            before = -1
+            while before != len(useful):
+                before = len(useful)
+                for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
+                    if result in useful or param in useful:
+                        useful.add(param)
+                        useful.update(v for v in (init, out) if type(v) is Value)
+                _spread_useful(body, useful, nondiff)
+        elif op.prim is opset.PUSH:
+            stack, v = op.args
+            if stack in useful and type(v) is Value:
+                useful.add(v)
+        elif not nondiff(op) and any(r in useful for r in op.results):
+            useful.update(differentiable_operands(op))

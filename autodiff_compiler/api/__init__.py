@@ -1,0 +1,1 @@
+"""The public transformations and what they stand on."""

@@ -1,0 +1,1 @@
+"""From IR to Python source, and from source to functions."""

@@ -1,0 +1,548 @@
+"""Print IR as Python and NumPy, the way one would write it by hand.
+
+The input is the output of the in-place pass: every store may be done where it stands.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..ir import opset
+from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Prim, Region, Value, leaves
+from ..ir.opset import ACCUM, ADDAT, COPY, GET, POP, PUSH, SET, STACK_NEW, STORES
+from ..ir.rewrite import content_operands
+from .expressions import Printer
+from .names import Naming
+
+WIDTH = 100
+MAX_DEPTH = 5
+
+
+@dataclass
+class Emitted:
+    """The text of a module that defines the function `name`; `objects` are bound in it before it runs."""
+
+    source: str
+    name: str
+    objects: dict[str, Any] = field(default_factory=dict)
+
+
+def emit_function(
+    fn: Function,
+    analysis: Any,
+    name: str,
+    *,
+    line_of: Callable[[Loc], str] | None = None,
+    prelude: list[str] | None = None,
+    params: list[str] | None = None,
+    result: Callable[[list[str]], str] | None = None,
+    split: int | None = None,
+) -> Emitted:
+    """The source of a function that computes `fn`.
+
+    `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name; `result` formats the
+    returned expressions. `split` is the number of leading results of a forward sweep; what follows becomes a nested ``pullback``.
+    """
+    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()))
+    return emitter.run(name, prelude or [], params, result, split)
+
+
+class Emitter:
+    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str]):
+        self.fn = fn
+        self.body = fn.body
+        self.analysis = analysis
+        self.line_of = line_of
+        self.lines: list[str] = []
+        self.depth = 1
+        self.inlined: dict[Op, Op | Region] = {}
+        self.weight: dict[Op, int] = {}
+        self.reads: dict[Op, frozenset[Any]] = {}
+        self.use_count: dict[Value, int] = {}
+        self.users: dict[Value, list[Op | Region]] = {}
+        self._count(self.body)
+        self._choose_inlined(self.body)
+        self.naming = Naming(self.body, self.inlined, reserved)
+        self.printer = Printer(self.naming, self.inlined)
+        self.commented: tuple[str, int, bool] | None = None
+        self.optional = self._optional_values()
+
+    # --- what is nested into what ---------------------------------------------------------------------------------
+
+    def _count(self, region: Region) -> None:
+        for op in region.ops:
+            for v in op.operands():
+                self.use_count[v] = self.use_count.get(v, 0) + 1
+                self.users.setdefault(v, []).append(op)
+            for inner in op.regions:
+                self._count(inner)
+        for v in leaves(region.exit):
+            self.use_count[v] = self.use_count.get(v, 0) + 1
+            self.users.setdefault(v, []).append(region)
+
+    def _choose_inlined(self, region: Region) -> None:
+        place = {op: k for k, op in enumerate(region.ops)}
+        hazards = [self._hazard(op) for op in region.ops]
+        for k, op in enumerate(region.ops):
+            for inner in op.regions:
+                self._choose_inlined(inner)
+            if not self._may_nest(op):
+                continue
+            v = op.results[0]
+            (user,) = self.users[v]
+            if isinstance(user, Region):
+                if user is not self.body:
+                    continue
+                last = len(region.ops)
+            else:
+                if user.parent is not region or not self._accepts(user, v):
+                    continue
+                last = place[user]
+            reads = frozenset().union(*(self.analysis.of(x) | self.analysis.inside_of(x) for x in content_operands(op)))
+            weight = 1
+            for x in op.operands():
+                if x.op in self.inlined:
+                    reads |= self.reads[x.op]
+                    weight += self.weight[x.op]
+            if weight > MAX_DEPTH:
+                continue
+            if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
+                continue
+            end = last
+            if any(h is not None and (h is True or h & reads) for h in hazards[k + 1 : end]):
+                continue
+            self.inlined[op] = user
+            self.weight[op] = weight
+            self.reads[op] = reads
+            if isinstance(user, Op):
+                self.weight[user] = self.weight.get(user, 0) + weight
+
+    def _may_nest(self, op: Op) -> bool:
+        if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim in STORES or op.prim in (STACK_NEW, opset.LIST_NEW):
+            return False
+        v = op.results[0]
+        if self.use_count.get(v, 0) != 1:
+            return False
+        derived = op.tag == "derived" or op.droppable
+        if v.hint and not derived:
+            return False  # the user gave it a name of its own
+        return True
+
+    def _accepts(self, user: Op, v: Value) -> bool:
+        """The operation can be printed with an expression in the place of this operand."""
+        if user.prim is LOOP:
+            return user.args[0] is not None and any(v is x for x in leaves(user.args[0]))
+        if user.prim in STORES:
+            return v is not user.args[0] and (user.prim is not ADDAT or user.args[0] is not v)
+        if user.prim in (GET,) and v is user.args[0]:
+            return v.op is not None and v.op.prim is not ADDAT
+        return True
+
+    def _hazard(self, op: Op) -> Any:
+        """What an operation forbids to be read after it that was to be read before: roots, or True for everything."""
+        if op.prim in STORES:
+            return self.analysis.of(op.args[0]) or None
+        if op.prim in (PUSH, POP):
+            return None
+        if op.prim.effects:
+            return True
+        if op.regions:
+            found: frozenset[Any] = frozenset()
+            for region in op.regions:
+                for inner in region.walk():
+                    h = self._hazard(inner) if not inner.regions else None
+                    if h is True:
+                        return True
+                    found |= h or frozenset()
+            if op.prim is LOOP:
+                for k, init in enumerate(op.args[1]):
+                    if op.regions[0].params[k + 1] in self.analysis.mutated:
+                        found |= self.analysis.of(init)
+            return found or None
+        return None
+
+    def _optional_values(self) -> set[Value]:
+        """Values that may be undefined and are copied from name to name, so that their name must exist."""
+        maybe: set[Value] = set()
+        before = -1
+        while before != len(maybe):
+            before = len(maybe)
+            for op in self.body.walk():
+                if op.prim is IF:
+                    for k, r in enumerate(op.results):
+                        if any(s.exit[k] is UNDEF or s.exit[k] in maybe for s in op.regions if _hashable(s.exit[k])):
+                            maybe.add(r)
+                elif op.prim is LOOP:
+                    inner = op.regions[0]
+                    for k, init in enumerate(op.args[1]):
+                        if init is UNDEF or (type(init) is Value and init in maybe) or (
+                            type(inner.exit[k + 1]) is Value and inner.exit[k + 1] in maybe
+                        ):
+                            maybe.add(inner.params[k + 1])
+                            maybe.add(op.results[k])
+        return {v for v in maybe if any(isinstance(u, Region) or u.regions or u.prim is PUSH for u in self.users.get(v, ()))}
+
+    # --- statements -----------------------------------------------------------------------------------------------
+
+    def run(
+        self, name: str, prelude: list[str], params: list[str] | None, result: Callable[[list[str]], str] | None,
+        split: int | None,
+    ) -> Emitted:  # fmt: skip
+        args = params if params is not None else [self.naming.of(p) for p in self.body.params]
+        if split is not None:
+            seeds = self.fn.meta["seed_params"]
+            own = self.body.params[: len(self.body.params) - seeds]
+            args = params if params is not None else [self.naming.of(p) for p in own]
+        self.lines += ["    " + line for line in prelude]
+        exits = list(self.body.exit)
+        if split is None:
+            self.emit_ops(self.body.ops)
+            shown = [self.printer.show(x) for x in exits]
+            self.line("return " + (result(shown) if result else ", ".join(shown)))
+        else:
+            self._emit_split(exits, split, result)
+        text = "\n".join(self.lines)
+        used = sorted(self.printer.helpers)
+        head = "import math\n" if "math." in text else ""
+        head += "import numpy as np\n"
+        if used:
+            head += f"from autodiff_compiler.runtime import {', '.join(used)}\n"
+        source = f"{head}\n\ndef {name}({', '.join(args)}):\n{text}\n"
+        return Emitted(source, name, dict(self.printer.objects))
+
+    def _emit_split(self, exits: list[Any], split: int, result: Callable[[list[str]], str] | None) -> None:
+        forward = [op for op in self.body.ops if op.tag != "derived"]
+        backward = [op for op in self.body.ops if op.tag == "derived"]
+        self.emit_ops(forward)
+        outs = [self.printer.show(x) for x in exits[:split]]
+        seeds = [self.naming.of(p) for p in self.body.params[len(self.body.params) - self.fn.meta["seed_params"] :]]
+        stacks = [op.results[0] for op in forward if op.prim is STACK_NEW]
+        saved = [self.naming.of(s) for s in stacks]
+        # The pullback may be called again: it takes from copies of the stacks.
+        self.line(f"def pullback({', '.join(seeds + [f'{s}={s}' for s in saved])}):")
+        self.depth += 1
+        for s in saved:
+            self.line(f"{s} = list({s})")
+        self.emit_ops(backward)
+        shown = [self.printer.show(x) for x in exits[split:]]
+        self.line("return " + (result(shown) if result else ", ".join(shown)))
+        self.depth -= 1
+        self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, pullback")
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def emit_ops(self, ops: list[Op]) -> None:
+        for op in ops:
+            if op not in self.inlined:
+                self.emit_op(op)
+
+    def comment(self, op: Op) -> None:
+        if op.loc is None or self.line_of is None:
+            return
+        derived = op.tag == "derived"
+        key = (op.loc.file, op.loc.line, derived)
+        if key == self.commented or not derived:
+            return
+        self.commented = key
+        text = self.line_of(op.loc).strip()
+        if text:
+            self.line(f"# adjoint of line {op.loc.line}: {text}")
+
+    def emit_op(self, op: Op) -> None:
+        if op.prim in (IF, LOOP):
+            self.commented = None
+            self.emit_if(op) if op.prim is IF else self.emit_loop(op)
+            self.commented = None
+            return
+        self.comment(op)
+        show = self.printer.show
+        if op.prim in STORES:
+            self.emit_store(op)
+        elif op.prim is PUSH:
+            self.line(f"{show(op.args[0])}.append({show(op.args[1])})")
+        elif op.prim is opset.ASSERT:
+            message = "" if op.args[1:] in ((), (None,)) else f", {show(op.args[1])}"
+            self.line(f"assert {show(op.args[0])}{message}")
+        elif op.prim is opset.RAISE:
+            self.line(f"raise {show(op.args[0])}")
+        elif op.prim.nout == 0 or not op.results:
+            self.line(self.printer.expression(op)[0])
+        else:
+            text = self.printer.expression(op)[0]
+            if all(self.use_count.get(r, 0) == 0 for r in op.results):
+                self.line(text)
+            else:
+                names = ", ".join(self.naming.of(r) if self.use_count.get(r, 0) else "_" for r in op.results)
+                self.line(f"{names} = {text}")
+
+    def emit_store(self, op: Op) -> None:
+        show = self.printer.show
+        base = show(op.args[0])
+        prim = op.prim
+        if prim is SET:
+            self.line(f"{self.printer.place(base, op.args[1])} = {show(op.args[2])}")
+        elif prim is ACCUM:
+            if op.args[0].type.kind == "list":
+                self.printer.helpers.add("accum")
+                self.line(f"{base} = accum({base}, {show(op.args[1])})")
+            else:
+                self.line(f"{base} += {show(op.args[1])}")
+        elif prim is ADDAT:
+            path = op.args[1]
+            if opset.is_plain_path(path):
+                self.line(f"{self.printer.place(base, path)} += {show(op.args[2])}")
+            else:
+                head = self.printer.place(base, path[:-1]) if len(path) > 1 else base
+                self.line(f"np.add.at({head}, {self.printer.subscript(path[-1][1], nested=True)}, {show(op.args[2])})")
+        elif prim is opset.LIST_APPEND:
+            self.line(f"{base}.append({show(op.args[1])})")
+        elif prim is opset.LIST_SET:
+            self.line(f"{base}[{show(op.args[1])}] = {show(op.args[2])}")
+        elif prim is opset.LIST_ADDAT:
+            self.printer.helpers.add("accum")
+            at = f"{base}[{show(op.args[1])}]"
+            self.line(f"{at} = accum({at}, {show(op.args[2])})")
+        elif prim is opset.LIST_DROP:
+            self.line(f"del {base}[-1]")
+        result = op.results[0]
+        if not self.naming.same(result, op.args[0]) and self.use_count.get(result, 0):
+            self.line(f"{self.naming.of(result)} = {base}")
+
+    # --- control flow ---------------------------------------------------------------------------------------------
+
+    def assign(self, pairs: list[tuple[Value, Any]]) -> None:
+        """``a, b = x, y`` for those that need it; the right sides are all read first."""
+        left, right = [], []
+        for target, source in pairs:
+            if source is UNDEF:
+                if target not in self.optional:
+                    continue
+                source = None
+            if self.naming.same(target, source):
+                continue
+            if not self.use_count.get(target, 0):
+                continue
+            left.append(self.naming.of(target))
+            right.append(self.printer.show(source))
+        if left:
+            self.line(f"{', '.join(left)} = {', '.join(right)}")
+
+    def emit_if(self, op: Op, finish: Callable[[Region], bool] | None = None) -> None:
+        """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch jumps."""
+        then, orelse = op.regions
+        cond = self.printer.show(op.args[0])
+        texts = []
+        jumps = []
+        for side in (then, orelse):
+            mark = len(self.lines)
+            self.depth += 1
+            self.emit_ops(side.ops)
+            self.assign([(r, side.exit[k]) for k, r in enumerate(op.results)])
+            jumps.append(finish(side) if finish else False)
+            self.depth -= 1
+            texts.append(self.lines[mark:])
+            del self.lines[mark:]
+        self.comment(op)
+        if not texts[0] and not texts[1]:
+            return
+        if not texts[0] or (jumps[1] and not jumps[0] and finish is not None):
+            cond = self.printer.negated(op.args[0])
+            texts.reverse()
+            jumps.reverse()
+        self.line(f"if {cond}:")
+        self.lines += texts[0]
+        if texts[1]:
+            if jumps[0]:
+                self.lines += [line[4:] for line in texts[1]]
+            else:
+                first = texts[1][0].strip()
+                nested = [line for line in texts[1] if len(line) - len(line.lstrip()) == 4 * (self.depth + 1)]
+                if first.startswith("if ") and all(
+                    line.strip().startswith(("if ", "elif ", "else:")) for line in nested
+                ) and sum(line.strip().startswith("if ") for line in nested) == 1:  # fmt: skip
+                    body = [line[4:] for line in texts[1]]
+                    self.line("el" + first)
+                    self.lines += body[1:]
+                else:
+                    self.line("else:")
+                    self.lines += texts[1]
+
+    def emit_loop(self, op: Op) -> None:
+        body = op.regions[0]
+        range_, inits = op.args
+        *results, trips, code = op.results
+        count_trips = self.use_count.get(trips, 0) > 0
+        keep_code = self.use_count.get(code, 0) > 0
+        self.assign(list(zip(body.params[1:], inits)))
+        self.comment(op)
+        if count_trips:
+            self.line(f"{self.naming.of(trips)} = 0")
+        if keep_code:
+            self.line(f"{self.naming.of(code)} = 0")
+        index = body.params[0]
+        if range_ is None:
+            if self.use_count.get(index, 0):
+                self.line(f"{self.naming.of(index)} = 0")
+            head = "while True:"
+        else:
+            name = self.naming.of(index) if self.use_count.get(index, 0) else "_"
+            head = f"for {name} in {self.printer.range(range_)}:"
+        at = len(self.lines)
+        self.line(head)
+        self.depth += 1
+
+        def finish(region: Region, known: Any) -> bool:
+            """The end of a path through the body, on which the exit code is `known`."""
+            if type(known) is Value:
+                self.assign(list(zip(body.params[1:], body.exit[1:])))
+                if keep_code:
+                    self.line(f"{self.naming.of(code)} = {self.printer.show(known)}")
+                self.line(f"if {self.printer.show(known)}:")
+                self.line("    break")
+                self._next_trip(op, count_trips)
+                return False
+            if known == 0:
+                self.assign(list(zip(body.params[1:], body.exit[1:])))
+                self._next_trip(op, count_trips)
+                return False
+            self.assign(list(zip(body.params[1:], body.exit[1:])))
+            if keep_code:
+                self.line(f"{self.naming.of(code)} = {known}")
+            self.line("break")
+            return True
+
+        self._emit_body(body, body.exit[0], finish)
+        self.depth -= 1
+        if len(self.lines) == at + 1:
+            self.lines.append("    " * (self.depth + 1) + "pass")
+        self._as_while(at)
+        # The loop's results are its carried variables.
+        self.assign(list(zip(results, body.params[1:])))
+
+    def _next_trip(self, op: Op, count_trips: bool) -> None:
+        index = op.regions[0].params[0]
+        if count_trips:
+            self.line(f"{self.naming.of(op.results[-2])} += 1")
+        if op.args[0] is None and self.use_count.get(index, 0):
+            self.line(f"{self.naming.of(index)} += 1")
+
+    def _emit_body(self, region: Region, code: Any, finish: Callable[[Region, Any], bool]) -> bool:
+        """The operations of a path through a loop's body, its last ``if`` included if that decides how it ends."""
+        ops = region.ops
+        last = ops[-1] if ops else None
+        if type(code) is Value and last is not None and last.prim is IF and code.op is last:
+            k = last.results.index(code)
+            self.emit_ops(ops[:-1])
+            saved = self.use_count.get(code, 0)
+            self.use_count[code] = saved - 1
+            then, orelse = last.regions
+            del then, orelse
+            self.emit_if_in_tail(last, k, finish)
+            self.use_count[code] = saved
+            return False
+        self.emit_ops(ops)
+        return finish(region, code)
+
+    def emit_if_in_tail(self, op: Op, k: int, finish: Callable[[Region, Any], bool]) -> None:
+        emitter = self
+        pending: dict[Region, Any] = {r: r.exit[k] for r in op.regions}
+
+        def done(side: Region) -> bool:
+            known = pending[side]
+            return finish(side, known)
+
+        # A branch may itself end in an ``if`` that decides.
+        nested = [side for side in op.regions if _decides(side, side.exit[k])]
+        if not nested:
+            emitter.emit_if(op, done)
+            return
+        texts = []
+        jumps = []
+        for side in op.regions:
+            mark = len(self.lines)
+            self.depth += 1
+            if side in nested:
+                inner = side.ops[-1]
+                j = inner.results.index(side.exit[k])
+                self.emit_ops(side.ops[:-1])
+
+                def through(region: Region, known: Any, side: Region = side) -> bool:
+                    self.assign([(r, side.exit[n]) for n, r in enumerate(op.results)])
+                    return finish(region, known)
+
+                saved = self.use_count.get(side.exit[k], 0)
+                self.use_count[side.exit[k]] = saved - 1
+                self.emit_if_in_tail(inner, j, through)
+                self.use_count[side.exit[k]] = saved
+                jumps.append(False)
+            else:
+                self.emit_ops(side.ops)
+                self.assign([(r, side.exit[n]) for n, r in enumerate(op.results)])
+                jumps.append(done(side))
+            self.depth -= 1
+            texts.append(self.lines[mark:])
+            del self.lines[mark:]
+        cond = self.printer.show(op.args[0])
+        if not texts[0] or (jumps[1] and not jumps[0]):
+            cond = self.printer.negated(op.args[0])
+            texts.reverse()
+            jumps.reverse()
+        if not texts[0]:
+            return
+        self.line(f"if {cond}:")
+        self.lines += texts[0]
+        if texts[1] and jumps[0]:
+            self.lines += [line[4:] for line in texts[1]]
+        elif texts[1]:
+            self.line("else:")
+            self.lines += texts[1]
+
+    def _as_while(self, at: int) -> None:
+        """``while True: if not c: break`` reads ``while c``."""
+        head = self.lines[at]
+        if not head.strip() == "while True:" or len(self.lines) < at + 3:
+            return
+        first, second = self.lines[at + 1].strip(), self.lines[at + 2]
+        deeper = len(head) - len(head.lstrip()) + 8
+        if first.startswith("if ") and second == " " * deeper + "break":
+            cond = first[3:-1]
+            if cond.startswith("not "):
+                cond = cond[4:]
+                if cond.startswith("(") and cond.endswith(")") and _balanced(cond[1:-1]):
+                    cond = cond[1:-1]
+            else:
+                inverse = self.printer.inverse.get(cond)
+                if inverse is None:
+                    cond = f"not ({cond})"
+                else:
+                    cond = inverse
+            self.lines[at : at + 3] = [head.replace("True", cond)]
+            if len(self.lines) == at + 1:
+                self.lines.append(" " * (deeper - 4) + "pass")
+
+
+def _decides(region: Region, code: Any) -> bool:
+    last = region.ops[-1] if region.ops else None
+    return type(code) is Value and last is not None and last.prim is IF and code.op is last
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _hashable(x: Any) -> bool:
+    return type(x) is Value or x is UNDEF
+
+
+__all__ = ["COPY", "Emitted", "Prim", "emit_function", "np", "operator"]

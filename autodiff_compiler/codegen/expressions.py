@@ -1,0 +1,319 @@
+"""Expressions as text, with no more parentheses than precedence asks for."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..ir import opset
+from ..ir.core import Op, Prim, Value, type_of
+from .names import Naming
+
+ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3
+
+_BINARY = {
+    "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "@": PRODUCT, "**": POWER, "<<": SHIFT,
+    ">>": SHIFT, "&": BITAND, "^": BITXOR, "|": BITOR, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
+    "==": COMPARE, "!=": COMPARE, "is": COMPARE, "is not": COMPARE,
+}  # fmt: skip
+_INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+
+
+class Printer:
+    def __init__(self, naming: Naming, inlined: dict[Op, Any]):
+        self.naming = naming
+        self.inlined = inlined
+        self.helpers: set[str] = set()
+        self.objects: dict[str, Any] = {}
+        self.inverse: dict[str, str] = {}  # from a printed condition to the one it negates
+
+    def show(self, arg: Any, least: int = 0) -> str:
+        text, level = self.operand(arg)
+        return f"({text})" if level < least else text
+
+    def operand(self, arg: Any) -> tuple[str, int]:
+        if type(arg) is Value:
+            if arg.op is not None and arg.op in self.inlined:
+                return self.expression(arg.op)
+            return self.naming.of(arg), ATOM
+        if type(arg) is tuple:
+            if len(arg) == 1:
+                return f"({self.show(arg[0])},)", ATOM
+            return "(" + ", ".join(self.show(x) for x in arg) + ")", ATOM
+        if type(arg) is list:
+            return "[" + ", ".join(self.show(x) for x in arg) + "]", ATOM
+        if type(arg) is dict:
+            return "{" + ", ".join(f"{k!r}: {self.show(x)}" for k, x in arg.items()) + "}", ATOM
+        if type(arg) is slice:
+            return f"slice({self.show(arg.start)}, {self.show(arg.stop)}, {self.show(arg.step)})", ATOM
+        return self.constant(arg)
+
+    def constant(self, x: Any) -> tuple[str, int]:
+        if isinstance(x, np.dtype):
+            return (f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"), ATOM
+        if isinstance(x, np.generic):
+            return (f"np.{x.dtype.name}({x.item()!r})" if np.isfinite(x) else f"np.{x.dtype.name}('{x}')"), ATOM
+        if isinstance(x, float) and not math.isfinite(x):
+            return ("np.nan", ATOM) if math.isnan(x) else ("np.inf", ATOM) if x > 0 else ("-np.inf", UNARY)
+        if isinstance(x, (bool, str, bytes)) or x is None or x is Ellipsis:
+            return repr(x) if x is not Ellipsis else "...", ATOM
+        if isinstance(x, (int, float)):
+            return repr(x), ATOM if math.copysign(1, x) > 0 else UNARY
+        if isinstance(x, complex):
+            return repr(x), ATOM
+        if isinstance(x, type) and x.__module__ in ("numpy", "builtins"):
+            return (f"np.{x.__name__}" if x.__module__ == "numpy" else x.__name__), ATOM
+        return self.bind(x), ATOM
+
+    def bind(self, x: Any) -> str:
+        """A name in the emitted module for an object that has no literal."""
+        stem = getattr(x, "__name__", type(x).__name__)
+        stem = stem if stem.isidentifier() else "constant"
+        name, n = stem, 1
+        while name in self.naming.taken or (name in self.objects and self.objects[name] is not x):
+            n += 1
+            name = f"{stem}_{n}"
+        self.objects[name] = x
+        return name
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def expression(self, op: Op) -> tuple[str, int]:
+        prim, args = op.prim, op.args
+        if prim.template is not None:
+            return prim.template(self, op, args, op.kwargs)  # type: ignore[no-any-return]
+        method = _PRINTERS.get(prim)
+        if method is not None:
+            return method(self, op)  # type: ignore[no-any-return]
+        if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
+            return self.binary(prim.name, args[0], args[1])
+        if prim.fn in _UNARY_FNS:
+            return f"{_UNARY_FNS[prim.fn]}{self.show(args[0], UNARY)}", UNARY
+        return self.call(op), ATOM
+
+    def binary(self, sign: str, x: Any, y: Any) -> tuple[str, int]:
+        level = _BINARY[sign]
+        if sign == "**":
+            return f"{self.show(x, ATOM)} ** {self.show(y, UNARY)}", level
+        left = level + 1 if level == COMPARE else level
+        text = f"{self.show(x, left)} {sign} {self.show(y, level + 1)}"
+        return text, level
+
+    def negated(self, cond: Any) -> str:
+        op = cond.op if type(cond) is Value else None
+        if op is not None and op in self.inlined:
+            if op.prim.fn in _OPERATOR_FNS and op.prim.name in _INVERSE and self._ordered(op):
+                text = self.binary(_INVERSE[op.prim.name], *op.args)[0]
+                self.inverse[text] = self.show(cond)
+                return text
+            if op.prim is opset.NOT:
+                return self.show(op.args[0])
+        text = f"not {self.show(cond, NOT)}"
+        self.inverse[text] = self.show(cond)
+        return text
+
+    def _ordered(self, op: Op) -> bool:
+        """``not a < b`` is ``a >= b``: where neither can be NaN."""
+        if op.prim.name in ("==", "!="):
+            return all(type_of(a).is_scalar for a in op.args)
+        return all(type_of(a).is_scalar and (d := type_of(a).dtype) is not None and d.kind in "biu" for a in op.args)
+
+    def call(self, op: Op) -> str:
+        name = self.callee(op.prim)
+        parts = [self.show(a) for a in op.args]
+        parts += [f"{k}={self.show(v)}" for k, v in op.kwargs.items()]
+        return f"{name}({', '.join(parts)})"
+
+    def callee(self, prim: Prim) -> str:
+        if prim.name.startswith(("np.", "math.")):
+            return prim.name
+        module = getattr(prim.fn, "__module__", "")
+        if module == "builtins":
+            return prim.name
+        if module == "autodiff_compiler.runtime":
+            self.helpers.add(prim.fn.__name__)  # type: ignore[union-attr]
+            return prim.fn.__name__  # type: ignore[union-attr]
+        return self.bind(prim.fn)
+
+    # --- subscripts -----------------------------------------------------------------------------------------------
+
+    def place(self, base: str, path: tuple[Any, ...]) -> str:
+        """The expression that names the part of `base` at `path`; assignable if its last step is a subscript."""
+        if not path:
+            return f"{base}[...]"
+        for step in path:
+            if step[0] == "index":
+                base += f"[{self.subscript(step[1])}]"
+            elif step[0] == "transpose":
+                base += ".T" if step[1] is None else f".transpose({', '.join(map(str, step[1]))})"
+            else:
+                shape = step[1]
+                inside = self.show(shape)
+                if isinstance(shape, tuple) and len(shape) > 0:
+                    inside = ", ".join(self.show(s) for s in shape)
+                base += f".reshape({inside})"
+        return base if path[-1][0] == "index" else f"{base}[...]"
+
+    def subscript(self, items: tuple[Any, ...], nested: bool = False) -> str:
+        """What stands between the brackets; as an expression of its own if `nested`."""
+        if nested:
+            return self.show(items[0] if len(items) == 1 else tuple(items))
+        parts = [self._item(i) for i in items]
+        if not parts:
+            return "()"
+        return parts[0] if len(parts) == 1 else ", ".join(parts)
+
+    def _item(self, item: Any) -> str:
+        if type(item) is slice:
+            text = ("" if item.start is None else self.show(item.start)) + ":"
+            text += "" if item.stop is None else self.show(item.stop)
+            return text + ("" if item.step is None else f":{self.show(item.step)}")
+        return self.show(item)
+
+    def range(self, range_: tuple[Any, ...]) -> str:
+        start, stop, step, *flags = range_
+        parts = [self.show(stop)]
+        if not (type(start) is int and start == 0) or not (type(step) is int and step == 1):
+            parts = [self.show(start), *parts]
+        if not (type(step) is int and step == 1):
+            parts.append(self.show(step))
+        text = f"range({', '.join(parts)})"
+        return f"reversed({text})" if flags and flags[0] else text
+
+
+def _get(p: Printer, op: Op) -> tuple[str, int]:
+    base, path = op.args
+    text = p.show(base, ATOM)
+    if path[-1][0] == "index":
+        return p.place(text, path), ATOM
+    return p.place(text, path)[: -len("[...]")], ATOM
+
+
+def _copy(p: Printer, op: Op) -> tuple[str, int]:
+    t = type_of(op.args[0])
+    if t.kind == "list":
+        return f"list({p.show(op.args[0])})", ATOM
+    if t.kind in ("array", "generic"):
+        return f"{p.show(op.args[0], ATOM)}.copy()", ATOM
+    p.helpers.add("copy")
+    return f"copy({p.show(op.args[0])})", ATOM
+
+
+def _zeros(p: Printer, op: Op) -> tuple[str, int]:
+    t = type_of(op.args[0])
+    if t.is_scalar:
+        return "0.0", ATOM
+    if t.kind == "array" and t.is_float:
+        return f"np.zeros_like({p.show(op.args[0])})", ATOM
+    p.helpers.add("zeros")
+    return f"zeros({p.show(op.args[0])})", ATOM
+
+
+def _spread(p: Printer, op: Op) -> tuple[str, int]:
+    g, x = op.args
+    if type_of(x).kind == "array" and type_of(op.results[0]).dtype == type_of(g).dtype and type_of(g).kind != "py":
+        return f"np.broadcast_to({p.show(g)}, {p.show(x, ATOM)}.shape)", ATOM
+    p.helpers.add("spread")
+    return f"spread({p.show(g)}, {p.show(x)})", ATOM
+
+
+def _full_like(p: Printer, op: Op) -> tuple[str, int]:
+    x, g = op.args
+    tx = type_of(x)
+    if tx.kind == "array" and tx.dtype is not None and tx.dtype == type_of(op.results[0]).dtype:
+        return f"np.full_like({p.show(x)}, {p.show(g)})", ATOM
+    p.helpers.add("full_like")
+    return f"full_like({p.show(x)}, {p.show(g)})", ATOM
+
+
+def _dim(p: Printer, op: Op) -> tuple[str, int]:
+    x, axis = op.args
+    if type_of(x).kind in ("array", "generic") or (type_of(x).kind == "any" and isinstance(axis, int)):
+        if type_of(x).kind == "array":
+            return f"{p.show(x, ATOM)}.shape[{p.show(axis)}]", ATOM
+    p.helpers.add("dim")
+    return f"dim({p.show(x)}, {p.show(axis)})", ATOM
+
+
+def _attribute(name: str) -> Any:
+    def method(p: Printer, op: Op) -> tuple[str, int]:
+        x = op.args[0]
+        if type_of(x).kind in ("array", "generic"):
+            return f"{p.show(x, ATOM)}.{name}", ATOM
+        p.helpers.add(name)
+        return f"{name}({p.show(x)})", ATOM
+
+    return method
+
+
+def _cast(p: Printer, op: Op) -> tuple[str, int]:
+    g, dtype = op.args
+    t = type_of(g)
+    if isinstance(dtype, np.dtype) and not (t.dtype is None or (t.dtype.kind == "c" and dtype.kind == "f")):
+        if t.kind == "array":
+            return f"{p.show(g, ATOM)}.astype({p.show(dtype)}, copy=False)", ATOM
+        if t.is_scalar:
+            return f"{p.show(dtype)}({p.show(g)})", ATOM
+    p.helpers.add("cast")
+    return f"cast({p.show(g)}, {'np.dtype(' + p.show(dtype) + ')' if isinstance(dtype, np.dtype) else p.show(dtype)})", ATOM
+
+
+def _format(p: Printer, op: Op) -> tuple[str, int]:
+    p.helpers.add("format_")
+    return f"format_({', '.join(p.show(a) for a in op.args)})", ATOM
+
+
+def _list_new(p: Printer, op: Op) -> tuple[str, int]:
+    return "[" + ", ".join(p.show(x) for x in op.args[0]) + "]", ATOM
+
+
+def _tuple(p: Printer, op: Op) -> tuple[str, int]:
+    return p.operand(tuple(op.args))
+
+
+def _index(p: Printer, op: Op) -> tuple[str, int]:
+    return f"{p.show(op.args[0], ATOM)}[{p.show(op.args[1])}]", ATOM
+
+
+def _pop(p: Printer, op: Op) -> tuple[str, int]:
+    return f"{p.show(op.args[0])}.pop()", ATOM
+
+
+def _not(p: Printer, op: Op) -> tuple[str, int]:
+    return f"not {p.show(op.args[0], NOT)}", NOT
+
+
+def _contains(p: Printer, op: Op) -> tuple[str, int]:
+    return f"{p.show(op.args[1], COMPARE + 1)} in {p.show(op.args[0], COMPARE + 1)}", COMPARE
+
+
+def _range_len(p: Printer, op: Op) -> tuple[str, int]:
+    return f"len({p.range(op.args)})", ATOM
+
+
+def _sum(p: Printer, op: Op) -> tuple[str, int]:
+    if type_of(op.args[0]).kind == "array" and len(op.args) == 1:
+        parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items()]
+        return f"{p.show(op.args[0], ATOM)}.sum({', '.join(parts)})", ATOM
+    return p.call(op), ATOM
+
+
+_OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
+_UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
+_PRINTERS: dict[Prim, Any] = {
+    opset.GET: _get, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread, opset.FULL_LIKE: _full_like,
+    opset.DIM: _dim, opset.SHAPE_OF: _attribute("shape"), opset.NDIM: _attribute("ndim"), opset.SIZE: _attribute("size"),
+    opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
+    opset.LIST_GET: _index, opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
+    opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,
+}  # fmt: skip
+
+
+def register_printers() -> None:
+    """Printers of NumPy's own functions, once their primitives exist."""
+    prim = opset.lookup(np.sum)
+    if prim is not None:
+        _PRINTERS[prim] = _sum

@@ -1,0 +1,192 @@
+"""Names for IR values: which values share one Python variable, and what it is called.
+
+Two values may share a variable if neither is needed while the other lives. Lives are sets of intervals of print positions: with holes for
+the branches of an ``if`` that do not read the value, and reaching to the end of a loop that reads a value from outside of it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from typing import Any
+
+from ..ir.core import IF, LOOP, UNDEF, Op, Region, Value, leaves
+from ..ir.opset import ACCUM, ADDAT, SET, STORES
+from ..ir import opset
+from ..ir.rewrite import region_of
+
+Interval = tuple[float, float]
+RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"])
+
+
+class Group:
+    """Values that share a variable."""
+
+    __slots__ = ("values", "spans", "name")
+
+    def __init__(self, value: Value, spans: list[Interval]):
+        self.values = [value]
+        self.spans = spans
+        self.name = ""
+
+
+class Naming:
+    def __init__(self, body: Region, inlined: dict[Op, Op | Region], reserved: set[str]):
+        self.body = body
+        self.inlined = inlined
+        self.start: dict[Any, float] = {}
+        self.end: dict[Any, float] = {}
+        self.clock = 0.0
+        self._number(body)
+        self.used: dict[Value, list[tuple[float, Region]]] = {}
+        self._collect(body)
+        self.group: dict[Value, Group] = {}
+        self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved}
+        self.fixed = set(self.taken)
+        self._make_groups(body)
+        self._coalesce(body)
+        self._name()
+
+    def of(self, v: Value) -> str:
+        return self.group[v].name
+
+    def same(self, a: Value, b: Any) -> bool:
+        return type(b) is Value and b in self.group and self.group[a] is self.group[b]
+
+    # --- lives ----------------------------------------------------------------------------------------------------
+
+    def _number(self, region: Region) -> None:
+        self.clock += 1
+        self.start[region] = self.clock
+        for op in region.ops:
+            self.clock += 1
+            self.start[op] = self.clock
+            for inner in op.regions:
+                self._number(inner)
+            self.clock += 1
+            self.end[op] = self.clock
+        self.clock += 1
+        self.end[region] = self.clock
+
+    def _where(self, op: Op) -> float:
+        """Where the operation is printed: at the statement that it is nested into."""
+        at: Any = op
+        while isinstance(at, Op) and at in self.inlined:
+            at = self.inlined[at]
+        return self.end[at] if isinstance(at, Region) else self.start[at]
+
+    def _collect(self, region: Region) -> None:
+        for op in region.ops:
+            at = self._where(op)
+            for v in op.operands():
+                self.used.setdefault(v, []).append((at, region))
+            for inner in op.regions:
+                self._collect(inner)
+        for v in leaves(region.exit):
+            self.used.setdefault(v, []).append((self.end[region], region))
+
+    def _spans(self, v: Value) -> list[Interval]:
+        home = region_of(v)
+        if v.op is None:
+            begin = self.start[home]
+        else:
+            begin = self.end[v.op] if v.op.regions else self.start[v.op]
+        spans: list[Interval] = [(begin, begin + 0.5)]
+        for at, region in self.used.get(v, ()):
+            chain: list[Region] = []
+            inner: Region | None = region
+            while inner is not None and inner is not home:
+                chain.append(inner)
+                inner = inner.op.parent if inner.op is not None else None
+            since = begin
+            for step in reversed(chain):
+                owner = step.op
+                assert owner is not None
+                if owner.prim is LOOP:
+                    spans.append((since, self.end[owner]))
+                    break
+                spans.append((since, self.start[owner]))
+                since = self.start[step]
+            else:
+                spans.append((since, at))
+        return spans
+
+    def _make_groups(self, region: Region) -> None:
+        for p in region.params:
+            self.group[p] = Group(p, self._spans(p))
+        for op in region.ops:
+            for r in op.results:
+                if op not in self.inlined:
+                    self.group[r] = Group(r, self._spans(r))
+            for inner in op.regions:
+                self._make_groups(inner)
+        if region is self.body:
+            for p in region.params:
+                self.group[p].spans = [(0.0, float("inf"))]
+
+    # --- sharing --------------------------------------------------------------------------------------------------
+
+    def _merge(self, a: Any, b: Any, force: bool = False) -> None:
+        if type(a) is not Value or type(b) is not Value or a not in self.group or b not in self.group:
+            return
+        ga, gb = self.group[a], self.group[b]
+        if ga is gb or (not force and _overlap(ga.spans, gb.spans)):
+            return
+        ga.values += gb.values
+        ga.spans = ga.spans + gb.spans
+        for v in gb.values:
+            self.group[v] = ga
+
+    def _coalesce(self, body: Region) -> None:
+        stores = [op for op in body.walk() if op.prim in STORES]
+        for op in stores:
+            # Done in place: the result is the same object.
+            if not (op.args[0].op is None and region_of(op.args[0]) is self.body):
+                self._merge(op.args[0], op.results[0], force=True)
+        for op in body.walk():
+            if op.prim is LOOP:
+                inner = op.regions[0]
+                for k, init in enumerate(op.args[1]):
+                    self._merge(inner.params[k + 1], inner.exit[k + 1])
+                    self._merge(inner.params[k + 1], op.results[k])
+                    self._merge(inner.params[k + 1], init)
+            elif op.prim is IF:
+                for k, r in enumerate(op.results):
+                    for side in op.regions:
+                        self._merge(r, side.exit[k])
+
+    def _name(self) -> None:
+        groups: dict[int, Group] = {}
+        for g in self.group.values():
+            groups.setdefault(id(g), g)
+        ordered = sorted(groups.values(), key=lambda g: min(s for s, _ in g.spans))
+        for p in self.body.params:
+            g = self.group[p]
+            g.name = self._pick(p.hint or "x", g, fresh=True)
+        for g in ordered:
+            if not g.name:
+                g.name = self._pick(_hint_of(g), g)
+
+    def _pick(self, stem: str, group: Group, fresh: bool = False) -> str:
+        if not stem.isidentifier():
+            stem = "t"
+        name, n = stem, 1
+        while True:
+            others = self.taken.get(name)
+            if others is None or (name not in self.fixed and not any(_overlap(o.spans, group.spans) for o in others)):
+                self.taken.setdefault(name, []).append(group)
+                return name
+            n += 1
+            name = f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
+
+
+def _hint_of(group: Group) -> str:
+    hints = [v.hint for v in group.values if v.hint]
+    return hints[0] if hints else "t"
+
+
+def _overlap(a: list[Interval], b: list[Interval]) -> bool:
+    return any(s < f and t < e for s, e in a for t, f in b)
+
+
+__all__ = ["Naming", "UNDEF"]

@@ -1,0 +1,113 @@
+"""Every exception of the package: what is wrong, where, and what to do instead."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any, Protocol
+
+
+class Place(Protocol):
+    """What an error needs to know of a source location (`ir.core.Loc` has it)."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def col(self) -> int: ...
+    @property
+    def end_col(self) -> int: ...
+    @property
+    def function(self) -> str: ...
+
+
+def caret_text(loc: Place) -> str:
+    """The source line with carets under the columns meant; empty if the source is gone.
+
+    >>> caret_text.__name__
+    'caret_text'
+    """
+    line = linecache.getline(loc.file, loc.line).rstrip("\n")
+    if not line.strip():
+        return ""
+    # `ast` counts columns in UTF-8 bytes.
+    raw = line.encode()
+    start = len(raw[: loc.col].decode(errors="ignore"))
+    end = len(raw[: loc.end_col].decode(errors="ignore")) if loc.end_col > loc.col else len(line)
+    pad = "".join("\t" if c == "\t" else " " for c in line[:start])
+    return f"    {line}\n    {pad}{'^' * max(1, min(end, len(line)) - start)}"
+
+
+class AutodiffError(Exception):
+    """The base of all errors of this package.
+
+    Parameters
+    ----------
+    message: what is wrong and why, one sentence.
+    loc: the place in the user's source, if there is one.
+    remedy: what to write instead.
+    """
+
+    def __init__(self, message: str, loc: Place | None = None, remedy: str = ""):
+        super().__init__(message)
+        self.message = message
+        self.loc = loc
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        parts = []
+        if self.loc is not None:
+            inside = f", in {self.loc.function}" if self.loc.function else ""
+            parts.append(f"{self.loc.file}:{self.loc.line}:{self.loc.col + 1}{inside}")
+            text = caret_text(self.loc)
+            if text:
+                parts.append(text)
+        parts.append(self.message)
+        if self.remedy:
+            parts.append(f"Instead: {self.remedy}")
+        return "\n".join(parts) if len(parts) > 1 else parts[0]
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.message, self.loc, self.remedy)
+
+
+class UnsupportedError(AutodiffError, NotImplementedError):
+    """Python that the compiler does not handle."""
+
+
+class SourceUnavailableError(AutodiffError, OSError):
+    """A function whose source text cannot be read."""
+
+    __str__ = AutodiffError.__str__
+
+
+class AliasError(AutodiffError, NotImplementedError):
+    """It cannot be proven whether two arrays share memory, and one of them is written to."""
+
+
+class NonScalarOutputError(AutodiffError, TypeError):
+    """`grad` of a function that does not return one number."""
+
+
+class IntegerArgumentError(AutodiffError, TypeError):
+    """A gradient was asked for an argument that holds integers or booleans."""
+
+
+class RuleLookupError(AutodiffError, LookupError):
+    """No derivative rule for a function that a derivative would have to pass through."""
+
+
+class UnboundNameError(AutodiffError, UnboundLocalError):
+    """A name that is read before it is bound."""
+
+
+class MissingNameError(AutodiffError, NameError):
+    """A name that is bound nowhere."""
+
+
+class MissingAttributeError(AutodiffError, AttributeError):
+    """An attribute that the object does not have."""
+
+
+class ArgumentError(AutodiffError, TypeError):
+    """A call whose arguments do not fit, as Python would say."""

@@ -1,0 +1,469 @@
+"""Lowering of calls: inlining of the user's functions, construction of objects, primitives, and callables of which nothing is known."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..ir.core import Prim, Value
+from ..ir.opset import LIST_APPEND, lookup, opaque
+from .avals import (
+    Bound,
+    Closure,
+    Conflict,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    Partial,
+    Ref,
+    Seq,
+    Super,
+    describe,
+    is_constant,
+    is_number,
+)
+from .core import DEAD, Frame, Unreachable
+from .expressions import _class_lookup
+from .loops import Loops
+from .source import FunctionNode, Scope, scope_of, source_of
+
+RECURSION_LIMIT = 60
+
+
+class Calls(Loops):
+    def ev_Call(self, node: ast.Call) -> Any:
+        fn = self.ev(node.func)
+        if type(fn) is Obj and fn.obj is super and not node.args:
+            return self.zero_super(node)
+        args = self.ev_many(node.args)
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                given = self.ev(keyword.value)
+                content = self.checked(given.cell, node, "dictionary") if hasattr(given, "cell") else None
+                if type(content) is not Entries:
+                    self.fail("** of something that is not a dictionary with known keys", node)
+                kwargs.update(zip(content.keys, content.items))
+            else:
+                kwargs[keyword.arg] = self.ev(keyword.value)
+        return self.call(fn, args, kwargs, node)
+
+    def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """Call an abstract function."""
+        kind = type(fn)
+        if kind is Obj:
+            return self.call_object(fn, args, kwargs, node)
+        if kind is Closure:
+            return self.inline_closure(fn, args, kwargs, node)
+        if kind is Bound:
+            if isinstance(fn.fn, str):
+                return self.call_method(fn.self, fn.fn, args, kwargs, node)
+            return self.call(fn.fn, [fn.self, *args], kwargs, node)
+        if kind is Partial:
+            return self.call(fn.fn, [*fn.args, *args], {**dict(zip(fn.names, fn.values)), **kwargs}, node)
+        if kind is Instance:
+            method = self.type_attribute(fn, "__call__")
+            if method is not None:
+                return self.call(method, [fn, *args], kwargs, node)
+        if kind is Maybe or kind is Conflict:
+            return self.call(self.use(fn, "the function", node), args, kwargs, node)
+        self.fail(f"{describe(fn)} cannot be called", node, "", ArgumentError)
+
+    def call_object(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        obj = fn.obj
+        hook = getattr(obj, "__autodiff_lower__", None)
+        if hook is not None and not isinstance(obj, type):
+            self.at(node)
+            return hook(self, args, kwargs)
+        special = self.special(obj)
+        if special is not None:
+            self.at(node)
+            return special(args, kwargs, node)
+        prim = lookup(obj)
+        if prim is not None:
+            return self.call_prim(prim, args, kwargs, node)
+        if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
+            return self.inline_function(fn, args, kwargs, node)
+        if isinstance(obj, type):
+            return self.construct(fn, args, kwargs, node)
+        if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
+            method = self.type_attribute(fn, "__call__")
+            if method is not None:
+                return self.call(method, [fn, *args], kwargs, node)
+        return self.call_unknown(obj, args, kwargs, node)
+
+    def special(self, obj: Any) -> Callable[[list[Any], dict[str, Any], Any], Any] | None:
+        raise NotImplementedError
+
+    def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+    # --- primitives -----------------------------------------------------------------------------------------------
+
+    def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """Emit the primitive; its result is linked to what it may share memory with."""
+        out = kwargs.pop("out", None) if "out" in kwargs else None
+        if kwargs.get("where", True) is True:
+            kwargs.pop("where", None)
+        if "where" in kwargs and prim.elementwise:
+            self.fail("the keyword where= of a ufunc", node, "use np.where")
+        if out is None and prim.elementwise and prim.params and len(args) == len(prim.params) + 1 and type(args[-1]) is Ref:
+            out = args.pop()
+        operands = [self.argument(a, node) for a in args]
+        keywords = {k: self.argument(v, node) for k, v in kwargs.items()}
+        result = self.emit(node, prim, *operands, **keywords)
+        if out is not None:
+            return self.write_out(out, result, node)
+        sources = [*args, *kwargs.values()]
+        if prim.nout != 1:
+            return Seq(tuple([self.result_of(prim, r, sources) for r in result or ()]))
+        return self.result_of(prim, result, sources)
+
+    def argument(self, av: Any, node: Any) -> Any:
+        return self.operand(av, node)
+
+    def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
+        if prim.alias == "fresh":
+            return self.fresh(value, contiguous=prim.name in _CONTIGUOUS)
+        if prim.alias == "view":
+            return self.linked(value, sources[:1])
+        return self.linked(value, sources)
+
+    def write_out(self, out: Any, result: Any, node: Any) -> Any:
+        """The keyword out=: store into an array, whole."""
+        if type(out) is Seq and len(out.items) == 1:
+            out = out.items[0]
+        if type(out) is not Ref:
+            self.fail("out= of something that is not an array", node)
+        if type(result) is Value:
+            self.check_cast(self.read(out, node), result, node)
+        self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
+        return out
+
+    def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A callable without primitive and without Python source."""
+        name = dotted_name(obj)
+        everything = [*args, *kwargs.values()]
+        if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
+            self.fail(f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}", node)
+        operands = [self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for a in args]
+        keywords = {k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()}
+        value = self.emit(node, opaque(obj, name), *operands, **keywords)
+        result = self.linked(value, everything, numpy=False)
+        if not _is_numeric(obj):
+            # It may keep or change what it was given.
+            for cell in self.cells_in(everything):
+                self.state.poison(cell, self.loc_of(node))
+                if cell in self.inputs.initial:
+                    self.stored |= self.cells.origins.get(cell, frozenset())
+        return result
+
+    # --- inlining -------------------------------------------------------------------------------------------------
+
+    def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        obj: types.FunctionType = fn.obj
+        if obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            self.fail(f"{obj.__name__!r} is a generator or a coroutine", node, "return a list")
+        source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
+        self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
+        tree = source.node
+
+        def default(name: str, k: int | None) -> Any:
+            holder = obj.__defaults__ if k is not None else obj.__kwdefaults__
+            key: Any = k if k is not None else name
+            return self.outside(holder[key], (("default", obj, key),), node)  # type: ignore[index]
+
+        n = len(obj.__defaults__ or ())
+        bound = self.bind_parameters(tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__)
+        return self.activate(tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
+
+    def inline_closure(self, fn: Closure, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        keywords = dict(fn.kwdefaults)
+        name = getattr(fn.node, "name", "<lambda>")
+
+        def default(name: str, k: int | None) -> Any:
+            return keywords[name] if k is None else fn.defaults[k]
+
+        bound = self.bind_parameters(fn.node.args, len(fn.defaults), default, set(keywords), args, kwargs, node, name)
+        return self.activate(fn.node, scope_of(fn.node), fn.owner, fn.file, name, self.frames[fn.env], bound, node)
+
+    def bind_parameters(
+        self, spec: ast.arguments, n_defaults: int, default: Any, kw_defaults: set[str], args: list[Any], kwargs: dict[str, Any], node: Any, name: str
+    ) -> dict[str, Any]:
+        """Python's binding of arguments to parameters."""
+        kwargs = dict(kwargs)
+        params = [a.arg for a in spec.posonlyargs + spec.args]
+        positional_only = len(spec.posonlyargs)
+        bound: dict[str, Any] = {}
+        for p, a in zip(params, args):
+            bound[p] = a
+        extra = args[len(params) :]
+        if spec.vararg is not None:
+            bound[spec.vararg.arg] = Seq(tuple(extra))
+        elif extra:
+            self.fail(f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node, "", ArgumentError)
+        for k, p in enumerate(params):
+            if k >= positional_only and p in kwargs:
+                if p in bound:
+                    self.fail(f"{name}() got multiple values for argument {p!r}", node, "", ArgumentError)
+                bound[p] = kwargs.pop(p)
+            elif p not in bound:
+                number = k - (len(params) - n_defaults)
+                if number < 0:
+                    self.fail(f"{name}() missing a required argument: {p!r}", node, "", ArgumentError)
+                bound[p] = default(p, number)
+        for a in spec.kwonlyargs:
+            if a.arg in kwargs:
+                bound[a.arg] = kwargs.pop(a.arg)
+            elif a.arg in kw_defaults:
+                bound[a.arg] = default(a.arg, None)
+            else:
+                self.fail(f"{name}() missing a required keyword argument: {a.arg!r}", node, "", ArgumentError)
+        if spec.kwarg is not None:
+            bound[spec.kwarg.arg] = self.new_dict(kwargs)
+        elif kwargs:
+            self.fail(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}", node, "", ArgumentError)
+        return bound
+
+    def activate(
+        self, tree: FunctionNode, scope: Scope, owner: types.FunctionType, file: str, name: str, parent: Frame | None, bound: dict[str, Any], node: Any
+    ) -> Any:
+        """Lower the body of a function with its parameters bound; its return value."""
+        if sum(1 for t in self.stack if t is tree) >= RECURSION_LIMIT or len(self.stack) > 400:
+            self.fail(
+                f"recursion of {name!r} whose depth depends on values known at run time only (or deeper than {RECURSION_LIMIT})",
+                node,
+                "write it as a loop",
+            )
+        if not isinstance(tree, ast.Lambda) and _is_generator(tree):
+            self.fail(f"{name!r} is a generator", node, "return a list")
+        self.env_count += 1
+        caller = self.frame
+        frame = Frame(self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None))
+        self.frames[frame.env] = frame
+        self.state.envs[frame.env] = bound
+        self.frame = frame
+        self.stack.append(tree)
+        try:
+            if isinstance(tree, ast.Lambda):
+                result = self.ev(tree.body)
+            else:
+                last = tree.body[-1]
+                end = ast.copy_location(ast.Return(None), last)
+                code = self.lower_block([*tree.body, end], False)
+                if code is DEAD:
+                    raise Unreachable
+                result = self.state.envs[frame.env]["$ret"]
+        finally:
+            self.frame = caller
+            self.stack.pop()
+            if not frame.captured:
+                self.state.envs.pop(frame.env, None)
+        if caller is not None:
+            self.at(node)
+        return self.use(result, f"the result of {name}()", node)
+
+    def zero_super(self, node: Any) -> Super:
+        owner = self.frame.owner
+        names = owner.__code__.co_freevars
+        if "__class__" not in names or self.frame.parent is not None:
+            self.fail("super() outside of a method", node)
+        cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
+        first = (self.frame.node.args.posonlyargs + self.frame.node.args.args)[0].arg
+        return Super(cls, self.load(first, node))
+
+    # --- construction ---------------------------------------------------------------------------------------------
+
+    def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """An instance of a user's class."""
+        cls: type = fn.obj
+        if issubclass(cls, BaseException):
+            return self.emit(node, opaque(cls, cls.__name__), *[self.plain(a, node) for a in args])
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return self.construct_named_tuple(cls, args, kwargs, node)
+        user = [c for c in cls.__mro__ if c is not object]
+        if any(c.__module__.split(".")[0] in ("numpy", "builtins", "collections") for c in user) or cls.__new__ is not object.__new__:
+            return self.call_unknown(cls, args, kwargs, node)
+        cell = self.cells.new()
+        self.state.heap[cell] = Entries((), ())
+        made = Instance(cls, cell)
+        init = _class_lookup(cls, "__init__")
+        if dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "").startswith("<"):
+            self.construct_dataclass(made, args, kwargs, node)
+        elif isinstance(init, types.FunctionType):
+            self.call(self.outside(init, (("object", cls), ("attr", "__init__")), node), [made, *args], kwargs, node)
+        elif args or kwargs:
+            self.fail(f"{cls.__name__}() takes no arguments", node, "", ArgumentError)
+        return made
+
+    def construct_named_tuple(self, cls: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Seq:
+        values = dict(zip(cls._fields, args))
+        values.update(kwargs)
+        for name in cls._fields:
+            if name not in values:
+                if name not in cls._field_defaults:
+                    self.fail(f"{cls.__name__}() is missing {name!r}", node, "", ArgumentError)
+                values[name] = self.outside(cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node)
+        if set(values) != set(cls._fields) or len(args) > len(cls._fields):
+            self.fail(f"{cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
+        return Seq(tuple([values[n] for n in cls._fields]), cls)
+
+    def construct_dataclass(self, made: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        fields = dataclasses.fields(made.cls)  # type: ignore[arg-type]
+        values = dict(zip([f.name for f in fields if f.init and not f.kw_only], args))
+        values.update(kwargs)
+        entries: dict[str, Any] = {}
+        for f in fields:
+            if f.name in values:
+                entries[f.name] = values[f.name]
+            elif f.default is not dataclasses.MISSING:
+                entries[f.name] = self.outside(f.default, (("object", made.cls), ("attr", f.name)), node)
+            elif f.default_factory is not dataclasses.MISSING:
+                entries[f.name] = self.call(Obj(f.default_factory, None), [], {}, node)
+            elif f.init:
+                self.fail(f"{made.cls.__name__}() is missing {f.name!r}", node, "", ArgumentError)
+        if set(values) - {f.name for f in fields if f.init}:
+            self.fail(f"{made.cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
+        self.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
+        post = _class_lookup(made.cls, "__post_init__")
+        if isinstance(post, types.FunctionType):
+            self.call(self.outside(post, (("object", made.cls), ("attr", "__post_init__")), node), [made], {}, node)
+
+    # --- lists that grow ------------------------------------------------------------------------------------------
+
+    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
+        content = self.checked(ref.cell, node, "list")
+        if type(content) is Items:
+            self.mutate(ref.cell, Items((*content.items, item)), node)
+            return
+        if not (type(item) in (Value, Ref) or is_number(item)):
+            self.fail(f"{describe(item)} is appended to a list that grows in a loop", node, "use one list for each number or array")
+        self.mutate(ref.cell, self.emit(node, LIST_APPEND, content, self.operand(item, node)), node)
+        for cell in self.cells_in([item]):
+            self.state.link_view(ref.cell, cell)
+
+    # --- comprehensions -------------------------------------------------------------------------------------------
+
+    def ev_ListComp(self, node: ast.ListComp) -> Any:
+        out = self.new_list([])
+        self.comprehend(node.generators, lambda: self.list_append(out, self.ev(node.elt), node), node)
+        return out
+
+    def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        out = self.new_list([])
+        self.comprehend(node.generators, lambda: self.list_append(out, self.ev(node.elt), node), node)
+        return out
+
+    def ev_DictComp(self, node: ast.DictComp) -> Any:
+        out = self.new_dict({})
+
+        def add() -> None:
+            key = self.static_key(self.ev(node.key), node.key)
+            self.store_item(out, key if is_constant(key) else Obj(key), self.ev(node.value), node)
+
+        self.comprehend(node.generators, add, node)
+        return out
+
+    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Any) -> None:
+        """Run `add` for each combination, with the targets bound in a scope of their own."""
+        frame = self.frame
+        targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        saved_scope = frame.scope
+        env = frame.env
+        hidden = {n: self.state.envs[env].pop(n) for n in targets if n in self.state.envs[env]}
+        first = self.ev_outer(generators[0].iter, hidden)
+        frame.scope = Scope(saved_scope.locals | targets, saved_scope.globals - targets, saved_scope.nonlocals - targets)
+        try:
+            self.comprehend_from(generators, 0, first, add, node)
+        finally:
+            frame.scope = saved_scope
+        for n in targets:
+            self.state.envs[env].pop(n, None)
+        self.state.envs[env].update(hidden)
+
+    def ev_outer(self, node: ast.expr, hidden: dict[str, Any]) -> Any:
+        """The first iterable is evaluated outside of the comprehension's scope."""
+        env = self.state.envs[self.frame.env]
+        env.update(hidden)
+        av = self.ev(node)
+        env = self.state.envs[self.frame.env]
+        for n in hidden:
+            env.pop(n, None)
+        return av
+
+    def comprehend_from(self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any) -> None:
+        if k == len(generators):
+            add()
+            return
+        gen = generators[k]
+        if gen.is_async:
+            self.fail("an async comprehension", node)
+        av = self.ev(gen.iter) if it is None else it
+
+        def one(item: Any) -> None:
+            self.assign(gen.target, item, gen.target)
+            self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, None, add, node), node)
+            for n in ast.walk(gen.target):
+                if isinstance(n, ast.Name):
+                    self.state.envs[self.frame.env].pop(n.id, None)
+
+        items = self.unrollable(av, gen.iter)
+        if items is None and isinstance(av_items := self.iterated(av, gen.iter), list) and len(av_items) <= 16:
+            items = av_items
+        if items is not None:
+            for item in items:
+                one(item)
+            return
+        range_, item_at = self.iteration(av, gen.iter)
+        self.run_loop(node if k == 0 else gen.iter, range_, lambda i: one(item_at(i)), None, [], [], None)
+
+    def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Any) -> None:
+        if k == len(ifs):
+            then()
+            return
+        cond = self.condition(ifs[k])
+        self.branch(cond, lambda: self.conditions(ifs, k + 1, then, node), lambda: None, node)
+
+
+def dotted_name(obj: Any) -> str:
+    """How users write the callable, as far as it is known."""
+    module = getattr(obj, "__module__", None) or ""
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__name__
+    if module in ("builtins", ""):
+        return str(name)
+    return f"{'np' if module == 'numpy' else module}.{name}"
+
+
+def _is_numeric(obj: Any) -> bool:
+    module = getattr(obj, "__module__", None) or type(obj).__module__
+    return str(module).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins")
+
+
+def _belongs_to_numpy(obj: Any) -> bool:
+    return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
+
+
+def _is_generator(tree: ast.FunctionDef) -> bool:
+    todo: list[ast.AST] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            todo += ast.iter_child_nodes(node)
+    return False
+
+
+_CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity", "@", "np.matmul", "np.dot"}
+
+__all__ = ["Calls", "dotted_name"]

@@ -1,0 +1,448 @@
+"""The base of the abstract interpreter: frames, names, the heap, and the way to emit operations."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Callable
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import AliasError, ArgumentError, AutodiffError, MissingNameError, UnboundNameError, UnsupportedError
+from ..ir.core import Builder, Loc, Prim, Region, Value, type_of
+from ..ir.opset import DTYPE, GET, IS_NOT, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, infer_step, opaque
+from ..ir.types import Dims
+from .avals import (
+    MISSING,
+    Bound,
+    Closure,
+    Conflict,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    Poison,
+    RangeOf,
+    Ref,
+    Seq,
+    SliceOf,
+    describe,
+    is_constant,
+    parts_of,
+)
+from .inputs import Inputs
+from .source import FunctionNode, Scope
+from .state import Cells, Joiner, State, emit_if
+
+NORMAL, BREAK, CONTINUE, RETURN, DONE, DEAD = 0, 1, 2, 3, 4, 9
+
+
+class Unreachable(Exception):
+    """What is being lowered always raises: nothing after it runs."""
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a function that is being lowered."""
+
+    env: int
+    node: FunctionNode
+    scope: Scope
+    owner: types.FunctionType  # whose globals, closure cells and source file it uses
+    file: str
+    name: str
+    parent: Frame | None  # the frame in which a nested function was defined
+    call: Any  # the syntax node of the call, and the caller: the inlining path
+    captured: bool = False
+    cls: type | None = None  # the class in whose method this is, for super()
+    self_av: Any = None
+
+
+class Core:
+    """What all parts of the interpreter share."""
+
+    def __init__(self) -> None:
+        self.top = Region(Dims())
+        self.builder = Builder(self.top)
+        self.cells = Cells()
+        self.inputs = Inputs(self.top, self.cells)
+        self.state = State()
+        self.frames: dict[int, Frame] = {}
+        self.frame: Frame = None  # type: ignore[assignment]
+        self.env_count = 0
+        self.codes: dict[Value, frozenset[int]] = {}  # the exit codes that a dynamic code may have
+        self.stored: set[int] = set()  # the inputs that are written to
+        self.sources: dict[str, None] = {}
+        self.loop_memo: dict[Any, Any] = {}
+        self.stack: list[Any] = []  # the functions being inlined
+
+    # --- to be defined by the parts -------------------------------------------------------------------------------
+
+    def ev(self, node: ast.expr) -> Any:
+        raise NotImplementedError
+
+    def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        raise NotImplementedError
+
+    def lower_block(self, stmts: list[Any], tail: bool) -> Any:
+        raise NotImplementedError
+
+    def loop(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    # --- locations and errors -------------------------------------------------------------------------------------
+
+    def loc_of(self, node: Any) -> Loc:
+        end = node.end_col_offset if node.end_lineno == node.lineno else -1
+        return Loc(self.frame.file, node.lineno, node.col_offset, end if end is not None else -1, self.frame.name)
+
+    def at(self, node: Any) -> None:
+        if node is not None and hasattr(node, "lineno"):
+            self.builder.loc = self.loc_of(node)
+
+    def fail(self, message: str, node: Any = None, remedy: str = "", error: type[AutodiffError] = UnsupportedError) -> NoReturn:
+        loc = self.loc_of(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
+        raise error(message, loc, remedy)
+
+    # --- emitting -------------------------------------------------------------------------------------------------
+
+    def emit(self, node: Any, prim: Prim, *args: Any, **kwargs: Any) -> Any:
+        self.at(node)
+        try:
+            return self.builder.emit(prim, *args, **kwargs)
+        except AutodiffError:
+            raise
+        except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
+            self.fail(f"cannot lower this call of {prim.name}: {error}", node, "", ArgumentError)
+
+    def fresh(self, value: Any, numpy: bool = True, contiguous: bool = False) -> Any:
+        """The abstract value for a result that shares memory with nothing."""
+        if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object", "stack"):
+            return value
+        cell = self.cells.new()
+        self.state.heap[cell] = value
+        if value.type.kind == "list":
+            return ListRef(cell)
+        if numpy:
+            self.cells.numpy.add(cell)
+        if contiguous or (value.type.ndim == 1 and value.type.kind == "array"):
+            self.cells.contiguous.add(cell)
+        return Ref(cell)
+
+    def linked(self, value: Any, sources: list[Any], numpy: bool = True) -> Any:
+        """The abstract value for a result that may share memory with the sources."""
+        av = self.fresh(value, numpy)
+        if type(av) in (Ref, ListRef):
+            self.cells.contiguous.discard(av.cell)
+            for cell in self.cells_in(sources):
+                self.state.link_view(av.cell, cell)
+                found = self.cells.origins.get(cell)
+                if found:
+                    self.cells.origins[av.cell] = self.cells.origins.get(av.cell, frozenset()) | found
+        return av
+
+    def cells_in(self, avs: Any) -> list[int]:
+        """The cells of the arrays in these values, containers searched."""
+        out: list[int] = []
+        todo = list(avs)
+        seen: set[int] = set()
+        while todo:
+            av = todo.pop(0)
+            if type(av) is Ref or type(av) is ListRef or type(av) is DictRef or type(av) is Instance:
+                if av.cell in seen:
+                    continue
+                seen.add(av.cell)
+                out.append(av.cell)
+                content = self.content(av.cell)
+                if type(content) in (Items, Entries):
+                    todo += content.items
+            elif type(av) is Maybe:
+                todo.append(av.av)
+            else:
+                todo += parts_of(av)
+        return out
+
+    # --- heap -----------------------------------------------------------------------------------------------------
+
+    def content(self, cell: int) -> Any:
+        """What a cell holds now."""
+        found = self.state.heap.get(cell)
+        if found is None:
+            found = self.inputs.initial[cell]
+            self.state.heap[cell] = found
+        return found
+
+    def checked(self, cell: int, node: Any, what: str = "array") -> Any:
+        """What a cell holds now; an error if that is not known."""
+        content = self.content(cell)
+        if isinstance(content, Poison):
+            self.poisoned(content, node, what)
+        return content
+
+    def poisoned(self, content: Poison, node: Any, what: str) -> NoReturn:
+        if content.store is None:
+            self.fail(f"unprovable alias: this {what} {content.why}", node, "make both paths agree, or copy with .copy()", AliasError)
+        self.fail(
+            f"unprovable alias: this {what} {content.why} in line {content.store.line} ({content.store.file}); "
+            "whether that store changed it is not known when the program is compiled",
+            node,
+            "copy one of the two with .copy() before the store, so that they are surely separate",
+            AliasError,
+        )
+
+    def read(self, ref: Ref, node: Any = None) -> Value:
+        """The array that a reference is now."""
+        base = self.checked(ref.cell, node)
+        if not ref.path:
+            return base  # type: ignore[no-any-return]
+        return self.emit(node, GET, base, ref.path)  # type: ignore[no-any-return]
+
+    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Prim = SET) -> None:
+        """``ref[step] = value``."""
+        base = self.checked(ref.cell, node)
+        if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
+            self.fail(
+                "unprovable alias: it is not known whether this is an array, so what a store into it changes is not known",
+                node,
+                "make it an array on every path, with np.array(...)",
+                AliasError,
+            )
+        path = ref.path if step is None else (*ref.path, step)
+        self.check_steps(base, ref.path, node)
+        new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
+        if not new.hint:
+            new.hint = base.hint
+        self.state.heap[ref.cell] = new
+        self.state.poison(ref.cell, self.loc_of(node))
+        self.stored |= self.cells.origins.get(ref.cell, frozenset())
+
+    def check_steps(self, base: Any, path: tuple[Any, ...], node: Any) -> None:
+        t = type_of(base)
+        for step in path:
+            t, view = infer_step(self.builder, t, step)
+            if not view:
+                self.fail("unprovable alias: it is not known whether this is a view", node, "store with one subscript", AliasError)
+
+    def mutate(self, cell: int, content: Any, node: Any) -> None:
+        """A list or dictionary changes in place."""
+        self.state.heap[cell] = content
+        self.state.poison(cell, self.loc_of(node))
+        for paths in self.inputs.containers.values():
+            if len(paths) > 1 and any(self.inputs.by_path.get(p) is not None and self.inputs.by_path[p].cell == cell for p in paths):
+                self.fail("unprovable alias: this list or dictionary reaches the function in two ways", node, "", AliasError)
+
+    # --- operands -------------------------------------------------------------------------------------------------
+
+    def operand(self, av: Any, node: Any = None) -> Any:
+        """The IR operand for an abstract value: a value, a constant, or nested containers of them."""
+        kind = type(av)
+        if kind is Value or is_constant(av):
+            return av
+        if kind is Ref:
+            return self.read(av, node)
+        if kind is Obj:
+            return av.obj
+        if kind is Seq:
+            return tuple([self.operand(x, node) for x in av.items])
+        if kind is SliceOf:
+            return slice(*[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+        if kind is ListRef:
+            content = self.checked(av.cell, node, "list")
+            if type(content) is Value:
+                return content
+            return [self.operand(x, node) for x in content.items]
+        if kind is RangeOf and all(is_constant(x) for x in (av.start, av.stop, av.step)):
+            return list(range(av.start, av.stop, av.step))
+        if kind is RangeOf:
+            return self.emit(node, PRIMS[np.arange], *[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+        if kind is Maybe:
+            return self.operand(self.use(av, "", node), node)
+        if kind is Conflict:
+            self.fail(f"this {av.why}", node)
+        self.fail(f"{describe(av)} cannot be used as a value here", node)
+
+    def sequence_value(self, av: Any, node: Any) -> Any:
+        """An operand in which a list of values is one IR list value."""
+        if type(av) is ListRef:
+            content = self.checked(av.cell, node, "list")
+            if type(content) is Value:
+                return content
+            return self.emit(node, LIST_NEW, tuple([self.operand(x, node) for x in content.items]))
+        return self.operand(av, node)
+
+    def plain(self, av: Any, node: Any) -> Any:
+        """For printing and messages: an operand in which containers are tuples."""
+        if type(av) in (Seq, ListRef):
+            x = self.operand(av, node)
+            if isinstance(x, (tuple, list)):
+                return self.emit(node, TUPLE, *x)
+            return x
+        return self.operand(av, node)
+
+    def truth(self, av: Any, node: Any) -> Any:
+        """``bool(av)``: a Python bool, or a value that is one."""
+        kind = type(av)
+        if is_constant(av):
+            return bool(av)
+        if kind is Seq:
+            return len(av.items) > 0
+        if kind in (ListRef, DictRef):
+            content = self.checked(av.cell, node, "list")
+            if type(content) is Value:
+                return self.emit(node, TRUTH, content)
+            return len(content.items) > 0
+        if kind in (Closure, Bound):
+            return True
+        if kind is Obj:
+            if isinstance(av.obj, (type, types.FunctionType, types.ModuleType)):
+                return True
+            self.fail(f"the truth of {describe(av)} is not supported", node)
+        if kind is Instance:
+            return True
+        x = self.operand(av, node)
+        if type(x) is Value and x.type.dtype == np.dtype(bool) and x.type.kind in ("py", "generic"):
+            return x
+        return self.emit(node, TRUTH, x)
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def home(self, name: str) -> Frame | None:
+        """The frame whose local the name is, or None for what lives outside of the lowered code."""
+        frame: Frame | None = self.frame
+        first = True
+        while frame is not None:
+            if name in frame.scope.globals and first:
+                return None
+            if name in frame.scope.locals:
+                return frame
+            first = False
+            frame = frame.parent
+        return None
+
+    def load(self, name: str, node: Any) -> Any:
+        """The value of a name."""
+        frame = self.home(name)
+        if frame is not None:
+            av = self.state.envs[frame.env].get(name, MISSING)
+            if av is MISSING:
+                self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
+            return self.use(av, name, node)
+        owner = self.frame.owner
+        if name in owner.__code__.co_freevars:
+            cell = owner.__closure__[owner.__code__.co_freevars.index(name)]  # type: ignore[index]
+            try:
+                obj = cell.cell_contents
+            except ValueError:
+                self.fail(f"the enclosing variable {name!r} is not bound yet", node, "", MissingNameError)
+            return self.outside(obj, (("cell", owner, name),), node)
+        if name in owner.__globals__:
+            return self.outside(owner.__globals__[name], (("global", owner, name),), node)
+        if hasattr(builtins, name):
+            self.inputs.guard((("global", owner, name),), "absent", name)
+            return Obj(getattr(builtins, name), None)
+        self.fail(f"name {name!r} is not defined", node, "", MissingNameError)
+
+    def outside(self, obj: Any, path: Any, node: Any) -> Any:
+        """The abstract value of something that the lowered code finds outside of it."""
+        return self.inputs.wrap(obj, path, "", True, self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc)
+
+    def use(self, av: Any, name: str, node: Any) -> Any:
+        """A bound value as it is read: with the check that it is bound, if that is not certain."""
+        if type(av) is Maybe:
+            flag, inner = av.flag, av.av
+            if flag is False:
+                self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
+            message = f"cannot access local variable {name!r} where it is not associated with a value"
+            self.raise_unless(flag, UnboundLocalError, message, node)
+            if type(inner) is Conflict:
+                self.fail(f"{name!r} {inner.why}", node)
+            return inner
+        if type(av) is Conflict:
+            self.fail(f"{name!r} {av.why}", node, "bind it to one kind of thing on all paths")
+        return av
+
+    def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Any) -> None:
+        """Emit a check that raises what Python would raise."""
+        if flag is True:
+            return
+        self.at(node)
+        then, orelse = self.builder.new_region(), self.builder.new_region()
+        with self.builder.inside(orelse):
+            made = self.builder.emit(opaque(error, error.__name__), message)
+            self.builder.emit(RAISE, made)
+        self.builder.if_(flag, then, orelse, [], [])
+
+    def bind(self, name: str, av: Any, node: Any) -> None:
+        """Assign to a name of the present scope."""
+        frame = self.home(name)
+        if frame is None:
+            self.fail(
+                f"assignment to {name!r}, which lives outside of the function",
+                node,
+                "return the value instead of writing it to a global or enclosing variable",
+            )
+        self.state.envs[frame.env][name] = av
+        value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None
+        if type(value) is Value and not value.hint and not name.startswith("$"):
+            value.hint = name
+
+    # --- two paths ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def path(self, state: State, region: Region) -> Iterator[None]:
+        """Lower one of several paths: in its own state and region. The state reached is left in `self.state`."""
+        self.state = state
+        with self.builder.inside(region):
+            yield
+
+    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None) -> Joiner:
+        for cell, content in self.inputs.initial.items():
+            for state in (a, b):
+                state.heap.setdefault(cell, content)
+        return Joiner(self.builder, self.cells, a, b, regions)
+
+    def branch(self, cond: Any, then: Callable[[], Any], orelse: Callable[[], Any], node: Any) -> Any:
+        """The value of ``then() if cond else orelse()``, of which only one is run."""
+        if not isinstance(cond, Value):
+            return then() if cond else orelse()
+        regions = (self.builder.new_region(), self.builder.new_region())
+        states = []
+        dead = []
+        start = self.state
+        env = self.frame.env
+        for region, lower in zip(regions, (then, orelse)):
+            with self.path(start.fork(), region):
+                try:
+                    self.state.envs[env]["$value"] = lower()
+                    states.append(self.state)
+                    dead.append(False)
+                except Unreachable:
+                    states.append(start.fork())
+                    dead.append(True)
+        self.at(node)
+        joiner = self.joiner(states[0], states[1], regions)
+        if all(dead):
+            emit_if(self.builder, cond, regions[0], regions[1], joiner)
+            raise Unreachable
+        joiner.dead = (dead[0], dead[1])
+        self.state = joiner.run()
+        emit_if(self.builder, cond, regions[0], regions[1], joiner)
+        return self.use(self.state.envs[env].pop("$value"), "the value", node)
+
+    def not_none(self, av: Any, node: Any) -> Any:
+        return self.emit(node, IS_NOT, self.operand(av, node), None)
+
+    def static_dtype(self, av: Any, node: Any) -> Any:
+        x = self.operand(av, node)
+        t = type_of(x)
+        if t.dtype is not None and t.kind in ("array", "generic"):
+            return Obj(t.dtype, None)
+        return self.emit(node, DTYPE, x)

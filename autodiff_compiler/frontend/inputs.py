@@ -1,0 +1,229 @@
+"""What a function reads from outside: its arguments, and the globals, closure cells, defaults and attributes that it looks up.
+
+Numbers and arrays become inputs of the lowered function, fetched anew at each call. Everything else is known at compile time and
+guarded: functions, modules and classes by identity, bools, strings and None by value, containers by their structure.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..ir.core import Loc, Region, Value
+from ..ir.types import Ty, array, generic, type_of_constant
+from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
+from .state import Cells
+
+_BAKED_MODULES = ("numpy", "math", "cmath", "operator", "functools", "itertools", "builtins", "scipy", "collections", "typing")
+
+
+@dataclass(slots=True)
+class Input:
+    """One parameter of the lowered function: a number or an array, and where a call finds it."""
+
+    path: Path
+    name: str
+    type: Ty
+    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1)
+    key: tuple[Any, ...]
+    hidden: bool
+
+
+@dataclass(slots=True)
+class Guard:
+    """What has to hold at a call for the lowered function to be valid.
+
+    kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order), "absent" (the global
+    name `expected` does not exist), "type_key" (an Input's key).
+    """
+
+    path: Path
+    kind: str
+    expected: Any
+
+
+def fetch(path: Path, args: tuple[Any, ...]) -> Any:
+    """The object at the path, now."""
+    obj: Any = None
+    for step in path:
+        kind = step[0]
+        if kind == "arg":
+            obj = args[step[1]]
+        elif kind == "global":
+            obj = step[1].__globals__[step[2]]
+        elif kind == "cell":
+            obj = step[1].__closure__[step[1].__code__.co_freevars.index(step[2])].cell_contents
+        elif kind == "default":
+            obj = step[1].__defaults__[step[2]] if isinstance(step[2], int) else step[1].__kwdefaults__[step[2]]
+        elif kind == "object":
+            obj = step[1]
+        elif kind == "item":
+            obj = obj[step[1]]
+        else:
+            obj = getattr(obj, step[1])
+    return obj
+
+
+def key_of(obj: Any) -> tuple[Any, ...]:
+    """The part of a leaf that code is specialised on."""
+    if type(obj) is np.ndarray:
+        return ("array", obj.dtype, obj.ndim, tuple([k for k, n in enumerate(obj.shape) if n == 1]))
+    return ("number", type(obj))
+
+
+def path_name(path: Path) -> str:
+    """A short name for what the path leads to."""
+    name = ""
+    for step in path:
+        last = step[-1]
+        if isinstance(last, str) and last.isidentifier():
+            name = f"{name}_{last}" if name and step[0] == "attr" and name != "self" else last
+        elif isinstance(last, int) and step[0] == "item":
+            name = f"{name}_{last}"
+    return name
+
+
+class Inputs:
+    """The table of inputs and guards, filled as the lowering meets them."""
+
+    def __init__(self, region: Region, cells: Cells):
+        self.region = region
+        self.cells = cells
+        self.inputs: list[Input] = []
+        self.guards: list[Guard] = []
+        self.initial: dict[int, Any] = {}  # what the heap holds before the program runs
+        self.by_path: dict[Path, Any] = {}
+        self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
+        self.keep: list[Any] = []  # so that these ids stay taken
+
+    def guard(self, path: Path, kind: str, expected: Any) -> None:
+        if not any(g.kind == kind and g.path == path for g in self.guards):
+            self.guards.append(Guard(path, kind, expected))
+
+    def wrap(self, obj: Any, path: Path, name: str = "", hidden: bool = True, loc: Loc | None = None) -> Any:
+        """The abstract value of the object at the path."""
+        found = self.by_path.get(path)
+        if found is None:
+            found = self._wrap(obj, path, name or path_name(path), hidden, loc)
+            if found is not None:
+                self.by_path[path] = found
+        return found
+
+    def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
+        kind = type(obj)
+        if obj is None or kind in (bool, str, bytes) or obj is Ellipsis:
+            self.guard(path, "eq", obj)
+            return obj
+        if kind in (int, float, complex) or isinstance(obj, np.generic):
+            if isinstance(obj, np.generic):
+                t = generic(obj.dtype)
+            elif kind is int:
+                t = Ty("py", np.dtype(np.int64), ())
+            else:
+                t = type_of_constant(obj)
+            return self._input(obj, path, name, t, hidden)
+        if kind is np.ndarray:
+            return self._array(obj, path, name, hidden)
+        if isinstance(obj, np.ndarray):
+            raise UnsupportedError(
+                f"{name or 'an argument'!r} is a {kind.__name__}: subclasses of np.ndarray change what operations mean",
+                loc,
+                "pass np.asarray of it",
+            )
+        if isinstance(obj, (int, float, complex)) and not isinstance(obj, bool):
+            raise UnsupportedError(f"{name!r} is a {kind.__name__}, a subclass of a Python number", loc, "pass a plain number")
+        if isinstance(obj, tuple) and (kind is tuple or hasattr(kind, "_fields")):
+            self.guard(path, "type", kind)
+            self.guard(path, "len", len(obj))
+            items = [self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in enumerate(obj)]
+            return Seq(tuple(items), None if kind is tuple else kind)
+        if kind is list:
+            self.guard(path, "type", list)
+            self.guard(path, "len", len(obj))
+            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in enumerate(obj)]
+            return ListRef(self._container(obj, path, Items(tuple(items))))
+        if kind is dict:
+            self.guard(path, "type", dict)
+            self.guard(path, "keys", tuple(obj))
+            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
+            return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items))))
+        if kind is slice:
+            self.guard(path, "type", slice)
+            return SliceOf(*[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")])
+        if kind is range:
+            self.guard(path, "type", range)
+            return RangeOf(*[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")])
+        if kind is functools.partial:
+            self.guard(path, "type", kind)
+            fn = self.wrap(obj.func, (*path, ("attr", "func")), "", hidden, loc)
+            args = self.wrap(obj.args, (*path, ("attr", "args")), "", hidden, loc)
+            names = tuple(obj.keywords)
+            self.guard((*path, ("attr", "keywords")), "keys", names)
+            values = [self.wrap(obj.keywords[k], (*path, ("attr", "keywords"), ("item", k)), k, hidden, loc) for k in names]
+            return Partial(fn, args.items, names, tuple(values))
+        if kind is types.MethodType:
+            self.guard(path, "type", kind)
+            fn = self.wrap(obj.__func__, (*path, ("attr", "__func__")), "", hidden, loc)
+            return Bound(fn, self.wrap(obj.__self__, (*path, ("attr", "__self__")), "self", hidden, loc))
+        if isinstance(obj, np.dtype):
+            self.guard(path, "eq", obj)
+            return Obj(obj, path)
+        if isinstance(obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)) or callable(
+            getattr(obj, "__autodiff_lower__", None)
+        ):
+            self.guard(path, "is", obj)
+            return Obj(obj, path)
+        if callable(obj) and not hasattr(obj, "__dict__"):
+            self.guard(path, "is", obj)
+            return Obj(obj, path)
+        if kind.__module__.split(".")[0] in ("numpy", "functools") and callable(obj):
+            self.guard(path, "is", obj)
+            return Obj(obj, path)
+        self.guard(path, "type", kind)
+        return Obj(obj, path)
+
+    def _container(self, obj: Any, path: Path, content: Any) -> int:
+        cell = self.cells.new()
+        self.initial[cell] = content
+        self.containers.setdefault(id(obj), []).append(path)
+        self.keep.append(obj)
+        return cell
+
+    def _input(self, obj: Any, path: Path, name: str, t: Ty, hidden: bool) -> Value:
+        value = self.region.param(t, name)
+        self.inputs.append(Input(path, name, t, key_of(obj), hidden))
+        return value
+
+    def _array(self, obj: Any, path: Path, name: str, hidden: bool) -> Ref:
+        dims = self.region.dims
+        axes: list[Any] = []
+        for n in obj.shape:
+            if n == 1:
+                axes.append(1)
+            else:
+                axis = dims.fresh()
+                dims.mark_not_one(axis)
+                dims.arg_roots.add(axis.root)
+                axes.append(axis)
+        number = len(self.inputs)
+        value = self._input(obj, path, name, array(obj.dtype, tuple(axes)), hidden)
+        cell = self.cells.new()
+        self.initial[cell] = value
+        self.cells.numpy.add(cell)
+        self.cells.origins[cell] = frozenset({number})
+        return Ref(cell)
+
+
+def _item_name(obj: Any, name: str, k: int) -> str:
+    fields = getattr(type(obj), "_fields", None)
+    return f"{name}_{fields[k]}" if fields else f"{name}_{k}"
+
+
+def is_baked_module(module: types.ModuleType) -> bool:
+    """A module whose attributes nobody rebinds."""
+    return module.__name__.split(".")[0] in _BAKED_MODULES

@@ -1,0 +1,206 @@
+"""``lower``: from a Python function and actual arguments to the IR."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ArgumentError, UnsupportedError
+from ..ir.core import Function, Loc, Value
+from .avals import (
+    Bound,
+    Conflict,
+    DictRef,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    Ref,
+    Seq,
+    describe,
+    is_constant,
+)
+from .core import Unreachable
+from .inputs import Guard, Input
+from .numpy_calls import NumpyCalls
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A function in IR, with what ties it to the Python world.
+
+    function: the IR; its parameters are `inputs` in order; its results are the leaves of `out`
+    inputs:   where each parameter comes from at a call
+    guards:   what has to hold at a call for this lowering to be valid
+    out:      the structure of the return value (see `tree.unflatten`)
+    sources:  the texts of all functions that went into it, by qualified name
+    params:   the names of the top-level parameters, in the order that ("arg", k) paths count
+    no_alias: pairs of inputs (indices) that must not share memory, as one is written to
+    stored:   the inputs (indices) that the function writes to
+    """
+
+    function: Function
+    inputs: list[Input]
+    guards: list[Guard]
+    out: Any
+    sources: list[str]
+    params: list[str]
+    no_alias: list[tuple[int, int]] = field(default_factory=list)
+    stored: list[int] = field(default_factory=list)
+    loc: Loc | None = None  # of the definition
+
+
+class Interpreter(NumpyCalls):
+    """The abstract interpreter, whole."""
+
+    def result_tree(self, av: Any, leaves: list[Any]) -> Any:
+        """The structure of a return value; its leaves are collected."""
+        kind = type(av)
+        if kind is Value or kind is Ref:
+            leaves.append(self.operand(av))
+            return ("leaf", len(leaves) - 1)
+        if is_constant(av):
+            if av is None or isinstance(av, (bool, str, bytes)) or av is Ellipsis:
+                return ("static", av)
+            leaves.append(av)
+            return ("leaf", len(leaves) - 1)
+        if kind is Seq:
+            items = tuple([self.result_tree(x, leaves) for x in av.items])
+            return ("tuple", items) if av.cls is None else ("make", av.cls, items)
+        if kind is ListRef:
+            content = self.checked(av.cell, None, "list")
+            if type(content) is Items:
+                return ("list", tuple([self.result_tree(x, leaves) for x in content.items]))
+            leaves.append(content)
+            return ("leaf", len(leaves) - 1)
+        if kind is DictRef:
+            content = self.checked(av.cell, None, "dictionary")
+            return ("dict", content.keys, tuple([self.result_tree(x, leaves) for x in content.items]))
+        if kind is Maybe or kind is Conflict:
+            return self.result_tree(self.use(av, "the result", None), leaves)
+        if kind is Obj:
+            return ("static", av.obj)
+        if kind is Instance:
+            import dataclasses
+
+            content = self.checked(av.cell, None, "object")
+            if dataclasses.is_dataclass(av.cls):
+                names = [f.name for f in dataclasses.fields(av.cls) if f.init]
+                values = dict(zip(content.keys, content.items))
+                return ("make", av.cls, tuple([self.result_tree(values[n], leaves) for n in names]))
+        self.fail(f"the function returns {describe(av)}", None, "return numbers, arrays, or tuples, lists and dictionaries of them")
+
+
+def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any], Any]:
+    """The parameters that a call gives, in order: names and values, and how they go back into (args, kwargs).
+
+    Parameters left at their defaults are not among them.
+    """
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}") from None
+    except ValueError:
+        if kwargs:
+            raise ArgumentError("this callable takes no keyword arguments") from None
+        return [f"x{k}" for k in range(len(args))], list(args), None
+    return list(bound.arguments), list(bound.arguments.values()), bound.signature
+
+
+def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
+    """Lower ``fn(*args, **kwargs)`` for arguments of these types."""
+    interp = Interpreter()
+    names, values, signature = bind_arguments(fn, tuple(args), dict(kwargs or {}))
+    avs = [interp.inputs.wrap(v, (("arg", k),), name, hidden=False) for k, (name, v) in enumerate(zip(names, values))]
+    interp.state.heap.update(interp.inputs.initial)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for name, av in zip(names, avs):
+        kind = signature.parameters[name].kind if signature is not None else inspect.Parameter.POSITIONAL_ONLY
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            positional += av.items
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            content = interp.content(av.cell)
+            keywords.update(zip(content.keys, content.items))
+        elif kind is inspect.Parameter.KEYWORD_ONLY or keywords:
+            keywords[name] = av
+        elif kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and len(positional) < list(signature.parameters).index(name):
+            keywords[name] = av
+        else:
+            positional.append(av)
+    target = fn
+    loc = location_of(target)
+    frame = _OutermostFrame(loc)
+    interp.frame = frame  # type: ignore[assignment]
+    interp.builder.loc = loc
+    interp.state.envs[0] = {}
+    out: Any
+    leaves: list[Any] = []
+    with interp.builder.active():
+        callee = fn_value(interp, fn)
+        try:
+            result = interp.call(callee, positional, keywords, frame.node)
+            out = interp.result_tree(result, leaves)
+        except Unreachable:
+            out = ("static", None)
+        except RecursionError:
+            raise UnsupportedError("the function is nested too deeply to be compiled", loc, "use a loop") from None
+    interp.top.exit = tuple(leaves)
+    function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
+    used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
+    stored = sorted(interp.stored)
+    pairs: list[tuple[int, int]] = []
+    for i in stored:
+        for j, item in enumerate(interp.inputs.inputs):
+            if j != i and item.key[0] == "array" and interp.top.params[j] in used and (j, i) not in pairs:
+                pairs.append((i, j))
+    return Lowered(
+        function, interp.inputs.inputs, interp.inputs.guards, out, list(interp.sources), names, pairs, stored, loc
+    )
+
+
+def _region_values(region: Any) -> list[Value]:
+    from ..ir.core import leaves
+
+    out = list(leaves(region.exit))
+    for op in region.ops:
+        for sub in op.regions:
+            out += _region_values(sub)
+    return out
+
+
+def fn_value(interp: Interpreter, fn: Any) -> Any:
+    """The abstract value of the function to be lowered. It is named by the caller, so it needs no guard."""
+    path = (("object", fn),)
+    if isinstance(fn, types.FunctionType):
+        return Obj(fn, path)
+    if isinstance(fn, types.MethodType):
+        return Bound(Obj(fn.__func__, (*path, ("attr", "__func__"))), interp.inputs.wrap(fn.__self__, (*path, ("attr", "__self__")), "self"))
+    return interp.inputs.wrap(fn, path, getattr(fn, "__name__", ""))
+
+
+def location_of(fn: Any) -> Loc:
+    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    if code is None:
+        return Loc("<unknown>", 1, 0, 0, getattr(fn, "__name__", ""))
+    return Loc(code.co_filename, code.co_firstlineno, 0, -1, fn.__name__)
+
+
+class _OutermostFrame:
+    """Stands for the caller of the function that is lowered."""
+
+    def __init__(self, loc: Loc):
+        self.node = ast.Pass(lineno=loc.line, col_offset=0, end_lineno=loc.line, end_col_offset=0)
+        self.env = 0
+        self.file = loc.file
+        self.name = loc.function
+        self.call = None
+        self.parent = None
+        self.captured = False
+
+
+__all__ = ["Guard", "Input", "Interpreter", "Lowered", "lower"]

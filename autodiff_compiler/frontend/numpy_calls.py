@@ -1,0 +1,411 @@
+"""NumPy's functions that copy, view or write, and the methods of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, RuleLookupError
+from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
+from ..ir.core import Prim, Value, type_of
+from ..ir.opset import ADDAT, CAST, PRIMS, lookup, opaque, path_is_view
+from ..ir.types import OBJECT
+from .avals import Bound, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
+from .builtin_calls import BuiltinCalls, Handler
+
+# Methods that are the function of the same name with the array first.
+_AS_FUNCTION = {
+    name: getattr(np, name)
+    for name in (
+        "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all", "clip", "round", "repeat",
+        "take", "trace", "diagonal", "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot", "searchsorted", "ptp", "argpartition", "choose",
+        "compress",
+    )
+}  # fmt: skip
+_AS_FUNCTION["conjugate"] = np.conj
+_STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
+
+
+class NumpyCalls(BuiltinCalls):
+    def special(self, obj: Any) -> Handler | None:
+        found = super().special(obj)
+        if found is not None:
+            return found
+        try:
+            name = _SPECIAL.get(obj)
+        except TypeError:
+            return None
+        if name is not None:
+            return getattr(self, "n_" + name)  # type: ignore[no-any-return]
+        if obj in _STATIC:
+            return lambda args, kwargs, node: self.static_call(obj, args, kwargs, node)
+        return None
+
+    def static_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        values = []
+        for a in args:
+            if type(a) is Ref or type(a) is Value:
+                a = self.static_dtype(a, node)
+            if type(a) is Obj:
+                values.append(a.obj)
+            elif is_constant(a):
+                values.append(a)
+            else:
+                return self.call_unknown(obj, args, kwargs, node)
+        result = obj(*values)
+        return result if is_constant(result) else Obj(result, None)
+
+    def dtype_of(self, av: Any, node: Any) -> Any:
+        """A dtype argument as an np.dtype, a value, or None."""
+        if av is None:
+            return None
+        if type(av) is Value:
+            return av
+        try:
+            return np.dtype(av.obj if type(av) is Obj else av)
+        except TypeError as error:
+            self.fail(str(error), node, "", ArgumentError)
+
+    # --- copies ---------------------------------------------------------------------------------------------------
+
+    def copy_of(self, av: Any, node: Any, contiguous: bool) -> Any:
+        """A new array with the same contents: a new cell with the same value."""
+        if type(av) is not Ref:
+            return av
+        whole = self.read(av, node)
+        cell = self.cells.new()
+        self.state.heap[cell] = whole
+        self.cells.numpy.add(cell)
+        if contiguous or (whole.type.kind == "array" and whole.type.ndim == 1):
+            self.cells.contiguous.add(cell)
+        return Ref(cell)
+
+    def cast_copy(self, av: Any, dtype: Any, node: Any) -> Any:
+        x = self.operand(av, node)
+        t = type_of(x)
+        if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and t.dtype == dtype:
+            return self.copy_of(av, node, False)
+        prim = PRIMS.get(np.ndarray.astype, CAST)
+        return self.fresh(self.emit(node, prim, x, dtype))
+
+    def n_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if len(args) == 1 and not kwargs and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
+            return self.copy_of(args[0], node, False)
+        return self.call_prim(PRIMS[np.copy], args, kwargs, node)
+
+    def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
+        plain = set(kwargs) <= {"dtype", "copy"} and kwargs.get("copy", True) is True and len(args) <= 2
+        if plain and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
+            return self.copy_of(args[0], node, False) if dtype is None else self.cast_copy(args[0], dtype, node)
+        if kwargs.get("copy") is True:
+            kwargs = {k: v for k, v in kwargs.items() if k != "copy"}
+        value = self.call_prim(PRIMS[np.array], self.as_lists(args, node), kwargs, node)
+        if plain and type(value) is Ref:
+            self.state.links.pop(value.cell, None)
+            self.cells.numpy.add(value.cell)
+        return value
+
+    def as_lists(self, args: list[Any], node: Any) -> list[Any]:
+        return args
+
+    def n_asarray(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
+        if set(kwargs) <= {"dtype"} and len(args) <= 2 and type(args[0]) is Ref:
+            t = self.read(args[0], node).type
+            if t.kind == "array" and (dtype is None or dtype == t.dtype):
+                return args[0]
+            if t.kind == "array" and isinstance(dtype, np.dtype) and t.dtype is not None:
+                return self.cast_copy(args[0], dtype, node)
+        fn = np.asarray if np.asarray in PRIMS else np.array
+        return self.call_prim(PRIMS[fn], args, kwargs, node)
+
+    # --- views ----------------------------------------------------------------------------------------------------
+
+    def step_view(self, av: Ref, step: tuple[Any, ...], node: Any) -> Ref:
+        view = Ref(av.cell, (*av.path, step))
+        self.read(view, node)
+        return view
+
+    def n_reshape(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        kwargs = dict(kwargs)
+        shape = kwargs.pop("newshape", None) if "newshape" in kwargs else kwargs.pop("shape", None) if "shape" in kwargs else None
+        if shape is None:
+            if len(args) < 2:
+                self.fail("reshape() needs a shape", node, "", ArgumentError)
+            shape = args[1]
+        order = kwargs.pop("order", args[2] if len(args) > 2 else "C")
+        if order not in ("C", "A", "K") or kwargs or (order != "C"):
+            self.fail("reshape with order= other than 'C'", node)
+        return self.reshaped(args[0], shape, node)
+
+    def reshaped(self, av: Any, shape: Any, node: Any) -> Any:
+        target = self.operand(shape, node)
+        if isinstance(target, list):
+            target = tuple(target)
+        if not isinstance(target, (tuple, Value)):
+            target = (target,)
+        if type(target) is Value and target.type.kind != "shape":
+            target = (target,)
+        if type(av) is Ref:
+            t = self.read(av, node).type
+            if t.kind == "array" and (t.ndim == 1 or t.ndim == 0 or self.is_contiguous(av)):
+                return self.step_view(av, ("reshape", target), node)
+        x = self.operand(av, node)
+        return self.linked(self.emit(node, PRIMS[np.reshape], x, target), [av])
+
+    def is_contiguous(self, av: Ref) -> bool:
+        """Proven to be laid out in C order: a whole new array, or one indexed by leading integers."""
+        if av.cell not in self.cells.contiguous:
+            return False
+        for step in av.path:
+            if step[0] == "reshape":
+                continue
+            if step[0] != "index" or not all(is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1]):
+                return False
+        return True
+
+    def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if len(args) != 1 or kwargs:
+            self.fail("ravel with order=", node)
+        av = args[0]
+        if type(av) is Ref:
+            t = self.read(av, node).type
+            if t.kind == "array" and self.is_contiguous(av):
+                return self.step_view(av, ("reshape", (-1,)), node)
+        return self.linked(self.emit(node, PRIMS[np.ravel], self.operand(av, node)), [av])
+
+    def n_transpose(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        axes = kwargs.pop("axes", args[1] if len(args) > 1 else None)
+        return self.transposed(args[0], axes, node)
+
+    def transposed(self, av: Any, axes: Any, node: Any) -> Any:
+        if axes is None:
+            return self.transpose(av, None, node) if type(av) is Ref else self.call_prim(PRIMS[np.transpose], [av], {}, node)
+        order = self.operand(axes, node)
+        if type(av) is not Ref or not isinstance(order, (tuple, list)) or not all(is_static_int(k) for k in order):
+            self.fail("the axes of a transposition have to be known when the program is compiled", node)
+        t = self.read(av, node).type
+        if t.ndim is None:
+            return self.linked(self.emit(node, PRIMS[np.transpose], self.operand(av, node), tuple(order)), [av])
+        return self.transpose(av, self.normal_axes(order, t.ndim, node), node)
+
+    def normal_axes(self, axes: Any, ndim: int, node: Any) -> tuple[int, ...]:
+        out = tuple([a + ndim if a < 0 else a for a in axes])
+        if any(not 0 <= a < ndim for a in out):
+            self.fail("axis out of bounds", node, "", ArgumentError)
+        return out
+
+    def n_swapaxes(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av, a, b = args[0], kwargs.get("axis1", args[1] if len(args) > 1 else None), kwargs.get("axis2", args[2] if len(args) > 2 else None)
+        ndim = type_of(self.operand(av, node)).ndim
+        if ndim is None or not is_static_int(a) or not is_static_int(b) or type(av) is not Ref:
+            return self.call_prim(PRIMS[np.swapaxes], args, kwargs, node)
+        a, b = self.normal_axes((a, b), ndim, node)
+        order = list(range(ndim))
+        order[a], order[b] = order[b], order[a]
+        return self.transpose(av, tuple(order), node)
+
+    def n_expand_dims(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else None)
+        ndim = type_of(self.operand(av, node)).ndim
+        if type(av) is not Ref or ndim is None or not is_static_int(axis):
+            return self.call_prim(PRIMS[np.expand_dims], args, kwargs, node)
+        (place,) = self.normal_axes((axis,), ndim + 1, node)
+        return self.step_view(av, ("index", (*[slice(None)] * place, None, *([] if place == ndim else [Ellipsis]))), node)
+
+    # --- stores ---------------------------------------------------------------------------------------------------
+
+    def n_copyto(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if len(args) != 2 or kwargs or type(args[0]) is not Ref:
+            self.fail("np.copyto with these arguments", node, "write dst[...] = src")
+        self.store(args[0], None if args[0].path else ("index", (Ellipsis,)), self.operand(args[1], node), node)
+        return None
+
+    def ufunc_at(self, ufunc: Any, args: list[Any], node: Any) -> Any:
+        base = args[0]
+        if type(base) is not Ref or ufunc not in (np.add, np.subtract) or len(args) != 3:
+            self.fail(f"np.{ufunc.__name__}.at is not supported", node, "use np.add.at, or a loop")
+        value = args[2] if ufunc is np.add else self.call(Obj(np.negative, None), [args[2]], {}, node)
+        self.store(base, ("index", self.index_items(args[1], node)), self.operand(value, node), node, ADDAT)
+        return None
+
+    # --- shapes ---------------------------------------------------------------------------------------------------
+
+    def n_shape(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.shape(self.arrayed(args[0], node), node)
+
+    def n_ndim(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.array_attribute(self.arrayed(args[0], node), "ndim", node)
+
+    def n_size(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if axis is not None:
+            return self.subscript(self.n_shape(args, {}, node), axis, node)
+        return self.array_attribute(self.arrayed(args[0], node), "size", node)
+
+    def n_isscalar(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        t = type_of(self.operand(args[0], node))
+        if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):
+            return t.is_scalar
+        self.fail("np.isscalar of a value of unknown type", node)
+
+    def arrayed(self, av: Any, node: Any) -> Any:
+        if type(av) in (ListRef, Seq):
+            return self.n_array([av], {}, node)
+        return av
+
+    # --- methods --------------------------------------------------------------------------------------------------
+
+    def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if type(av) is Obj and isinstance(av.obj, np.ufunc):
+            return self.ufunc_method(av.obj, name, args, kwargs, node)
+        if type(av) not in (Ref, Value):
+            self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node)
+        if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
+            return self.unknown_method(av, name, args, kwargs, node)
+        if name in _AS_FUNCTION:
+            fn = _AS_FUNCTION[name]
+            return self.call(Obj(fn, None), [av, *args], kwargs, node)
+        method = getattr(self, "m_" + name, None)
+        if method is None:
+            self.fail(f"the method .{name}() of arrays is not supported", node, "", RuleLookupError)
+        return method(av, args, kwargs, node)
+
+    def unknown_method(self, av: Value, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A method of an object of which nothing is known."""
+        operands = [self.plain(a, node) for a in args]
+        keywords = {k: self.plain(v, node) for k, v in kwargs.items()}
+        value = self.emit(node, method_prim(name), av, *operands, **keywords)
+        result = self.linked(value, args, numpy=False)
+        for cell in self.cells_in([*args, *kwargs.values()]):
+            self.state.poison(cell, self.loc_of(node))
+        return result
+
+    def ufunc_method(self, ufunc: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if name == "at":
+            return self.ufunc_at(ufunc, args, node)
+        bound = getattr(ufunc, name)
+        prim = lookup(bound)
+        if prim is not None:
+            return self.call_prim(prim, args, kwargs, node)
+        same = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all, np.logical_or: np.any}
+        if name == "reduce" and ufunc in same and set(kwargs) <= {"axis", "keepdims"} and len(args) <= 2:
+            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+            rest = {k: v for k, v in kwargs.items() if k != "axis"}
+            return self.call(Obj(same[ufunc], None), [args[0]], {"axis": axis, **rest}, node)
+        if name == "outer" and len(args) == 2 and not kwargs and ufunc is np.multiply:
+            ndims = [type_of(self.operand(a, node)).ndim for a in args]
+            if ndims == [1, 1]:
+                return self.call(Obj(np.outer, None), args, {}, node)
+        if name == "accumulate" and ufunc is np.add and len(args) == 1:
+            return self.call(Obj(np.cumsum, None), args, {"axis": kwargs.get("axis", 0)}, node)
+        self.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
+
+    def m_copy(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        order = kwargs.get("order", args[0] if args else "C")
+        if type(av) is Value:
+            return av
+        if self.read(av, node).type.kind == "array":
+            return self.copy_of(av, node, order == "C")
+        # It may be a number, which has .copy() too: either way nothing is shared.
+        return self.copy_of(av, node, False)
+
+    def m_astype(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        kwargs = dict(kwargs)
+        dtype = self.dtype_of(kwargs.pop("dtype", args[0] if args else None), node)
+        copy = kwargs.pop("copy", True)
+        if kwargs or len(args) > 1 or copy not in (True, False):
+            self.fail("astype with these arguments", node)
+        if copy is False:
+            t = type_of(self.operand(av, node))
+            if t.dtype == dtype and dtype is not None:
+                return av
+            if t.dtype is None or isinstance(dtype, Value):
+                return self.linked(self.operand(self.cast_copy(av, dtype, node), node), [av])
+        return self.cast_copy(av, dtype, node)
+
+    def m_reshape(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if kwargs.get("order", "C") != "C" or set(kwargs) - {"order"}:
+            self.fail("reshape with order= other than 'C'", node)
+        return self.reshaped(av, args[0] if len(args) == 1 else Seq(tuple(args)), node)
+
+    def m_ravel(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.n_ravel([av, *args], kwargs, node)
+
+    def m_flatten(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if args or kwargs:
+            self.fail("flatten with order=", node)
+        flat = self.n_ravel([av], {}, node)
+        return self.copy_of(flat, node, True)
+
+    def m_transpose(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if not args or args[0] is None:
+            return self.transposed(av, None, node)
+        return self.transposed(av, args[0] if len(args) == 1 and not is_number(args[0]) else Seq(tuple(args)), node)
+
+    def m_fill(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if type(av) is not Ref:
+            self.fail(".fill() of a number", node, "", ArgumentError)
+        self.store(av, None if av.path else ("index", (Ellipsis,)), self.operand(args[0], node), node)
+        return None
+
+    def m_sort(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        result = self.call(Obj(np.sort, None), [av, *args], kwargs, node)
+        self.store(av, None if av.path else ("index", (Ellipsis,)), self.operand(result, node), node)
+        return None
+
+    def m_item(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        prim = PRIMS.get(np.ndarray.item)
+        if prim is not None:
+            return self.call_prim(prim, [av, *args], kwargs, node)
+        t = type_of(self.operand(av, node))
+        if t.dtype is not None and t.dtype.kind in "fic" and not args:
+            fn = {"f": float, "i": int, "c": complex}[t.dtype.kind]
+            return self.call(Obj(fn, None), [self.reshaped(av, Seq(()), node) if type(av) is Ref and t.ndim != 0 else av], {}, node)
+        if args and type(av) is Ref and len(args) == t.ndim:
+            return self.m_item(self.subscript(av, Seq(tuple(args)), node), [], {}, node)
+        self.fail(".item() of an array of unknown dtype", node, "index it")
+
+    def m_tolist(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        t = type_of(self.operand(av, node))
+        if t.is_scalar:
+            return self.m_item(av, [], {}, node)
+        if t.ndim == 1:
+            out = self.new_list([])
+            range_, item_at = self.iteration(av, node)
+            self.run_loop(node, range_, lambda i: self.list_append(out, self.m_item(item_at(i), [], {}, node), node), None, [], [], None)
+            return out
+        self.fail(".tolist() of an array with several axes", node, "loop over the array")
+
+
+_methods: dict[str, Prim] = {}
+
+
+def method_prim(name: str) -> Prim:
+    """A primitive that calls the method of an object of which nothing is known."""
+    prim = _methods.get(name)
+    if prim is None:
+
+        def fn(obj: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(obj, name)(*args, **kwargs)
+
+        fn.__name__ = name
+        prim = _methods[name] = Prim(f"method {name}", fn, infer=lambda b, a, k: OBJECT if name.startswith("__") else _any(), params=("*args",), alias="maybe", effects=True)
+    return prim
+
+
+def _any() -> Any:
+    from ..ir.types import ANY
+
+    return ANY
+
+
+_SPECIAL: dict[Any, str] = {
+    np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape", np.ravel: "ravel",
+    np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims", np.copyto: "copyto", np.shape: "shape",
+    np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
+}  # fmt: skip
+
+__all__ = ["NumpyCalls", "Bound", "opaque", "path_is_view"]

@@ -1,0 +1,250 @@
+"""From a function object to its syntax tree, with the columns and lines of the user's file."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import SourceUnavailableError
+from ..ir.core import Loc
+
+FunctionNode = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of one function body: which are local, which are declared to live elsewhere."""
+
+    locals: frozenset[str]
+    globals: frozenset[str]
+    nonlocals: frozenset[str]
+
+
+@dataclass(slots=True)
+class Source:
+    """The syntax tree of a function, and the file it stands in."""
+
+    node: FunctionNode
+    file: str
+    text: str
+    _scopes: dict[int, Scope] = field(default_factory=dict)
+
+
+_cache: dict[types.CodeType, Source] = {}
+_modules: dict[str, tuple[list[str], ast.Module]] = {}
+
+
+def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
+    """The source of a Python function; `loc` is the call that needs it, for the error."""
+    code = fn.__code__
+    found = _cache.get(code)
+    if found is None:
+        found = _read(fn, loc)
+        if len(_cache) > 4096:
+            _cache.clear()
+        _cache[code] = found
+    return found
+
+
+def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
+    code = fn.__code__
+    name = fn.__qualname__
+
+    def missing(why: str) -> SourceUnavailableError:
+        return SourceUnavailableError(
+            f"the source of {name!r} is not available: {why}",
+            loc,
+            "define the function in a file (or a notebook cell), not with exec or a C extension; "
+            "or register it as a primitive with its own derivative rule",
+        )
+
+    file = code.co_filename
+    lines = linecache.getlines(file, fn.__globals__)
+    if not lines:
+        raise missing(f"{file!r} cannot be read")
+    first = code.co_firstlineno
+    if first > len(lines):
+        raise missing(f"{file!r} has changed since it was imported")
+    if code.co_name == "<lambda>":
+        return _read_lambda(code, file, lines, missing)
+    try:
+        block = inspect.getblock(lines[first - 1 :])
+        text = "".join(block)
+        tree = _parse(text, first)
+    except (SyntaxError, IndentationError):
+        raise missing(f"{file!r}, line {first}, does not parse; has it changed since it was imported?") from None
+    node = tree.body[0]
+    if isinstance(node, ast.If):
+        node = node.body[0]
+    if isinstance(node, ast.AsyncFunctionDef):
+        from ..errors import UnsupportedError
+
+        raise UnsupportedError(f"{name!r} is an async function", loc, "write an ordinary function")
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name or not _agrees(node, code):
+        raise missing(f"{file!r} has changed since it was imported")
+    return Source(node, file, text)
+
+
+def _parse(text: str, first: int) -> ast.Module:
+    """Parse an indented block without moving its columns."""
+    if text[:1] in " \t":
+        tree = ast.parse("if 1:\n" + text)
+        ast.increment_lineno(tree, first - 2)
+    else:
+        tree = ast.parse(text)
+        ast.increment_lineno(tree, first - 1)
+    return tree
+
+
+def _agrees(node: FunctionNode, code: types.CodeType) -> bool:
+    """Whether the tree has the parameters and the free names of the compiled code: an edited file mostly has not."""
+    if _parameters(node.args) != code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)]:
+        return False
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return set(code.co_freevars) <= names | {"__class__"} | {n for sub in ast.walk(node) for n in getattr(sub, "names", ()) if isinstance(n, str)}
+
+
+def _parameters(args: ast.arguments) -> tuple[str, ...]:
+    out = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
+    out += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
+    return tuple(out)
+
+
+def _read_lambda(code: types.CodeType, file: str, lines: list[str], missing: Any) -> Source:
+    known = _modules.get(file)
+    if known is None or known[0] != lines:
+        try:
+            known = (lines, ast.parse("".join(lines)))
+        except SyntaxError:
+            raise missing(f"{file!r} does not parse") from None
+        _modules[file] = known
+    found = [n for n in ast.walk(known[1]) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno and _agrees(n, code)]
+    if len(found) > 1 and hasattr(code, "co_positions"):
+        spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
+        found = [n for n in found if all(_inside(n, p) for p in spans)] or found
+        # Of nested lambdas the innermost that spans all the code.
+        found = [n for n in found if not any(m is not n and _contains(n, m) for m in found)]
+    if len(found) > 1:
+        found = [n for n in found if _same_code(n, code)] or found
+        if len({ast.dump(n) for n in found}) == 1:
+            found = found[:1]
+    if len(found) != 1:
+        raise missing("several lambdas stand on its line" if found else f"{file!r} has changed since it was imported")
+    text = ast.get_source_segment("".join(lines), found[0]) or ""
+    return Source(found[0], file, text)
+
+
+def _inside(node: ast.Lambda, span: Any) -> bool:
+    line, end_line, col, end_col = span
+    if line == node.lineno and end_line == node.lineno and col == 0 and end_col == 0:
+        return True  # the resume instruction
+    body = node.body
+    return (node.lineno, node.col_offset) <= (line, col) and (end_line, end_col) <= (body.end_lineno, body.end_col_offset)
+
+
+def _contains(outer: ast.Lambda, inner: ast.Lambda) -> bool:
+    return any(n is inner for n in ast.walk(outer))
+
+
+def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    module = compile(ast.Expression(node), "<lambda>", "eval")
+    inner = [c for c in module.co_consts if isinstance(c, types.CodeType)]
+    return bool(inner) and inner[0].co_consts == code.co_consts and inner[0].co_names == code.co_names
+
+
+class _Names(ast.NodeVisitor):
+    """Collects the names that a function body binds, without entering nested functions."""
+
+    def __init__(self) -> None:
+        self.bound: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.bound.add(node.id)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.bound.add(node.name)
+        for item in [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
+            self.visit(item)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.bound.add(node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for item in [*node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
+            self.visit(item)
+
+    def _comprehension(self, node: Any) -> None:
+        # Its targets are its own; assignment expressions in it bind here.
+        for sub in ast.walk(node):
+            if isinstance(sub, ast.NamedExpr):
+                self.bound.add(sub.target.id)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self.globals.update(node.names)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        self.nonlocals.update(node.names)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.bound.update((a.asname or a.name.split(".")[0]) for a in node.names)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.bound.update((a.asname or a.name) for a in node.names)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.bound.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: Any) -> None:
+        if node.name:
+            self.bound.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchStar(self, node: Any) -> None:
+        if node.name:
+            self.bound.add(node.name)
+
+
+def bound_names(nodes: list[ast.stmt] | list[ast.expr] | list[Any]) -> set[str]:
+    """The names that these statements bind in their own scope."""
+    names = _Names()
+    for node in nodes:
+        names.visit(node)
+    return names.bound
+
+
+def loaded_names(node: ast.AST) -> set[str]:
+    """Every name read anywhere in the node, nested functions included."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+_scopes: dict[int, tuple[FunctionNode, Scope]] = {}
+
+
+def scope_of(node: FunctionNode) -> Scope:
+    """The scope of a function or lambda."""
+    found = _scopes.get(id(node))
+    if found is not None and found[0] is node:
+        return found[1]
+    names = _Names()
+    if isinstance(node, ast.Lambda):
+        names.visit(node.body)
+    else:
+        for statement in node.body:
+            names.visit(statement)
+    bound = (names.bound | set(_parameters(node.args))) - names.globals - names.nonlocals
+    scope = Scope(frozenset(bound), frozenset(names.globals), frozenset(names.nonlocals))
+    if len(_scopes) > 8192:
+        _scopes.clear()
+    _scopes[id(node)] = (node, scope)
+    return scope

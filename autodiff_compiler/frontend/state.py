@@ -1,0 +1,351 @@
+"""The flow state of the abstract interpreter, and how the states of two paths are joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
+from ..ir.opset import GET, LIST_NEW
+from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join
+from .avals import (
+    MISSING,
+    Conflict,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Poison,
+    Ref,
+    is_composite,
+    is_constant,
+    parts_of,
+    same,
+    same_form,
+    with_parts,
+)
+
+
+@dataclass(slots=True)
+class State:
+    """Names to abstract values, per frame; cells to what they hold; which cells may share memory."""
+
+    envs: dict[int, dict[str, Any]] = field(default_factory=dict)
+    heap: dict[int, Any] = field(default_factory=dict)
+    links: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    def fork(self) -> State:
+        return State({k: dict(v) for k, v in self.envs.items()}, dict(self.heap), dict(self.links))
+
+    def link(self, a: int, b: int) -> None:
+        """`a` and `b` may share memory."""
+        if a != b:
+            self.links[a] = self.links.get(a, frozenset()) | {b}
+            self.links[b] = self.links.get(b, frozenset()) | {a}
+
+    def link_view(self, new: int, old: int) -> None:
+        """`new` may share memory with `old`, and so with whatever that may share memory with."""
+        for other in self.links.get(old, ()):
+            self.link(new, other)
+        self.link(new, old)
+
+    def poison(self, cell: int, loc: Loc | None) -> None:
+        """Something was stored to `cell`: the contents of its possible aliases are not known any more."""
+        for other in self.links.get(cell, ()):
+            if other in self.heap and not isinstance(self.heap[other], Poison):
+                self.heap[other] = Poison(loc, "may share memory with the array stored to")
+
+
+class Cells:
+    """Numbers cells, and keeps what is true of a buffer wherever the program is."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.contiguous: set[int] = set()  # proven to be laid out in C order
+        self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
+        self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
+
+    def new(self) -> int:
+        self.count += 1
+        return self.count
+
+
+class Joiner:
+    """Joins two states into one; the leaves where they differ become the results of an operation."""
+
+    def __init__(self, builder: Builder, cells: Cells, a: State, b: State, regions: tuple[Region, Region] | None):
+        self.builder = builder
+        self.cells = cells
+        self.states = (a, b)
+        self.regions = regions
+        self.dead = (False, False)
+        self.exits: tuple[list[Any], list[Any]] = ([], [])
+        self.results: list[Value] = []
+        self.known: dict[Any, Value] = {}
+        self.pairs: dict[tuple[Any, Any], int] = {}
+        self.out = State()
+        # Merged cell, and which cell it is on each path.
+        self.merged: list[tuple[int, int | None, int | None]] = []
+
+    def leaf(self, a: Any, b: Any, hint: str = "") -> Any:
+        """The value that is `a` on the first path and `b` on the second."""
+        if self.dead[0]:
+            a = UNDEF
+        if self.dead[1]:
+            b = UNDEF
+        if type(a) is type(b) and (a is b or (type(a) is not Value and structural_key(a) == structural_key(b))):
+            return a
+        key = (structural_key(a), structural_key(b))
+        found = self.known.get(key)
+        if found is None:
+            types = [UNDEF_TY if x is UNDEF else type_of(x) for x in (a, b)]
+            found = Value(self.join_types(types[0], types[1]), hint)
+            self.known[key] = found
+            self.results.append(found)
+            self.exits[0].append(a)
+            self.exits[1].append(b)
+        return found
+
+    def join_types(self, a: Ty, b: Ty) -> Ty:
+        if a.kind == "object" and b.kind == "object":
+            return a
+        if "object" in (a.kind, b.kind) and "undef" not in (a.kind, b.kind):
+            return ANY
+        return join(a, b, self.builder.dims)
+
+    def read(self, side: int, ref: Ref) -> Any:
+        """The array that `ref` is on one path."""
+        base = self.states[side].heap.get(ref.cell)
+        if base is None or isinstance(base, Poison):
+            return base
+        if not ref.path:
+            return base
+        if self.regions is None:
+            return None
+        with self.builder.inside(self.regions[side]):
+            return self.builder.emit(GET, base, ref.path)
+
+    def merge(self, a: Any, b: Any, hint: str = "") -> Any:
+        """The abstract value that stands for `a` on the first path and `b` on the second."""
+        if a is not MISSING and b is not MISSING and same(a, b):
+            return a
+        for x in (a, b):
+            if type(x) is Conflict:
+                return x
+        if type(a) is Maybe or type(b) is Maybe or a is MISSING or b is MISSING:
+            if self.dead[0] and a is MISSING or self.dead[1] and b is MISSING:
+                x = b if a is MISSING else a
+                if type(x) is not Maybe:
+                    return self.merge_parts(a, b, hint)
+            flags = [x.flag if type(x) is Maybe else x is not MISSING for x in (a, b)]
+            inner = [x.av if type(x) is Maybe else x for x in (a, b)]
+            av = self.merge_parts(inner[0], inner[1], hint)
+            if type(av) is Conflict:
+                return av
+            flag = self.leaf(flags[0], flags[1])
+            return av if flag is True else Maybe(av, flag)
+        return self.merge_parts(a, b, hint)
+
+    def merge_parts(self, a: Any, b: Any, hint: str) -> Any:
+        if a is not MISSING and b is not MISSING and same(a, b):
+            return a
+        sample = b if a is MISSING else a
+        if a is MISSING or b is MISSING:
+            if type(sample) is Value or is_constant(sample):
+                return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
+            if type(sample) is Ref or type(sample) in (ListRef, DictRef, Instance):
+                return self.merge_refs(a, b, hint)
+            if is_composite(sample):
+                missing = [MISSING] * len(parts_of(sample))
+                xs = missing if a is MISSING else parts_of(a)
+                ys = missing if b is MISSING else parts_of(b)
+                return self.rebuilt(sample, [self.merge_parts(x, y, "") for x, y in zip(xs, ys)])
+            return sample
+        plain = [type(x) is Value or is_constant(x) for x in (a, b)]
+        if all(plain):
+            return self.leaf(a, b, hint)
+        refs = [type(x) is Ref for x in (a, b)]
+        if all(refs) or (type(a) is type(b) and type(a) in (ListRef, DictRef, Instance)):
+            return self.merge_refs(a, b, hint)
+        if any(refs) and any(plain):
+            side = 0 if refs[0] else 1
+            ref = (a, b)[side]
+            value = self.read(side, ref)
+            if value is None or isinstance(value, Poison):
+                return Conflict("is an array on one path, and unknown after a store to a possible alias of it")
+            cell = self.cells.new()
+            self.out.heap[cell] = self.leaf(value if side == 0 else a, value if side == 1 else b, hint)
+            self.pairs[(("mixed", cell), None)] = cell
+            self.note(cell, a, b)
+            return Ref(cell)
+        if same_form(a, b):
+            return self.rebuilt(a, [self.merge_parts(x, y, "") for x, y in zip(parts_of(a), parts_of(b))])
+        return Conflict("is bound to different kinds of things on different paths")
+
+    @staticmethod
+    def rebuilt(av: Any, parts: list[Any]) -> Any:
+        for part in parts:
+            if type(part) is Conflict:
+                return part
+        return with_parts(av, parts)
+
+    def note(self, cell: int, a: Any, b: Any) -> None:
+        """Remember what `cell` is on each path, for the links."""
+        self.merged.append((cell, a.cell if hasattr(a, "cell") else None, b.cell if hasattr(b, "cell") else None))
+        origins: frozenset[int] = frozenset()
+        for x in (a, b):
+            if hasattr(x, "cell"):
+                origins |= self.cells.origins.get(x.cell, frozenset())
+        if origins:
+            self.cells.origins[cell] = origins
+
+    def merge_refs(self, a: Any, b: Any, hint: str) -> Any:
+        """A reference that is to one cell on each path: the same pair is the same merged cell."""
+        sample = b if a is MISSING else a
+        if type(sample) is Instance and a is not MISSING and b is not MISSING and a.cls is not b.cls:
+            return Conflict("is an instance of different classes on different paths")
+        keys = [None if x is MISSING else (x.cell, structural_key(getattr(x, "path", ()))) for x in (a, b)]
+        pair = (keys[0], keys[1])
+        cell = self.pairs.get(pair)
+        if cell is None:
+            if type(sample) is Ref and keys[0] is not None and keys[1] is not None and a.cell == b.cell and (a.path or b.path):
+                return Conflict("is a different part of the same array on different paths")
+            cell = self.cells.new()
+            self.pairs[pair] = cell
+            self.note(cell, a, b)
+            if type(sample) is Ref:
+                values = [UNDEF if x is MISSING else self.read(k, x) for k, x in enumerate((a, b))]
+                for v in values:
+                    if v is None or isinstance(v, Poison):
+                        self.out.heap[cell] = v or Poison(None, "is unknown here")
+                        break
+                else:
+                    self.out.heap[cell] = self.leaf(values[0], values[1], hint)
+                cells = [x.cell for x in (a, b) if x is not MISSING]
+                if all(c in self.cells.numpy for c in cells):
+                    self.cells.numpy.add(cell)
+                if all(c in self.cells.contiguous and not x.path for c, x in zip(cells, [x for x in (a, b) if x is not MISSING])):
+                    self.cells.contiguous.add(cell)
+            else:
+                contents = [MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))]
+                self.out.heap[cell] = self.merge_content(contents[0], contents[1], hint)
+        if type(sample) is Ref:
+            return Ref(cell)
+        if type(sample) is Instance:
+            return Instance(sample.cls, cell)
+        return type(sample)(cell)
+
+    def merge_content(self, a: Any, b: Any, hint: str = "") -> Any:
+        """What a cell holds that holds `a` on the first path and `b` on the second."""
+        if a is b:
+            return a
+        for x in (a, b):
+            if isinstance(x, Poison):
+                return x
+        if a is MISSING or b is MISSING:
+            x = b if a is MISSING else a
+            if type(x) is Value:
+                return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
+            return self.merge_parts(a, b, hint)
+        if type(a) is Value and type(b) is Value:
+            return self.leaf(a, b, hint)
+        if type(a) is Items and type(b) is Items and len(a.items) == len(b.items):
+            parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
+            bad = next((m for m in parts if type(m) is Conflict), None)
+            return Poison(None, bad.why) if bad else Items(tuple(parts))
+        if type(a) in (Items, Value) and type(b) in (Items, Value):
+            values = [self.as_list(k, x) for k, x in enumerate((a, b))]
+            if values[0] is not None and values[1] is not None:
+                return self.leaf(values[0], values[1], hint)
+            return Poison(None, "is a list of different lengths on different paths, of items other than numbers and arrays")
+        if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
+            parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
+            bad = next((m for m in parts if type(m) is Conflict), None)
+            return Poison(None, bad.why) if bad else Entries(a.keys, tuple(parts))
+        return Poison(None, "has different keys on different paths")
+
+    def as_list(self, side: int, content: Any) -> Any:
+        """The IR list for what a list cell holds on one path."""
+        if type(content) is Value:
+            return content
+        if self.regions is None:
+            return None
+        items = []
+        for item in content.items:
+            if type(item) is Value or is_constant(item):
+                items.append(item)
+            elif type(item) is Ref:
+                value = self.read(side, item)
+                if value is None or isinstance(value, Poison):
+                    return None
+                items.append(value)
+            else:
+                return None
+        with self.builder.inside(self.regions[side]):
+            return self.builder.emit(LIST_NEW, tuple(items))
+
+    def run(self) -> State:
+        """The joined state; afterwards `exits` and `results` are complete."""
+        a, b = self.states
+        out = self.out
+        for env in a.envs:
+            if env not in b.envs:
+                continue
+            xs, ys = a.envs[env], b.envs[env]
+            names = out.envs[env] = {}
+            for name in [*xs, *[n for n in ys if n not in xs]]:
+                x, y = xs.get(name, MISSING), ys.get(name, MISSING)
+                if x is y:
+                    names[name] = x
+                elif name == "$ret":
+                    names[name] = self.merge_parts(x, y, "")
+                else:
+                    names[name] = self.merge(x, y, name)
+        for env in [*a.envs, *b.envs]:
+            if env not in out.envs and (env in a.envs) != (env in b.envs):
+                out.envs[env] = dict(a.envs.get(env) or b.envs[env])
+        for cell in [c for c in a.heap if c in b.heap]:
+            x, y = a.heap[cell], b.heap[cell]
+            out.heap[cell] = x if x is y else self.merge_content(x, y, x.hint if type(x) is Value else "")
+        self.link_all()
+        return out
+
+    def link_all(self) -> None:
+        """Two cells may share memory after the join if they may on one of the paths."""
+        for side in (0, 1):
+            links = self.states[side].links
+            groups: dict[int, list[int]] = {}
+            for entry in self.merged:
+                origin = entry[1 + side]
+                if origin is not None:
+                    groups.setdefault(origin, []).append(entry[0])
+            heap = self.out.heap
+            for cell, group in list(groups.items()):
+                if cell in heap and cell not in group:
+                    group.append(cell)
+            for group in groups.values():
+                for i, x in enumerate(group):
+                    for y in group[i + 1 :]:
+                        self.out.link(x, y)
+            for x, others in links.items():
+                for y in others:
+                    if y > x or x not in links.get(y, ()):
+                        for p in groups.get(x, [x] if x in heap else []):
+                            for q in groups.get(y, [y] if y in heap else []):
+                                self.out.link(p, q)
+
+
+def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: Joiner) -> None:
+    """Append the ``if`` whose results the joiner has made."""
+    then.exit = tuple(joiner.exits[0])
+    orelse.exit = tuple(joiner.exits[1])
+    op = Op(IF, (cond,), {}, (then, orelse), builder.loc)
+    op.results = joiner.results
+    for value in op.results:
+        value.op = op
+    builder.append(op)
+
+
+__all__ = ["Cells", "Joiner", "State", "emit_if", "PY_BOOL"]

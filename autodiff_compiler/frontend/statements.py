@@ -1,0 +1,471 @@
+"""Lowering of statements: blocks with their exit codes, branches, assignments.
+
+A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 9 raised. Where two paths end differently the code
+is a value, and what follows is guarded by it. Code behind an ``if`` that exits is lowered inside the branch that does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import Value, type_of
+from ..ir.opset import ASSERT, EQ, LIST_SET, PRIMS, RAISE, opaque
+from .avals import (
+    Closure,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    Ref,
+    Seq,
+    SliceOf,
+    describe,
+    is_constant,
+    is_static_int,
+)
+from ..errors import AliasError, ArgumentError
+from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
+from .expressions import _BINARY, Expressions, _class_lookup
+from .state import emit_if
+
+_EXITS = (ast.Return, ast.Break, ast.Continue)
+
+
+def surely_exits(stmts: list[ast.stmt]) -> bool:
+    """Ends in return, break or continue, whatever happens (raise is another matter)."""
+    if not stmts:
+        return False
+    last = stmts[-1]
+    if isinstance(last, _EXITS):
+        return True
+    return isinstance(last, ast.If) and surely_exits(last.body) and surely_exits(last.orelse)
+
+
+class Statements(Expressions):
+    def possible(self, code: Any) -> frozenset[int]:
+        return frozenset({code}) if isinstance(code, int) else self.codes[code]
+
+    def lower_block(self, stmts: list[Any], tail: bool) -> Any:
+        """Lower statements in sequence; `tail`: the end of the block is the end of a loop's body."""
+        for k, stmt in enumerate(stmts):
+            rest = stmts[k + 1 :]
+            if isinstance(stmt, ast.If):
+                try:
+                    cond = self.condition(stmt.test)
+                except Unreachable:
+                    return DEAD
+                code, done = self.lower_if(stmt, cond, rest, tail)
+                if done:
+                    return code
+            else:
+                method = getattr(self, "do_" + type(stmt).__name__, None)
+                if method is None:
+                    self.unsupported(stmt)
+                self.at(stmt)
+                try:
+                    code = method(stmt)
+                except Unreachable:
+                    return DEAD
+                if code is CONTINUE and tail and not rest:
+                    code = NORMAL
+            if code == NORMAL and isinstance(code, int):
+                continue
+            if isinstance(code, int) or not rest or 0 not in self.possible(code):
+                return code
+            return self.guard_rest(code, rest, tail)
+        return NORMAL
+
+    def unsupported(self, stmt: ast.stmt) -> None:
+        what = {
+            "Try": ("try/except", "check the condition with `if` before the operation that raises"),
+            "TryStar": ("try/except*", "check the condition with `if`"),
+            "With": ("with", "call what it does directly"),
+            "Match": ("match", "use if/elif"),
+            "ClassDef": ("a class definition inside a differentiated function", "define the class outside"),
+            "AsyncFunctionDef": ("an async function", "use an ordinary function"),
+            "AsyncFor": ("async for", "use an ordinary loop"),
+            "AsyncWith": ("async with", ""),
+        }
+        name, remedy = what.get(type(stmt).__name__, (type(stmt).__name__, ""))
+        self.fail(f"{name} is not supported", stmt, remedy)
+
+    def guard_rest(self, code: Any, rest: list[Any], tail: bool) -> Any:
+        """Lower what follows under ``if code == 0``."""
+        self.at(rest[0])
+        others = self.codes[code] - {0}
+        other = next(iter(others)) if len(others) == 1 else code
+        if other is code:
+            other_codes = others
+        cond = self.builder.emit(EQ, code, 0)
+        start = self.state
+        regions = (self.builder.new_region(), self.builder.new_region())
+        with self.path(start.fork(), regions[0]):
+            first = self.lower_block(rest, tail)
+            states = [self.state]
+        with self.path(start.fork(), regions[1]):
+            states.append(self.state)
+        self.at(rest[0])
+        return self.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes)
+
+    def join_paths(self, cond: Any, regions: Any, states: list[Any], codes: list[Any], second: frozenset[int] | None = None) -> Any:
+        """Join two lowered paths and emit their ``if``; the exit code of the whole."""
+        joiner = self.joiner(states[0], states[1], regions)
+        joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
+        self.state = joiner.run()
+        possible = self.possible(codes[0]) | (second or self.possible(codes[1]))
+        if joiner.dead[0] or joiner.dead[1]:
+            code = codes[1] if joiner.dead[0] else codes[0]
+            if type(code) is Value:
+                possible = self.possible(code)
+                code = joiner.leaf(code, code)
+        else:
+            code = joiner.leaf(codes[0], codes[1])
+        if type(code) is Value:
+            self.codes[code] = possible - {DEAD} or possible
+        emit_if(self.builder, cond, regions[0], regions[1], joiner)
+        return code
+
+    def lower_if(self, stmt: ast.If, cond: Any, rest: list[Any], tail: bool) -> tuple[Any, bool]:
+        """The exit code, and whether what follows was lowered inside a branch."""
+        if not isinstance(cond, Value):
+            return self.lower_block([*(stmt.body if cond else stmt.orelse), *rest], tail), True
+        bodies = [list(stmt.body), list(stmt.orelse)]
+        exits = [surely_exits(b) for b in bodies]
+        moved = bool(rest) and exits[0] != exits[1]
+        if moved:
+            bodies[1 if exits[0] else 0] += rest
+        tails = tail and (not rest or moved)
+        regions = (self.builder.new_region(), self.builder.new_region())
+        start = self.state
+        states = []
+        codes = []
+        for region, body in zip(regions, bodies):
+            with self.path(start.fork(), region):
+                codes.append(self.lower_block(body, tails))
+                states.append(self.state)
+        if rest and not moved:
+            falls = [0 in self.possible(c) for c in codes]
+            if falls[0] != falls[1] and DEAD not in codes:
+                side = 0 if falls[0] else 1
+                with self.path(states[side], regions[side]):
+                    if isinstance(codes[side], int):
+                        codes[side] = self.lower_block(rest, tail)
+                    else:
+                        codes[side] = self.guard_rest(codes[side], rest, tail)
+                    states[side] = self.state
+                moved = True
+        self.at(stmt)
+        if codes[0] is DEAD and codes[1] is DEAD:
+            joiner = self.joiner(start, start, regions)
+            self.state = start
+            emit_if(self.builder, cond, regions[0], regions[1], joiner)
+            return DEAD, True
+        for k in (0, 1):
+            if codes[k] is DEAD:
+                states[k] = start.fork()
+        return self.join_paths(cond, regions, states, codes), moved
+
+    # --- simple statements ----------------------------------------------------------------------------------------
+
+    def do_Pass(self, stmt: ast.Pass) -> int:
+        return NORMAL
+
+    do_Global = do_Nonlocal = do_Pass
+
+    def do_Break(self, stmt: ast.Break) -> int:
+        return BREAK
+
+    def do_Continue(self, stmt: ast.Continue) -> int:
+        return CONTINUE
+
+    def do_Return(self, stmt: ast.Return) -> int:
+        self.state.envs[self.frame.env]["$ret"] = None if stmt.value is None else self.ev(stmt.value)
+        return RETURN
+
+    def do_Expr(self, stmt: ast.Expr) -> int:
+        if not isinstance(stmt.value, ast.Constant):
+            self.ev(stmt.value)
+        return NORMAL
+
+    def do_Assert(self, stmt: ast.Assert) -> int:
+        flag = self.truth(self.ev(stmt.test), stmt.test)
+        if flag is True:
+            return NORMAL
+        if stmt.msg is None or flag is False:
+            message = None if stmt.msg is None else self.plain(self.ev(stmt.msg), stmt.msg)
+            self.emit(stmt, ASSERT, flag, message)
+            return NORMAL if flag is not False else DEAD
+        # The message is computed only if it is needed.
+        regions = (self.builder.new_region(), self.builder.new_region())
+        start = self.state
+        with self.path(start.fork(), regions[1]):
+            self.emit(stmt, ASSERT, False, self.plain(self.ev(stmt.msg), stmt.msg))
+        self.state = start
+        self.at(stmt)
+        self.builder.if_(flag, regions[0], regions[1], [], [])
+        return NORMAL
+
+    def do_Raise(self, stmt: ast.Raise) -> int:
+        if stmt.exc is None:
+            self.fail("raise without an exception", stmt)
+        node = stmt.exc
+        args: list[Any] = []
+        fn_node: ast.expr = node
+        if isinstance(node, ast.Call) and not node.keywords:
+            fn_node = node.func
+            args = [self.plain(x, node) for x in self.ev_many(node.args)]
+        fn = self.ev(fn_node)
+        if type(fn) is not Obj or not (isinstance(fn.obj, type) and issubclass(fn.obj, BaseException)):
+            self.fail("raise of something that is not an exception class or a call of one", stmt)
+        error = self.emit(stmt, opaque(fn.obj, fn.obj.__name__), *args)
+        self.emit(stmt, RAISE, error)
+        return DEAD
+
+    def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(stmt)):
+            self.fail("a generator function is not supported", stmt, "build a list")
+        fn: Any = self.make_closure(stmt)
+        for decorator in reversed(stmt.decorator_list):
+            fn = self.call(self.ev(decorator), [fn], {}, decorator)
+        self.bind(stmt.name, fn, stmt)
+        return NORMAL
+
+    def do_Import(self, stmt: ast.Import) -> int:
+        for alias in stmt.names:
+            module = importlib.import_module(alias.name)
+            if alias.asname is None:
+                module = importlib.import_module(alias.name.split(".")[0])
+            self.bind(alias.asname or alias.name.split(".")[0], Obj(module, (("object", module),)), stmt)
+        return NORMAL
+
+    def do_ImportFrom(self, stmt: ast.ImportFrom) -> int:
+        package = self.frame.owner.__globals__.get("__package__") if stmt.level else None
+        module = importlib.import_module("." * stmt.level + (stmt.module or ""), package)
+        for alias in stmt.names:
+            self.bind(alias.asname or alias.name, self.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt)
+        return NORMAL
+
+    def do_With(self, stmt: ast.With) -> Any:
+        for item in stmt.items:
+            call = item.context_expr
+            fn = self.ev(call.func) if isinstance(call, ast.Call) else None
+            if type(fn) is not Obj or fn.obj is not np.errstate or item.optional_vars is not None:
+                self.unsupported(stmt)
+        # It changes warnings only.
+        return self.lower_block(stmt.body, False)
+
+    # --- assignments ----------------------------------------------------------------------------------------------
+
+    def do_Assign(self, stmt: ast.Assign) -> int:
+        av = self.ev(stmt.value)
+        for target in stmt.targets:
+            self.assign(target, av, stmt)
+        return NORMAL
+
+    def do_AnnAssign(self, stmt: ast.AnnAssign) -> int:
+        if stmt.value is not None:
+            self.assign(stmt.target, self.ev(stmt.value), stmt)
+        return NORMAL
+
+    def do_Delete(self, stmt: ast.Delete) -> int:
+        for target in stmt.targets:
+            if isinstance(target, ast.Name):
+                self.load(target.id, target)
+                frame = self.home(target.id)
+                if frame is None:
+                    self.fail("del of a name outside of the function", stmt)
+                self.state.envs[frame.env].pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                base = self.ev(target.value)
+                if type(base) is not DictRef:
+                    self.fail("del of an item is supported for dictionaries only", stmt)
+                key = self.static_key(self.ev(target.slice), target)
+                content = self.checked(base.cell, stmt, "dictionary")
+                kept = [(k, v) for k, v in zip(content.keys, content.items) if k != key]
+                self.mutate(base.cell, Entries(tuple([k for k, _ in kept]), tuple([v for _, v in kept])), stmt)
+            else:
+                self.fail("del of an attribute is not supported", stmt)
+        return NORMAL
+
+    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
+        if isinstance(target, ast.Name):
+            self.bind(target.id, av, target)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, av, node)
+        elif isinstance(target, ast.Subscript):
+            self.store_item(self.ev(target.value), self.ev(target.slice), av, target)
+        elif isinstance(target, ast.Attribute):
+            self.store_attribute(self.ev(target.value), target.attr, av, target)
+        else:
+            self.fail("this assignment target is not supported", target)
+
+    def unpack(self, target: ast.Tuple | ast.List, av: Any, node: Any) -> None:
+        n = len(target.elts)
+        star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+        items = self.unpacked(av, n if star is None else None, node)
+        if star is None:
+            if len(items) != n:
+                self.fail(f"cannot unpack {len(items)} values into {n} names", node, "", ArgumentError)
+            for t, item in zip(target.elts, items):
+                self.assign(t, self.use(item, "the item", node), node)
+            return
+        after = n - star - 1
+        if len(items) < n - 1:
+            self.fail(f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node, "", ArgumentError)
+        for t, item in zip(target.elts[:star], items[:star]):
+            self.assign(t, item, node)
+        starred = target.elts[star]
+        assert isinstance(starred, ast.Starred)
+        self.assign(starred.value, self.new_list(items[star : len(items) - after]), node)
+        for t, item in zip(target.elts[star + 1 :], items[len(items) - after :]):
+            self.assign(t, item, node)
+
+    def unpacked(self, av: Any, n: int | None, node: Any) -> list[Any]:
+        items = self.known_items(av, node)
+        if items is not None or n is None:
+            return items if items is not None else self.static_items(av, node)
+        length = self.length(av, node)
+        if type(length) is Value:
+            flag = self.emit(node, EQ, length, n)
+            self.raise_unless(flag, ValueError, f"the number of values to unpack is not {n}", node)
+        return [self.subscript(av, k, node) for k in range(n)]
+
+    def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
+        """``base[index] = av``."""
+        kind = type(base)
+        if kind is Ref:
+            items = self.index_items(index, node)
+            self.store(base, ("index", items), self.operand(av, node), node)
+        elif kind is ListRef:
+            content = self.checked(base.cell, node, "list")
+            if type(content) is Items and is_static_int(index):
+                items = list(content.items)
+                if not -len(items) <= index < len(items):
+                    self.fail("list assignment index out of range", node, "", ArgumentError)
+                items[index] = av
+                self.mutate(base.cell, Items(tuple(items)), node)
+            elif type(index) is SliceOf:
+                self.fail("assignment to a slice of a list is not supported", node, "use an array, or append")
+            else:
+                value = self.sequence_value(base, node)
+                new = self.emit(node, LIST_SET, value, self.operand(index, node), self.operand(av, node))
+                self.mutate(base.cell, new, node)
+                for cell in self.cells_in([av, *(content.items if type(content) is Items else ())]):
+                    self.state.link_view(base.cell, cell)
+        elif kind is DictRef:
+            key = self.static_key(index, node)
+            content = self.checked(base.cell, node, "dictionary")
+            entries = dict(zip(content.keys, content.items))
+            entries[key] = av
+            self.mutate(base.cell, Entries(tuple(entries), tuple(entries.values())), node)
+        else:
+            if kind in (Instance, Obj):
+                method = self.type_attribute(base, "__setitem__")
+                if method is not None:
+                    self.call(method, [base, index, av], {}, node)
+                    return
+            self.fail(f"{describe(base)} does not support item assignment", node, "", ArgumentError)
+
+    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
+        if type(base) is Instance:
+            raw = _class_lookup(base.cls, name)
+            if isinstance(raw, property):
+                if raw.fset is None:
+                    self.fail(f"property {name!r} has no setter", node, "", ArgumentError)
+                setter = self.outside(raw.fset, (("object", base.cls), ("attr", name), ("attr", "fset")), node)
+                self.call(setter, [base, av], {}, node)
+                return
+            content = self.checked(base.cell, node, "object")
+            entries = dict(zip(content.keys, content.items))
+            entries[name] = av
+            self.mutate(base.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            return
+        self.fail(
+            f"assignment to the attribute {name!r} of {describe(base)}, which lives outside of the function",
+            node,
+            "return the value instead; a gradient must not change objects that it was not given to change",
+        )
+
+    def do_AugAssign(self, stmt: ast.AugAssign) -> int:
+        fn = _BINARY[type(stmt.op)]
+        target = stmt.target
+        if isinstance(target, ast.Name):
+            current = self.load(target.id, target)
+            done, av = self.augmented(fn, current, self.ev(stmt.value), stmt)
+            if not done:
+                self.bind(target.id, av, target)
+            else:
+                self.bind(target.id, current, target)
+            return NORMAL
+        if isinstance(target, ast.Subscript):
+            base, index = self.ev(target.value), self.ev(target.slice)
+            current = self.subscript(base, index, target)
+            value = self.ev(stmt.value)
+            if type(base) is Ref:
+                av = self.binary(fn, current, value, stmt)
+                if type(current) is Ref and type(av) is Ref:
+                    self.check_cast(self.read(base, stmt), self.read(av, stmt), stmt)
+                self.store_item(base, index, av, target)
+                return NORMAL
+            done, av = self.augmented(fn, current, value, stmt)
+            if not done:
+                self.store_item(base, index, av, target)
+            return NORMAL
+        assert isinstance(target, ast.Attribute)
+        base = self.ev(target.value)
+        current = self.attribute(base, target.attr, target)
+        done, av = self.augmented(fn, current, self.ev(stmt.value), stmt)
+        if not done:
+            self.store_attribute(base, target.attr, av, target)
+        return NORMAL
+
+    def augmented(self, fn: Any, current: Any, value: Any, node: Any) -> tuple[bool, Any]:
+        """``current op= value``: True if it was done in place, else the new value to bind."""
+        if type(current) is Ref:
+            whole = self.read(current, node)
+            if whole.type.kind != "array":
+                self.fail(
+                    "unprovable alias: it is not known whether this is an array, which is changed in place, or a number, which is not",
+                    node,
+                    "write `a = a + v` for a new array, or `a[...] = a + v` to change it in place",
+                    AliasError,
+                )
+            result = self.binary(fn, current, value, node)
+            x = self.operand(result, node)
+            if type(x) is Value and x.type.is_scalar:
+                # A 0-d array: NumPy writes into it.
+                self.store(current, ("index", (Ellipsis,)), x, node)
+                return True, None
+            self.check_cast(whole, x, node)
+            self.store(current, None if current.path else ("index", (Ellipsis,)), x, node)
+            return True, None
+        if type(current) is ListRef and _BINARY[ast.Add] is fn:
+            for item in self.static_items(value, node):
+                self.list_append(current, item, node)
+            return True, None
+        if type(current) is Instance or type(current) is Obj:
+            stem = fn.__name__.strip("_")
+            method = self.type_attribute(current, f"__i{stem}__")
+            if method is not None:
+                return False, self.call(method, [current, value], {}, node)
+        return False, self.binary(fn, current, value, node)
+
+    def check_cast(self, whole: Any, result: Any, node: Any) -> None:
+        """NumPy refuses to write a float into an integer array in place."""
+        have, want = type_of(result).dtype, type_of(whole).dtype
+        if have is not None and want is not None and not np.can_cast(have, want, "same_kind"):
+            self.fail(
+                f"Cannot cast ufunc output from {have} to {want} with casting rule 'same_kind'",
+                node,
+                "make the array a float array first",
+                ArgumentError,
+            )
+
+
+__all__ = ["Statements", "surely_exits", "Closure", "Seq", "is_constant", "PRIMS"]

@@ -1,0 +1,342 @@
+"""The structured SSA form: values, operations that own regions, functions, and the builder that makes them.
+
+Arguments of an operation are nested Python structures (tuples, lists, dicts, slices) whose leaves are `Value` or
+plain Python constants. Control flow:
+
+``if(cond)``          regions ``then, else`` without parameters; each region's `exit` gives the results.
+``loop(range, inits)``  `range` is ``(start, stop, step)`` or ``None`` (an endless loop). The one region has parameters
+                      ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends the loop at
+                      once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means the range ran out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .types import ANY, Dims, Ty, type_of_constant
+
+
+class Loc(NamedTuple):
+    """A place in the user's source: 1-based line, 0-based column, as in `ast`."""
+
+    file: str
+    line: int
+    col: int
+    end_col: int
+    function: str = ""
+
+
+class _Undef:
+    """The value of a name that no assignment on this path has bound."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "undef"
+
+    def __reduce__(self) -> str:
+        return "UNDEF"
+
+
+UNDEF = _Undef()
+
+
+@dataclass(slots=True, eq=False)
+class Prim:
+    """A primitive operation.
+
+    name:     how it is printed (``np.exp``, ``+``)
+    fn:       computes it on arrays
+    infer:    ``infer(builder, args, kwargs) -> Ty`` (a tuple of them if ``nout > 1``); None: nothing is known
+    params:   parameter names in order, for rules per argument; a leading ``*`` marks the variadic one
+    alias:    "fresh": the result shares no memory; "view": it shares memory with the first argument;
+              "maybe": it may share memory with any argument
+    effects:  has an effect beyond its result, so that it is neither dropped, merged nor moved
+    total:    ``total(builder, args, kwargs)``: True if it cannot raise on operands of these types
+    elementwise: broadcasts its array arguments and computes element by element
+    unique:   makes a new buffer to be written into; two equal calls are not merged
+    template: how codegen prints it: a callable ``(printer, op, args, kwargs) -> str``, or None for a call of `name`
+    """
+
+    name: str
+    fn: Callable[..., Any] | None = None
+    infer: Callable[..., Any] | None = None
+    params: tuple[str, ...] = ()
+    nout: int = 1
+    alias: str = "fresh"
+    effects: bool = False
+    total: Callable[..., bool] | None = None
+    elementwise: bool = False
+    unique: bool = False
+    template: Callable[..., Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"Prim({self.name})"
+
+
+class Value:
+    """An SSA value. Arithmetic on it, and NumPy functions called on it, add operations to the current builder."""
+
+    __slots__ = ("type", "hint", "op", "region", "loc", "__weakref__")
+    __hash__ = object.__hash__
+
+    def __init__(self, type: Ty, hint: str = "", op: Op | None = None, region: Region | None = None):
+        self.type = type
+        self.hint = hint
+        self.op = op  # the operation that defines it, or None for a region's parameter
+        self.region = region  # of which it is a parameter, if it is one
+
+    def __repr__(self) -> str:
+        return f"<{self.hint or 'v'}: {self.type}>"
+
+
+class Op:
+    __slots__ = ("prim", "args", "kwargs", "regions", "results", "loc", "parent", "checks", "droppable", "tag")
+
+    def __init__(
+        self,
+        prim: Prim,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        regions: tuple[Region, ...] = (),
+        loc: Loc | None = None,
+    ):
+        self.prim = prim
+        self.args = args
+        self.kwargs = kwargs or {}
+        self.regions = regions
+        self.results: list[Value] = []
+        self.loc = loc
+        self.parent: Region | None = None
+        self.checks = False  # it proves at run time a fact that types rely on, so it must not be dropped
+        self.droppable = False  # no user wrote it: it may go when unused even if it could raise
+        self.tag: Any = None  # free for the pass that is running
+        for region in regions:
+            region.op = self
+
+    @property
+    def result(self) -> Value:
+        return self.results[0]
+
+    def operands(self) -> Iterator[Value]:
+        """Every value that the operation itself reads (its regions' reads are theirs)."""
+        yield from leaves(self.args)
+        if self.kwargs:
+            yield from leaves(self.kwargs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.prim.name}>"
+
+
+class Region:
+    """A list of operations with parameters, ended by `exit`, the arguments that it hands to its owner."""
+
+    __slots__ = ("params", "ops", "exit", "op", "dims", "tag")
+
+    def __init__(self, dims: Dims | None = None):
+        self.params: list[Value] = []
+        self.ops: list[Op] = []
+        self.exit: tuple[Any, ...] = ()
+        self.op: Op | None = None
+        self.dims = dims or Dims()
+        self.tag: Any = None
+
+    def param(self, type: Ty, hint: str = "") -> Value:
+        value = Value(type, hint, None, self)
+        self.params.append(value)
+        return value
+
+    def walk(self) -> Iterator[Op]:
+        """All operations, nested ones after their owner, in program order."""
+        for op in self.ops:
+            yield op
+            for region in op.regions:
+                yield from region.walk()
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    name: str
+    body: Region
+    # What the results mean to the caller, e.g. the tree in which to hand them out; passes keep it.
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def params(self) -> list[Value]:
+        return self.body.params
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        return self.body.exit
+
+
+def leaves(arg: Any) -> Iterator[Value]:
+    """The values in a nested argument, left to right."""
+    if type(arg) is Value:
+        yield arg
+    elif isinstance(arg, (tuple, list)):
+        for item in arg:
+            yield from leaves(item)
+    elif isinstance(arg, slice):
+        yield from leaves((arg.start, arg.stop, arg.step))
+    elif isinstance(arg, dict):
+        for item in arg.values():
+            yield from leaves(item)
+
+
+def map_leaves(f: Callable[[Value], Any], arg: Any) -> Any:
+    """The nested argument with `f` applied to each value in it."""
+    if type(arg) is Value:
+        return f(arg)
+    if type(arg) is tuple:
+        return tuple([map_leaves(f, item) for item in arg])
+    if type(arg) is list:
+        return [map_leaves(f, item) for item in arg]
+    if type(arg) is slice:
+        return slice(map_leaves(f, arg.start), map_leaves(f, arg.stop), map_leaves(f, arg.step))
+    if type(arg) is dict:
+        return {key: map_leaves(f, item) for key, item in arg.items()}
+    return arg
+
+
+def type_of(arg: Any) -> Ty:
+    """The type of an operand: a value or a constant."""
+    if type(arg) is Value:
+        return arg.type
+    return type_of_constant(arg)
+
+
+def structural_key(arg: Any) -> Any:
+    """A hashable stand-in for an argument: equal keys mean the same operand (``1``, ``1.0`` and ``True`` differ)."""
+    if type(arg) is Value:
+        return arg
+    if isinstance(arg, (tuple, list)):
+        return (type(arg), *[structural_key(item) for item in arg])
+    if isinstance(arg, slice):
+        return (slice, structural_key(arg.start), structural_key(arg.stop), structural_key(arg.step))
+    if isinstance(arg, dict):
+        return (dict, *[(key, structural_key(item)) for key, item in sorted(arg.items())])
+    if isinstance(arg, float):
+        return (float, arg.hex())
+    if isinstance(arg, complex):
+        return (complex, arg.real.hex(), arg.imag.hex())
+    try:
+        hash(arg)
+    except TypeError:
+        return (type(arg), id(arg))
+    return (type(arg), arg)
+
+
+IF = Prim("if")
+LOOP = Prim("loop")
+
+
+class Builder:
+    """Appends operations to a region; equal effect-free operations in scope are built once."""
+
+    def __init__(self, region: Region):
+        self.region = region
+        self._scopes: list[tuple[Region, dict[Any, list[Value]]]] = [(region, {})]
+        self.loc: Loc | None = None
+        self.tag: Any = None
+        self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
+        self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
+
+    @property
+    def dims(self) -> Dims:
+        return self.region.dims
+
+    def emit(self, prim: Prim, *args: Any, **kwargs: Any) -> Any:
+        """Append an operation and return its result (a tuple if it has several, None if it has none)."""
+        for rewrite in self.peepholes.get(prim, ()):
+            replacement = rewrite(self, *args, **kwargs)
+            if replacement is not NotImplemented:
+                return replacement
+        key = None
+        if not prim.effects and not prim.unique:
+            key = (prim, structural_key(args), structural_key(kwargs))
+            for _, known in reversed(self._scopes):
+                if key in known:
+                    results = known[key]
+                    return results[0] if prim.nout == 1 else tuple(results)
+        op = Op(prim, args, kwargs, (), self.loc)
+        self.unified = False
+        types = ANY if prim.infer is None else prim.infer(self, args, kwargs)
+        op.checks = self.unified
+        if prim.nout == 1:
+            types = (types,)
+        elif types is ANY:
+            types = (ANY,) * prim.nout
+        op.results = [Value(t, "", op) for t in types]
+        self.append(op)
+        if key is not None:
+            self._scopes[-1][1][key] = op.results
+        if prim.nout == 0:
+            return None
+        return op.results[0] if prim.nout == 1 else tuple(op.results)
+
+    def append(self, op: Op) -> Op:
+        op.parent = self.region
+        if op.tag is None:
+            op.tag = self.tag
+        self.region.ops.append(op)
+        return op
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[Region]:
+        """Build into `region`, which belongs to an operation that is appended afterwards."""
+        saved = self.region
+        self.region = region
+        self._scopes.append((region, {}))
+        try:
+            yield region
+        finally:
+            self._scopes.pop()
+            self.region = saved
+
+    def new_region(self) -> Region:
+        return Region(self.region.dims.child())
+
+    def if_(self, cond: Any, then: Region, orelse: Region, types: list[Ty], hints: list[str]) -> list[Value]:
+        """Append an ``if`` whose regions are built already."""
+        op = Op(IF, (cond,), {}, (then, orelse), self.loc)
+        op.results = [Value(t, h, op) for t, h in zip(types, hints)]
+        self.append(op)
+        return op.results
+
+    def loop(
+        self, range_: tuple[Any, Any, Any] | None, inits: tuple[Any, ...], body: Region, types: list[Ty], hints: list[str]
+    ) -> list[Value]:
+        """Append a loop; `types` and `hints` are those of the carried values only."""
+        from .types import py_int
+
+        op = Op(LOOP, (range_, tuple(inits)), {}, (body,), self.loc)
+        op.results = [Value(t, h, op) for t, h in zip(types, hints)]
+        op.results += [Value(py_int(), "trips", op), Value(py_int(), "code", op)]
+        self.append(op)
+        return op.results
+
+    @contextmanager
+    def active(self) -> Iterator[Builder]:
+        """Make this the builder that arithmetic on values appends to."""
+        stack = _current.__dict__.setdefault("stack", [])
+        stack.append(self)
+        try:
+            yield self
+        finally:
+            stack.pop()
+
+
+_current = threading.local()
+
+
+def current() -> Builder:
+    """The builder in force; raises if there is none."""
+    stack = getattr(_current, "stack", None)
+    if not stack:
+        raise RuntimeError("an IR value was used outside of a builder")
+    return stack[-1]  # type: ignore[no-any-return]

@@ -1,0 +1,245 @@
+"""Type inference shared by many primitives: promotion, broadcasting, indexing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .core import Builder, Value, structural_key, type_of
+from .types import ANY, Dim, DimLike, Dims, Ty
+
+_WEAK = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+def promote(ufunc: Any, types: list[Ty]) -> Any:
+    """The result dtype of a ufunc on operands of these types, or None if it is not known."""
+    variants: list[list[Any]] = [[]]
+    for t in types:
+        if t.dtype is None or t.dtype.kind not in "biufc":
+            return None
+        weak = _WEAK.get(t.dtype.kind, int)
+        if t.kind == "py":
+            options = [weak]
+        elif t.kind in ("scalar", "any"):
+            options = [weak, t.dtype] if t.dtype in (bool, np.int64, np.float64, np.complex128) else [t.dtype]
+        else:
+            options = [t.dtype]
+        variants = [v + [o] for v in variants for o in options]
+    found = None
+    for variant in variants:
+        dtypes = [np.dtype(bool) if v is bool else v for v in variant]
+        try:
+            result = ufunc.resolve_dtypes((*dtypes, *([None] * ufunc.nout)))[len(types) :]
+        except TypeError:
+            return None
+        if found is not None and result != found:
+            return None
+        found = result
+    return found
+
+
+def broadcast_dims(b: Builder, shapes: list[tuple[DimLike, ...] | None]) -> tuple[DimLike, ...] | None:
+    """The broadcast shape; lengths that must agree for NumPy not to raise are recorded as equal."""
+    if any(s is None for s in shapes):
+        return None
+    known = [s for s in shapes if s is not None]
+    out: list[DimLike] = []
+    for axis in range(-max((len(s) for s in known), default=0), 0):
+        found = [b.dims.find(s[axis]) for s in known if len(s) >= -axis]
+        out.append(join_lengths(b, found))
+    return tuple(out)
+
+
+def join_lengths(b: Builder, found: list[DimLike]) -> DimLike:
+    """The length to which axes of these lengths broadcast together."""
+    rest: list[DimLike] = []
+    for d in found:
+        if d != 1 and d not in rest:
+            rest.append(d)
+    if not rest:
+        return 1
+    if len(rest) == 1:
+        return rest[0]
+    certain = [d for d in rest if b.dims.not_one(d)]
+    for d in certain[1:]:
+        if b.dims.unify(certain[0], d):
+            b.unified = True
+    if certain:
+        if len(certain) < len(rest):
+            b.unified = True  # the others are 1 or equal to it: a mismatch raises
+        return b.dims.find(certain[0])
+    b.unified = True
+    return b.dims.named(("broadcast", *sorted(rest, key=repr)))
+
+
+def elementwise_kind(types: list[Ty], dims: tuple[DimLike, ...] | None, operator: bool) -> str:
+    """The kind of an elementwise result: Python's operators keep Python scalars, ufuncs make NumPy scalars of them."""
+    if dims is not None and len(dims) > 0:
+        return "array"
+    if dims == () and not any(t.kind == "any" for t in types):
+        if not operator:
+            return "generic"
+        if all(t.kind == "py" for t in types):
+            return "py"
+        if any(t.kind in ("generic", "array") for t in types):
+            return "generic"
+        return "scalar"
+    return "any"
+
+
+def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
+    """The inference function of a ufunc, or of the Python operator that it is the array form of."""
+
+    def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        types = [type_of(a) for a in args]
+        if kwargs or any(t.kind in ("list", "object", "shape", "stack") for t in types):
+            return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
+        dims = broadcast_dims(b, [t.dims for t in types])
+        dtypes = promote(ufunc, types) or (None,) * ufunc.nout
+        kind = elementwise_kind(types, dims, operator)
+        if operator and ufunc is np.power and kind in ("py", "scalar"):
+            # Python's int ** int may be a float, and a negative float's power complex.
+            exponent = args[1]
+            if not (isinstance(exponent, int) and exponent >= 0):
+                return Ty("scalar", None, ())
+        if kind == "py" and dtypes[0] is not None and dtypes[0].kind == "b" and not _gives_bool(ufunc):
+            return Ty("py", np.dtype(np.int64), ())  # True + True is 2
+        out = tuple(Ty(kind, d, dims) for d in dtypes)
+        return out[0] if ufunc.nout == 1 else out
+
+    return infer
+
+
+def _gives_bool(ufunc: Any) -> bool:
+    return ufunc in _BOOL_UFUNCS
+
+
+_BOOL_UFUNCS = {
+    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_not, np.logical_and,
+    np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or, np.bitwise_xor,
+}  # fmt: skip
+
+
+def slice_length(dims: Dims, length: DimLike, s: slice) -> DimLike:
+    """The length of ``axis[s]`` for an axis of that length."""
+    parts = (s.start, s.stop, s.step)
+    if all(p is None or type(p) is int for p in parts):
+        if isinstance(length, int):
+            return len(range(*s.indices(length)))
+        if s.step in (None, 1):
+            start, stop = s.start or 0, s.stop
+            if start >= 0 and (stop is None or stop < 0):
+                cut = start - (stop or 0)
+                # Only lengths that were cut before compose: max(max(n - a, 0) - b, 0) for a, b >= 0.
+                if length.off >= 0:
+                    return Dim(length.root, length.off + cut)
+        elif s.step == -1 and s.start is None and s.stop is None:
+            return length
+    return dims.named(("slice", dims.find(length), structural_key(s)))
+
+
+def is_integer(t: Ty) -> bool:
+    return t.dtype is not None and t.dtype.kind in "iu"
+
+
+def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool | None]:
+    """The type of ``base[items]`` and whether it is basic indexing (a view or scalar; None: not known)."""
+    dims = base.dims
+    advanced = False
+    unknown = False
+    for item in items:
+        t = type_of(item) if not isinstance(item, (slice, list, tuple)) else None
+        if isinstance(item, slice) or item is None or item is Ellipsis:
+            continue
+        if isinstance(item, (list, tuple)):
+            advanced = True
+        elif t is not None and t.is_scalar and is_integer(t):
+            continue
+        elif t is not None and t.kind == "array":
+            advanced = True
+        else:
+            unknown = True
+    if unknown or dims is None:
+        return Ty("any", base.dtype, None), (False if advanced else None)
+    consumed = 0
+    for item in items:
+        if item is None or item is Ellipsis:
+            continue
+        t = type_of(item) if isinstance(item, Value) or isinstance(item, np.ndarray) else None
+        if t is not None and t.kind == "array" and (t.dtype is None or t.dtype.kind == "b"):
+            if t.dims is None or t.dtype is None:
+                return Ty("any", base.dtype, None), False
+            consumed += len(t.dims)
+        elif isinstance(item, list) and _is_mask(item):
+            return Ty("any", base.dtype, None), False
+        else:
+            consumed += 1
+    if consumed > len(dims):
+        return Ty("any", base.dtype, None), not advanced
+    out: list[DimLike] = []
+    gathered: list[DimLike] | None = None
+    place = 0
+    apart = False
+    last_advanced = -2
+    axis = 0
+    expanded: list[Any] = []
+    for item in items:
+        if item is Ellipsis:
+            expanded += [slice(None)] * (len(dims) - consumed)
+        else:
+            expanded.append(item)
+    if Ellipsis not in [i for i in items if i is Ellipsis]:
+        expanded += [slice(None)] * (len(dims) - consumed)
+    for number, item in enumerate(expanded):
+        if item is None:
+            out.append(1)
+            continue
+        if isinstance(item, slice):
+            out.append(slice_length(b.dims, dims[axis], item))
+            axis += 1
+            continue
+        t = type_of(item) if not isinstance(item, (list, tuple)) else None
+        if t is not None and t.is_scalar and not advanced:
+            axis += 1
+            continue
+        # An advanced index (a scalar next to one counts as one).
+        if gathered is None:
+            gathered, place = [], len(out)
+        elif last_advanced != number - 1:
+            apart = True
+        last_advanced = number
+        if t is not None and t.kind == "array" and t.dtype is not None and t.dtype.kind == "b":
+            shape: tuple[DimLike, ...] | None = (b.dims.named(("mask", structural_key(item))),)
+            axis += len(t.dims or ())
+        elif t is not None:
+            shape = t.dims
+            axis += 1
+        else:
+            shape = np.shape(item) if not any(True for _ in _values(item)) else None
+            axis += 1
+        if shape is None:
+            return Ty("any", base.dtype, None), False
+        gathered = list(broadcast_dims(b, [tuple(gathered), tuple(shape)]) or ())
+    if gathered is not None:
+        place = 0 if apart else place
+        out[place:place] = gathered
+    kind = "array" if out or advanced or Ellipsis in [i for i in items if i is Ellipsis] else "generic"
+    if base.dtype is not None and base.dtype.kind == "O":
+        kind = "any"
+    if base.kind == "any":
+        kind = "array" if kind == "array" else "scalar"
+    return Ty(kind, base.dtype, tuple(out)), not advanced
+
+
+def _values(item: Any) -> Any:
+    from .core import leaves
+
+    return leaves(item)
+
+
+def _is_mask(item: list[Any]) -> bool:
+    first: Any = item
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    return isinstance(first, (bool, np.bool_)) or (isinstance(first, Value) and first.type.dtype == np.dtype(bool))

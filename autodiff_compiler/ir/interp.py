@@ -1,0 +1,80 @@
+"""The reference interpreter: what a function of the IR means, computed in the plainest way. For tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import Any
+
+from .core import IF, LOOP, UNDEF, Function, Op, Region, Value, leaves, map_leaves
+
+Env = dict[Value, Any]
+
+
+def interpret(fn: Function, args: Iterable[Any]) -> tuple[Any, ...]:
+    """The results of `fn` on these arguments, one per element of its body's exit."""
+    args = tuple(args)
+    if len(args) != len(fn.params):
+        raise TypeError(f"{fn.name} takes {len(fn.params)} arguments, got {len(args)}")
+    env: Env = dict(zip(fn.params, args))
+    return _run(fn.body, env)
+
+
+def _run(region: Region, env: Env) -> tuple[Any, ...]:
+    for op in region.ops:
+        _step(op, env)
+    # What a path leaves undefined passes through exits; reading it does not.
+    return tuple([map_leaves(env.__getitem__, item) for item in region.exit])
+
+
+def _resolve(arg: Any, env: Env) -> Any:
+    for value in leaves(arg):
+        if env[value] is UNDEF:
+            raise UnboundLocalError(f"local variable {value.hint or 'v'!r} referenced before assignment")
+    return map_leaves(env.__getitem__, arg)
+
+
+def _step(op: Op, env: Env) -> None:
+    if op.prim is IF:
+        taken = op.regions[0] if _resolve(op.args[0], env) else op.regions[1]
+        results: Any = _run(taken, env)
+    elif op.prim is LOOP:
+        results = _loop(op, env)
+    else:
+        args, kwargs = _resolve(op.args, env), _resolve(op.kwargs, env)
+        if op.prim.fn is None:
+            raise NotImplementedError(f"{op.prim.name} has no function to compute it")
+        results = op.prim.fn(*args, **kwargs)
+        if op.prim.nout == 0:
+            return
+        if op.prim.nout == 1:
+            results = (results,)
+    for value, result in zip(op.results, results, strict=True):
+        env[value] = result
+
+
+def _loop(op: Op, env: Env) -> tuple[Any, ...]:
+    range_, inits = op.args
+    body = op.regions[0]
+    carried = tuple([map_leaves(env.__getitem__, item) for item in inits])
+    trips: Iterator[int] = _counter() if range_ is None else _range(*_resolve(range_, env))
+    done = 0
+    for i in trips:
+        env[body.params[0]] = i
+        env.update(zip(body.params[1:], carried))
+        code, *rest = _run(body, env)
+        carried = tuple(rest)
+        if code:
+            return (*carried, done, code)
+        done += 1
+    return (*carried, done, 0)
+
+
+def _range(start: int, stop: int, step: int, backwards: bool = False) -> Iterator[int]:
+    trips = range(start, stop, step)
+    return reversed(trips) if backwards else iter(trips)
+
+
+def _counter() -> Iterator[int]:
+    for i, _ in enumerate(repeat(None)):
+        yield i

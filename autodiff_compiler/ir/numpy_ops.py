@@ -1,0 +1,393 @@
+"""NumPy's ufuncs, the functions of `math`, and Python's builtins on numbers as primitives.
+
+Importing this module enters every table.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from . import ops_linalg, ops_make, ops_reduce, ops_shape
+from .core import Builder, Prim, type_of
+from .infer import infer_ufunc, promote
+from .opset import PRIMS
+from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
+
+# --- ufuncs -----------------------------------------------------------------------------------------------------------
+
+UNARY = [
+    "negative",
+    "positive",
+    "absolute",
+    "fabs",
+    "sign",
+    "sqrt",
+    "square",
+    "cbrt",
+    "reciprocal",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "deg2rad",
+    "rad2deg",
+    "degrees",
+    "radians",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+    "logical_not",
+    "invert",
+    "conjugate",
+    "spacing",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "true_divide",
+    "floor_divide",
+    "power",
+    "float_power",
+    "remainder",
+    "fmod",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "arctan2",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+    "copysign",
+    "nextafter",
+    "heaviside",
+    "ldexp",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+    "gcd",
+    "lcm",
+]
+_PRINTED = {"true_divide": "divide", "conjugate": "conj", "absolute": "abs"}
+# Integers to a negative power, and division and shifts of integers, may raise or warn.
+_MAY_RAISE = {np.power, np.left_shift, np.right_shift}
+
+
+def _total_ufunc(ufunc: Any) -> Any:
+    def total(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        types = [type_of(a) for a in args]
+        if kwargs or any(t.dims is None for t in types):
+            return False
+        found = promote(ufunc, types)
+        return (
+            bool(found) and all(d is not None for d in found) and not (ufunc in _MAY_RAISE and found[0].kind in "biu")
+        )
+
+    return total
+
+
+def ufunc_prim(name: str, params: str) -> Prim:
+    ufunc = getattr(np, name)
+    prim = Prim(
+        "np." + _PRINTED.get(name, name), ufunc, infer_ufunc(ufunc), tuple(params.split()), elementwise=True,
+        total=_total_ufunc(ufunc), nout=ufunc.nout,
+    )  # fmt: skip
+    PRIMS[ufunc] = prim
+    return prim
+
+
+for _name in UNARY:
+    ufunc_prim(_name, "x")
+for _name in BINARY:
+    ufunc_prim(_name, "x1 x2")
+for _name in ("divmod", "modf", "frexp"):
+    ufunc_prim(_name, "x1 x2" if _name == "divmod" else "x")
+
+
+def _infer_angle(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    if len(args) > 1 or kwargs or not t.is_float or t.kind not in ("array", "generic"):
+        return ANY
+    dtype = np.empty(0, t.dtype).real.dtype
+    return generic(dtype) if t.dims == () else Ty("array" if t.dims else "any", dtype, t.dims)
+
+
+def _infer_sinc(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    if t.dtype not in (np.float32, np.float64) or t.kind != "array":
+        return ANY
+    return Ty("any" if not t.dims else "array", t.dtype, t.dims)
+
+
+PRIMS[np.angle] = Prim("np.angle", np.angle, _infer_angle, ("z", "deg"), elementwise=True)
+PRIMS[np.sinc] = Prim("np.sinc", np.sinc, _infer_sinc, ("x",), elementwise=True)
+
+# --- math -------------------------------------------------------------------------------------------------------------
+
+MATH_UNARY = [
+    "sqrt",
+    "exp",
+    "expm1",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "fabs",
+    "degrees",
+    "radians",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+]
+MATH_NEWER = ("cbrt", "exp2")  # Python 3.11
+MATH_BINARY = ["atan2", "pow", "fmod", "copysign", "remainder"]
+_MATH_TOTAL = {"atan", "tanh", "asinh", "fabs", "degrees", "radians", "erf", "erfc"}
+
+
+def _infer_float(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return PY_FLOAT
+
+
+def _infer_int(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return py_int()
+
+
+def _infer_bool(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return PY_BOOL
+
+
+def _is_float(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    types = [type_of(a) for a in args]
+    return all(t.is_scalar and t.dtype is not None and t.dtype.kind == "f" for t in types)
+
+
+def math_prim(name: str, params: str, infer: Any = _infer_float) -> Prim:
+    fn = getattr(math, name)
+    prim = Prim(
+        "math." + name, fn, infer, tuple(params.split()), total=_is_float if name in _MATH_TOTAL else None
+    )  # fmt: skip
+    PRIMS[fn] = prim
+    return prim
+
+
+for _name in MATH_UNARY:
+    math_prim(_name, "x")
+for _name in MATH_NEWER:
+    if hasattr(math, _name):
+        math_prim(_name, "x")
+for _name in MATH_BINARY:
+    math_prim(_name, "x y")
+math_prim("log", "x base")
+math_prim("hypot", "*coordinates")
+for _name in ("floor", "ceil", "trunc"):
+    math_prim(_name, "x", _infer_int)
+for _name in ("isnan", "isinf", "isfinite"):
+    math_prim(_name, "x", _infer_bool)
+math_prim("isclose", "a b", _infer_bool)
+
+# --- casts and builtins on numbers ------------------------------------------------------------------------------------
+
+
+def _infer_numpy_cast(dtype: Any) -> Any:
+    def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+        if len(args) != 1 or kwargs:
+            return ANY
+        t = type_of(args[0])
+        if t.is_scalar:
+            return generic(dtype)
+        if t.kind == "array":
+            return generic(dtype) if t.dims == () else Ty("any" if t.dims is None else "array", np.dtype(dtype), t.dims)
+        return ANY
+
+    return infer
+
+
+def _total_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    t = type_of(args[0]) if len(args) == 1 else ANY
+    return t.kind in ("py", "generic", "scalar", "array") and t.dtype is not None and t.dtype.kind in "bf"
+
+
+CASTS: dict[Any, Prim] = {}
+for _type in (
+    np.float64, np.float32, np.float16, np.complex128, np.complex64, np.int64, np.int32, np.int16, np.int8,
+    np.uint64, np.uint32, np.uint16, np.uint8, np.bool_,
+):  # fmt: skip
+    PRIMS[_type] = CASTS[_type] = Prim(
+        "np." + np.dtype(_type).name, _type, _infer_numpy_cast(_type), ("x",), alias="maybe"
+    )
+
+FLOAT = PRIMS[float] = Prim("float", float, _infer_float, ("x",), total=_is_float)
+INT = PRIMS[int] = Prim("int", int, _infer_int, ("x",))
+COMPLEX = PRIMS[complex] = Prim("complex", complex, lambda b, a, k: PY_COMPLEX, ("real", "imag"))
+
+
+def _infer_extreme(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    types = [type_of(a) for a in args]
+    if len(args) < 2 or kwargs or not all(t.is_scalar for t in types):
+        return ANY
+    found = types[0]
+    for t in types[1:]:
+        found = join(found, t, b.dims)
+    return Ty(found.kind, found.dtype, ())
+
+
+def _total_extreme(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    types = [type_of(a) for a in args]
+    return (
+        len(args) > 1
+        and not kwargs
+        and all(t.is_scalar and t.dtype is not None and t.dtype.kind in "bif" for t in types)
+    )
+
+
+PY_MAX = PRIMS[builtins.max] = Prim(
+    "max", builtins.max, _infer_extreme, ("*args",), alias="maybe", total=_total_extreme
+)
+PY_MIN = PRIMS[builtins.min] = Prim(
+    "min", builtins.min, _infer_extreme, ("*args",), alias="maybe", total=_total_extreme
+)
+
+
+def _infer_round(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    if kwargs or t.kind != "py" or t.dtype is None or t.dtype.kind not in "bif":
+        return ANY
+    if len(args) == 1 or args[1] is None:
+        return py_int()
+    return Ty("py", t.dtype if t.dtype.kind == "f" else np.dtype(np.int64), ())
+
+
+PRIMS[builtins.round] = Prim("round", builtins.round, _infer_round, ("number", "ndigits"))
+
+
+def _infer_pow(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return infer_ufunc(np.power, operator=True)(b, args, kwargs) if len(args) == 2 and not kwargs else ANY
+
+
+PRIMS[builtins.pow] = Prim("pow", builtins.pow, _infer_pow, ("base", "exp"), elementwise=True)
+PRIMS[builtins.sum] = Prim("sum", builtins.sum, None, ("iterable", "start"))
+
+
+# --- operations that only rules make ----------------------------------------------------------------------------------
+
+
+def select(cond: Any, x: Any, y: Any) -> Any:
+    """``x if cond else y``, both computed; for scalars, where np.where would make a 0-d array."""
+    return x if cond else y
+
+
+def _infer_select(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return join(type_of(args[1]), type_of(args[2]), b.dims)
+
+
+_TERNARY, _ATOM = 1, 13  # levels of precedence, as codegen counts them
+
+
+def _print_select(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
+    cond, x, y = args
+    text = f"{printer.show(x, _TERNARY + 1)} if {printer.show(cond, _TERNARY + 1)} else {printer.show(y, _TERNARY)}"
+    return text, _TERNARY
+
+
+def _total_select(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return type_of(args[0]).is_scalar
+
+
+# ``select(cond, x, y)``: Python's conditional expression on values that are both there already.
+SELECT = PRIMS[select] = Prim(
+    "select",
+    select,
+    _infer_select,
+    ("cond", "x", "y"),
+    alias="maybe",
+    total=_total_select,
+    template=_print_select,
+)  # fmt: skip
+
+
+def unstack(a: Any) -> list[Any]:
+    """The items along the first axis as a list."""
+    return list(a)
+
+
+def _infer_unstack(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    if t.kind != "array" or not t.dims:
+        return Ty("list", elem=ANY)
+    return Ty("list", elem=generic(t.dtype) if len(t.dims) == 1 else Ty("array", t.dtype, t.dims[1:]))
+
+
+def _print_unstack(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
+    return f"list({printer.show(args[0])})", _ATOM
+
+
+UNSTACK = PRIMS[unstack] = Prim("list", unstack, _infer_unstack, ("a",), alias="maybe", template=_print_unstack)
+
+
+def _infer_scan(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    g, x = type_of(args[0]), type_of(args[1])
+    if g.kind != "array":
+        return ANY
+    return Ty("array", g.dtype if g.dtype == x.dtype else None, g.dims)
+
+
+def _infer_shift(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    return t if t.kind == "array" else ANY
+
+
+# The kernels of the rules for products and scans.
+LINEAR_SCAN = PRIMS[runtime.linear_scan] = Prim("linear_scan", runtime.linear_scan, _infer_scan, ("g", "x", "axis"))
+FLIP_SCAN = PRIMS[runtime.flip_scan] = Prim("flip_scan", runtime.flip_scan, _infer_scan, ("g", "x", "axis"))
+SHIFT = PRIMS[runtime.shift] = Prim("shift", runtime.shift, _infer_shift, ("x", "axis", "fill", "step"))
+
+__all__ = ["ops_linalg", "ops_make", "ops_reduce", "ops_shape"]

@@ -1,0 +1,253 @@
+"""Products of arrays and linear algebra as primitives."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .core import Builder, type_of
+from .infer import broadcast_dims, join_lengths, promote
+from .ops_common import DimTuple, as_array, axes_of, enter, mixed_dtype, must_equal, scalar_or_array
+from .types import ANY, DimLike, Ty, array
+
+Dtype = np.dtype[Any] | None
+
+
+def _pair(b: Builder, x: Any, y: Any) -> tuple[Ty, Ty] | None:
+    """The operands' types as arrays, or None if they are not known to be arrays of known rank."""
+    a, c = type_of(x), type_of(y)
+    a = as_array(b, x) if a.kind not in ("py", "generic", "scalar", "array") else a
+    c = as_array(b, y) if c.kind not in ("py", "generic", "scalar", "array") else c
+    for t in (a, c):
+        if t.kind not in ("py", "generic", "scalar", "array"):
+            return None
+    return a, c
+
+
+def _matmul(b: Builder, x1: Any, x2: Any) -> Ty:
+    pair = _pair(b, x1, x2)
+    if pair is None:
+        return ANY
+    dtypes = promote(np.matmul, list(pair))
+    dtype = dtypes[0] if dtypes else None
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None or not p or not q:
+        return Ty("any", dtype, None)
+    must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
+    batch = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
+    return scalar_or_array(True, dtype, (*batch, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ())))
+
+
+def _total_matmul(b: Builder, x1: Any, x2: Any) -> bool:
+    # A mismatch of lengths is seen by inference, which then marks the operation as a check.
+    types = [type_of(x1), type_of(x2)]
+    return all(t.kind == "array" and t.dims and t.dtype is not None for t in types)
+
+
+def _dot(b: Builder, a: Any, b_: Any) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None:
+        return Ty("any", dtype, None)
+    if not p or not q:
+        return scalar_or_array(True, dtype, p or q)
+    must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
+    return scalar_or_array(True, dtype, (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ())))
+
+
+def _inner(b: Builder, a: Any, b_: Any, /) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None:
+        return Ty("any", dtype, None)
+    if not p or not q:
+        return scalar_or_array(True, dtype, p or q)
+    must_equal(b, p[-1], q[-1])
+    return scalar_or_array(True, dtype, (*p[:-1], *q[:-1]))
+
+
+def _size(b: Builder, dims: DimTuple | None) -> DimLike:
+    if dims is None:
+        return b.dims.fresh()
+    rest = [d for d in dims if d != 1]
+    if not rest:
+        return 1
+    if len(rest) == 1:
+        return rest[0]
+    if all(isinstance(d, int) for d in rest):
+        return int(np.prod(rest))  # type: ignore[arg-type]
+    return b.dims.named(("size", *rest))
+
+
+def _outer(b: Builder, a: Any, b_: Any) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    return array(mixed_dtype(pair), (_size(b, pair[0].dims), _size(b, pair[1].dims)))
+
+
+def _vdot(b: Builder, a: Any, b_: Any, /) -> Ty:
+    pair = _pair(b, a, b_)
+    return ANY if pair is None else scalar_or_array(True, mixed_dtype(pair), ())
+
+
+def tensordot_axes(axes: Any, p: int, q: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The contracted axes of both operands of ``tensordot``, or None if they are not known."""
+    if isinstance(axes, (int, np.integer)):
+        n = int(axes)
+        return (tuple(range(p - n, p)), tuple(range(n))) if 0 <= n <= min(p, q) else None
+    if not isinstance(axes, (tuple, list)) or len(axes) != 2:
+        return None
+    left, right = (tuple(e) if isinstance(e, (tuple, list)) else (e,) for e in axes)
+    found = axes_of(left, p), axes_of(right, q)
+    if found[0] is None or found[1] is None or len(found[0]) != len(found[1]):
+        return None
+    return found[0], found[1]
+
+
+def _tensordot(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Ty:
+    pair = as_array(b, a), as_array(b, b_)
+    if any(t.kind != "array" for t in pair):
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    contracted = None if p is None or q is None else tensordot_axes(axes, len(p), len(q))
+    if p is None or q is None or contracted is None:
+        return Ty("array", dtype, None)
+    for i, j in zip(*contracted):
+        must_equal(b, p[i], q[j])
+    dims = [d for k, d in enumerate(p) if k not in contracted[0]]
+    dims += [d for k, d in enumerate(q) if k not in contracted[1]]
+    return array(dtype, tuple(dims))
+
+
+def parse_einsum(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[str]] | None:
+    """The labels of every operand and of the result; an ellipsis becomes labels ``"0"``, ``"1"`` ... from its end."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ndims):
+        return None
+    inputs: list[list[str]] = []
+    hidden = 0
+    for term, ndim in zip(terms, ndims):
+        head, dots, tail = term.partition("...")
+        extra = ndim - len(head) - len(tail) if dots else 0
+        if extra < 0 or (not dots and ndim != len(term)):
+            return None
+        hidden = max(hidden, extra)
+        inputs.append([*head, *[str(k) for k in reversed(range(extra))], *tail])
+    broadcast = [str(k) for k in reversed(range(hidden))]
+    if arrow:
+        head, dots, tail = right.partition("...")
+        output = [*head, *(broadcast if dots else []), *tail]
+        if not dots and hidden:
+            return None
+    else:
+        counts: dict[str, int] = {}
+        for letter in left.replace(",", "").replace(".", ""):
+            counts[letter] = counts.get(letter, 0) + 1
+        output = broadcast + sorted(k for k, n in counts.items() if n == 1)
+    return inputs, output
+
+
+def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False) -> Ty:
+    types = [as_array(b, o) for o in operands]
+    if any(t.kind != "array" for t in types) or not isinstance(subscripts, str):
+        return ANY
+    dtype = mixed_dtype(types)
+    if any(t.dims is None for t in types):
+        return Ty("any", dtype, None)
+    parsed = parse_einsum(subscripts, [t.ndim or 0 for t in types])
+    if parsed is None:
+        return ANY
+    lengths: dict[str, list[DimLike]] = {}
+    for labels, t in zip(parsed[0], types):
+        for label, d in zip(labels, t.dims or ()):
+            lengths.setdefault(label, []).append(b.dims.find(d))
+    joined = {label: join_lengths(b, found) for label, found in lengths.items()}
+    if not all(label in joined for label in parsed[1]):
+        return ANY
+    # A sum over no axis at all of one operand is a view, and a 0-d result is sometimes a scalar.
+    dims = tuple([joined[label] for label in parsed[1]])
+    return Ty("array" if dims else "any", dtype, dims)
+
+
+def _linalg_dtype(types: list[Ty]) -> Dtype:
+    found = mixed_dtype(types)
+    if found is None or found.kind in "biu":
+        return None if found is None else np.dtype(np.float64)
+    return found if found in (np.float32, np.float64, np.complex64, np.complex128) else None
+
+
+def _square(b: Builder, a: Any) -> Ty:
+    """A stack of square matrices in, the same out."""
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or len(t.dims) < 2:
+        return ANY
+    must_equal(b, t.dims[-2], t.dims[-1])
+    return array(_linalg_dtype([t]), (*t.dims[:-1], t.dims[-2]))
+
+
+def _cholesky(b: Builder, a: Any) -> Ty:
+    return _square(b, a)
+
+
+def _det(b: Builder, a: Any) -> Ty:
+    t = _square(b, a)
+    return ANY if t.dims is None else scalar_or_array(True, t.dtype, t.dims[:-2])
+
+
+def _slogdet(b: Builder, a: Any) -> Any:
+    t = _det(b, a)
+    if t is ANY:
+        return ANY
+    real = t.dtype
+    if real is not None and real.kind == "c":
+        real = np.empty(0, real).real.dtype
+    return t, scalar_or_array(True, real, t.dims)
+
+
+def _solve(b: Builder, a: Any, b_: Any) -> Ty:
+    p, q = as_array(b, a), as_array(b, b_)
+    if p.kind != "array" or q.kind != "array" or p.dims is None or q.dims is None or len(p.dims) < 2 or not q.dims:
+        return ANY
+    must_equal(b, p.dims[-2], p.dims[-1])
+    dtype = _linalg_dtype([p, q])
+    if len(q.dims) == 1:
+        must_equal(b, p.dims[-1], q.dims[-1])
+        return array(dtype, (*p.dims[:-2], p.dims[-1]))
+    must_equal(b, p.dims[-1], q.dims[-2])
+    batch = broadcast_dims(b, [p.dims[:-2], q.dims[:-2]]) or ()
+    return array(dtype, (*batch, p.dims[-1], q.dims[-1]))
+
+
+def _slogdet_pair(a: Any) -> tuple[Any, Any]:
+    sign, logabsdet = np.linalg.slogdet(a)
+    return sign, logabsdet
+
+
+enter("np.matmul", "x1, x2", _matmul, total=_total_matmul)
+MATMUL = enter("@", "x1, x2", _matmul, total=_total_matmul, fn=operator.matmul)
+DOT = enter("np.dot", "a, b", _dot, total=_total_matmul)
+enter("np.inner", "a, b", _inner)
+enter("np.outer", "a, b", _outer)
+enter("np.vdot", "a, b", _vdot)
+enter("np.tensordot", "a, b, axes", _tensordot)
+EINSUM = enter("np.einsum", "subscripts, *operands", _einsum, alias="maybe")
+enter("np.linalg.inv", "a", _square)
+enter("np.linalg.solve", "a, b", _solve)
+enter("np.linalg.det", "a", _det)
+SLOGDET = enter("np.linalg.slogdet", "a", _slogdet, nout=2)
+enter("np.linalg.cholesky", "a", _cholesky)
+enter("np.linalg.matrix_power", "a, n", lambda b, a, n: ANY)
+enter("np.kron", "a, b")
+enter("np.cross", "a, b")

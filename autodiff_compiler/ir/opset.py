@@ -1,0 +1,469 @@
+"""The table of primitives: Python's operators, the operations that only the compiler makes, and how to add more."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from .core import UNDEF, Builder, Prim, Value, current, type_of
+from .infer import infer_index, infer_ufunc
+from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, py_int
+
+# From a callable that users write to its primitive.
+PRIMS: dict[Any, Prim] = {}
+
+
+def lookup(fn: Any) -> Prim | None:
+    """The primitive of a callable, or None. Unhashable callables have none."""
+    try:
+        return PRIMS.get(fn)
+    except TypeError:
+        return None
+
+
+def define(name: str, fn: Any, params: str = "", **facts: Any) -> Prim:
+    """Make a primitive for the callable `fn` and enter it into the table."""
+    prim = Prim(name, fn, params=tuple(params.replace(",", " ").split()), **facts)
+    PRIMS[fn] = prim
+    return prim
+
+
+def infer_nothing(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return ANY
+
+
+# --- Python's operators -----------------------------------------------------------------------------------------------
+
+
+def _never_raises(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    types = [type_of(a) for a in args]
+    return all(t.dtype is not None and t.dims is not None and t.dtype.kind in "biufc" for t in types)
+
+
+def _raises_on_python_scalars(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    types = [type_of(a) for a in args]
+    if not _never_raises(b, args, kwargs):
+        return False
+    return any(t.kind in ("generic", "array") for t in types)
+
+
+_PARTIAL = {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.lshift, operator.rshift}
+
+OPERATORS: dict[Any, tuple[str, Any]] = {
+    operator.add: ("+", np.add),
+    operator.sub: ("-", np.subtract),
+    operator.mul: ("*", np.multiply),
+    operator.truediv: ("/", np.true_divide),
+    operator.floordiv: ("//", np.floor_divide),
+    operator.mod: ("%", np.remainder),
+    operator.pow: ("**", np.power),
+    operator.lshift: ("<<", np.left_shift),
+    operator.rshift: (">>", np.right_shift),
+    operator.and_: ("&", np.bitwise_and),
+    operator.or_: ("|", np.bitwise_or),
+    operator.xor: ("^", np.bitwise_xor),
+    operator.lt: ("<", np.less),
+    operator.le: ("<=", np.less_equal),
+    operator.gt: (">", np.greater),
+    operator.ge: (">=", np.greater_equal),
+    operator.eq: ("==", np.equal),
+    operator.ne: ("!=", np.not_equal),
+}
+UNARY_OPERATORS: dict[Any, tuple[str, Any]] = {
+    operator.neg: ("-", np.negative),
+    operator.pos: ("+", np.positive),
+    operator.invert: ("~", np.invert),
+}
+
+for _fn, (_name, _ufunc) in OPERATORS.items():
+    define(
+        _name, _fn, "x1, x2", infer=infer_ufunc(_ufunc, operator=True), elementwise=True,
+        total=_raises_on_python_scalars if _fn in _PARTIAL else _never_raises,
+    )  # fmt: skip
+for _fn, (_name, _ufunc) in UNARY_OPERATORS.items():
+    define(_name, _fn, "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True, total=_never_raises)
+
+ADD, SUB, MUL, DIV = (PRIMS[f] for f in (operator.add, operator.sub, operator.mul, operator.truediv))
+NEG, POW, MATMUL_OP = PRIMS[operator.neg], PRIMS[operator.pow], None
+EQ, LT = PRIMS[operator.eq], PRIMS[operator.lt]
+
+
+def _infer_abs(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return infer_ufunc(np.absolute, operator=True)(b, args, kwargs)
+
+
+ABS = define("abs", abs, "x", infer=_infer_abs, elementwise=True, total=_never_raises)
+
+
+def _infer_bool(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return PY_BOOL
+
+
+def _total_scalar(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return type_of(args[0]).is_scalar
+
+
+TRUTH = define("bool", bool, "x", infer=_infer_bool, total=_total_scalar)
+NOT = define("not", operator.not_, "x", infer=_infer_bool, total=_total_scalar)
+IS = define("is", operator.is_, "a, b", infer=_infer_bool, total=lambda b, a, k: True)
+IS_NOT = define("is not", operator.is_not, "a, b", infer=_infer_bool, total=lambda b, a, k: True)
+CONTAINS = define("in", operator.contains, "a, b", infer=_infer_bool)
+
+# --- reading and writing parts ----------------------------------------------------------------------------------------
+#
+# A path is a tuple of steps, each a tuple: ("index", items) with `items` a tuple of subscripts, ("transpose", axes or None),
+# or ("reshape", shape). ``get(a, (("index", (i,)), ("index", (j,))))`` is ``a[i][j]``. Only the last step may index with arrays.
+
+
+def _infer_get(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    base, path = args
+    t = type_of(base)
+    for step in path:
+        t, _ = infer_step(b, t, step)
+    return t
+
+
+def infer_step(b: Builder, t: Ty, step: tuple[Any, ...]) -> tuple[Ty, bool | None]:
+    """The type after one step of a path, and whether the step gives a view (None: not known)."""
+    if step[0] == "index":
+        return infer_index(b, t, step[1])
+    if step[0] == "transpose":
+        if t.dims is None:
+            return Ty(t.kind, t.dtype, None), True
+        axes = step[1]
+        if axes is None:
+            return Ty(t.kind, t.dtype, t.dims[::-1]), True
+        return Ty(t.kind, t.dtype, tuple(t.dims[a] for a in axes)), True
+    if step[0] == "reshape":
+        return Ty("array", t.dtype, reshape_dims(b, t.dims, step[1])), True
+    raise AssertionError(step)
+
+
+def reshape_dims(b: Builder, dims: Any, shape: Any) -> Any:
+    """The dims of ``x.reshape(shape)``."""
+    from .core import structural_key
+
+    if isinstance(shape, Value):
+        if shape.op is not None and shape.op.prim is SHAPE_OF:
+            return type_of(shape.op.args[0]).dims
+        return (dim_of(b, shape),) if shape.type.kind == "py" else None
+    if not isinstance(shape, (tuple, list)):
+        shape = (shape,)
+    out = []
+    for item in shape:
+        if isinstance(item, int) and item == -1:
+            rest = [d for d in dims or () if d != 1]
+            others = [dim_of(b, s) for s in shape if not (isinstance(s, int) and s == -1)]
+            if dims is not None and all(o == 1 for o in others):
+                if not rest:
+                    out.append(1)
+                elif len(rest) == 1:
+                    out.append(rest[0])
+                elif all(isinstance(d, int) for d in rest):
+                    out.append(int(np.prod(rest)))
+                else:
+                    out.append(b.dims.named(("size", *rest)))
+            elif dims is not None:
+                out.append(b.dims.named(("reshape", tuple(dims), structural_key(tuple(shape)))))
+            else:
+                out.append(b.dims.fresh())
+        else:
+            out.append(dim_of(b, item))
+    return tuple(out)
+
+
+def dim_of(b: Builder, length: Any) -> Any:
+    """The axis length that an int operand gives."""
+    if isinstance(length, (int, np.integer)):
+        return int(length)
+    if isinstance(length, Value):
+        if length.type.length is not None:
+            return length.type.length
+        return b.dims.named(("length", length))
+    return b.dims.fresh()
+
+
+def path_is_view(b: Builder, base: Any, path: tuple[Any, ...]) -> bool | None:
+    """True if ``get`` along the path shares memory, False if it copies, None if that is not known."""
+    t = type_of(base)
+    view: bool | None = True
+    for step in path:
+        t, view = infer_step(b, t, step)
+    return view and not t.is_scalar
+
+
+def _infer_same_as_first(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return type_of(args[0])
+
+
+def _total_in_bounds(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Slices never raise; an index may."""
+    t = type_of(args[0])
+    if t.dims is None:
+        return False
+    for step in args[1]:
+        if step[0] == "reshape":
+            return False
+        if step[0] == "index" and not all(i is None or i is Ellipsis or isinstance(i, slice) for i in step[1]):
+            return False
+    return True
+
+
+GET = define("get", runtime.get, "a, path", infer=_infer_get, total=_total_in_bounds, alias="view")
+# Functional store: `a` with the part at `path` replaced by `v` (cast to a's dtype, broadcast to the part).
+SET = define("set", runtime.set, "a, path, v", infer=_infer_same_as_first)
+# The part at `path` increased by `v`; repeated indices add up.
+ADDAT = define("addat", runtime.addat, "a, path, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
+# The whole of `a` increased by `v`, which has a's shape or broadcasts to it; a's shape and dtype are kept.
+ACCUM = define("accum", runtime.accum, "a, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
+
+def is_plain_path(path: tuple[Any, ...]) -> bool:
+    """No part of the path can name an element twice, so adding is adding at each place once."""
+    for step in path:
+        if step[0] == "index":
+            for item in step[1]:
+                if isinstance(item, (slice, int)) or item is None or item is Ellipsis:
+                    continue
+                t = type_of(item) if not isinstance(item, (list, tuple)) else None
+                if t is not None and (t.is_scalar or (t.dtype is not None and t.dtype.kind == "b")):
+                    continue
+                return False
+    return True
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _infer_dim(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    dims = type_of(args[0]).dims
+    axis = args[1]
+    if dims is None or not isinstance(axis, int) or not -len(dims) <= axis < len(dims):
+        return py_int()
+    return py_int(dims[axis])
+
+
+DIM = define("dim", runtime.dim, "a, axis", infer=_infer_dim, total=lambda b, a, k: type_of(a[0]).dims is not None)
+SHAPE_OF = define("shape", runtime.shape, "a", infer=lambda b, a, k: SHAPE, total=lambda b, a, k: type_of(a[0]).kind != "any")
+NDIM = define("ndim", runtime.ndim, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
+SIZE = define("size", runtime.size, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
+DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True)
+RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
+LEN = define("len", len, "a", infer=lambda b, a, k: _infer_dim(b, (a[0], 0), k))
+
+
+def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    """The cotangent of `x`: its shape and dtype."""
+    x = type_of(args[1])
+    if x.is_scalar:
+        return Ty("scalar", x.dtype if x.is_float else None, ())
+    return Ty(x.kind, x.dtype if x.is_float else None, x.dims)
+
+
+# ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape and dtype only.
+SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
+
+
+def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    g, x = type_of(args[0]), type_of(args[1])
+    if x.dims == ():
+        return Ty(g.kind if g.is_scalar else "scalar", g.dtype, ())
+    dtype = g.dtype
+    if g.kind == "py" and x.is_float:
+        dtype = x.dtype  # a weak scalar takes the dtype of what it is spread over
+    elif g.kind in ("py", "scalar", "any") and g.dtype != x.dtype:
+        dtype = None
+    return Ty("array" if x.kind == "array" else "any", dtype, x.dims)
+
+
+# ``spread(g, x)``: `g` broadcast to x's shape, for reading. Reads x's shape only.
+SPREAD = define("spread", runtime.spread, "g, x", infer=_infer_spread, total=lambda b, a, k: True, alias="view")
+
+
+def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    if t.is_scalar:
+        return Ty("py", np.dtype(np.float64), ())
+    return t
+
+
+# A zero cotangent for `x`: its shape, its dtype, owned. Reads x's shape and dtype only (for a list: its elements').
+ZEROS = define("zeros_like", runtime.zeros, "x", infer=_infer_zeros, total=lambda b, a, k: True, unique=True)
+
+
+def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t, dtype = type_of(args[0]), args[1]
+    if isinstance(dtype, Value):
+        return Ty("generic" if t.is_scalar else t.kind, None, t.dims)
+    return Ty("generic" if t.is_scalar else t.kind, np.dtype(dtype), t.dims)
+
+
+# `g` in the dtype given (an np.dtype constant or a value); real parts where a complex number meets a real dtype.
+CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=lambda b, a, k: True, alias="view")
+
+# The same content in a buffer of its own; made by the in-place pass only.
+COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True)
+# ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
+FULL_LIKE = define(
+    "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k), total=lambda b, a, k: True,
+    unique=True,
+)  # fmt: skip
+# The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
+FINISH = define("finish", runtime.finish, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
+
+# --- residual stacks --------------------------------------------------------------------------------------------------
+
+STACK_NEW = define("stack", runtime.stack, "", infer=lambda b, a, k: STACK, total=lambda b, a, k: True, unique=True)
+PUSH = define("push", runtime.push, "stack, v", nout=0, infer=lambda b, a, k: (), effects=True)
+POP = define("pop", runtime.pop, "stack", infer=infer_nothing, effects=True)
+
+# --- lists of run-time length -----------------------------------------------------------------------------------------
+
+
+def _elem(x: Any) -> Ty:
+    t = type_of(x)
+    return t.elem if t.kind == "list" and t.elem is not None else ANY
+
+
+def _infer_list_new(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    from .types import join
+
+    elem = None
+    for item in args[0]:
+        elem = type_of(item) if elem is None else join(elem, type_of(item), b.dims)
+    return Ty("list", elem=elem)
+
+
+def _infer_list_with(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    from .types import join
+
+    t, v = type_of(args[0]), type_of(args[-1])
+    return Ty("list", elem=v if t.elem is None else join(t.elem, v, b.dims))
+
+
+LIST_NEW = define("list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe")
+LIST_APPEND = define("append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True)
+LIST_GET = define("list_get", runtime.list_get, "l, i", infer=lambda b, a, k: _elem(a[0]), alias="maybe")
+LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_with, alias="maybe")
+LIST_ADDAT = define("list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True)
+LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_first, alias="maybe")
+
+STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_DROP})
+
+# --- effects ----------------------------------------------------------------------------------------------------------
+
+PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (), effects=True)
+ASSERT = define("assert", runtime.check, "cond, message", nout=0, infer=lambda b, a, k: (), effects=True)
+RAISE = define("raise", runtime.raise_, "error", nout=0, infer=lambda b, a, k: (), effects=True)
+FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJECT)
+TUPLE = define("tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe")
+
+
+def opaque(fn: Callable[..., Any], name: str) -> Prim:
+    """A primitive for a callable of which nothing is known: it may do anything, its result may be anything."""
+    prim = PRIMS.get(fn)
+    if prim is None:
+        prim = Prim(name, fn, infer=infer_nothing, params=("*args",), alias="maybe", effects=True)
+    return prim
+
+
+# --- arithmetic on values ---------------------------------------------------------------------------------------------
+
+
+def _method(fn: Any, reflected: bool = False) -> Any:
+    def forward(self: Value, other: Any) -> Any:
+        return current().emit(PRIMS[fn], self, other)
+
+    def backward(self: Value, other: Any) -> Any:
+        return current().emit(PRIMS[fn], other, self)
+
+    return backward if reflected else forward
+
+
+def _unary(fn: Any) -> Any:
+    return lambda self: current().emit(PRIMS[fn], self)
+
+
+def _refuse(what: str) -> Any:
+    def method(self: Value, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"an IR value has no {what}: rules build operations on values, they do not look at them")
+
+    return method
+
+
+for _stem in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Value, f"__{_stem}__", _method(getattr(operator, _stem)))
+    setattr(Value, f"__r{_stem}__", _method(getattr(operator, _stem), reflected=True))
+for _stem, _fn in (("and", operator.and_), ("or", operator.or_), ("xor", operator.xor)):
+    setattr(Value, f"__{_stem}__", _method(_fn))
+    setattr(Value, f"__r{_stem}__", _method(_fn, reflected=True))
+for _stem in ("lt", "le", "gt", "ge"):
+    setattr(Value, f"__{_stem}__", _method(getattr(operator, _stem)))
+for _stem in ("neg", "pos", "invert"):
+    setattr(Value, f"__{_stem}__", _unary(getattr(operator, _stem)))
+setattr(Value, "__abs__", _unary(abs))
+setattr(Value, "__matmul__", lambda self, other: current().emit(PRIMS[operator.matmul], self, other))
+setattr(Value, "__rmatmul__", lambda self, other: current().emit(PRIMS[operator.matmul], other, self))
+for _stem in ("array", "bool", "len", "float", "int", "index", "complex"):
+    setattr(Value, f"__{_stem}__", _refuse(f"__{_stem}__"))
+setattr(Value, "__iter__", None)
+
+
+def _array_ufunc(self: Value, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    fn = ufunc if method == "__call__" else getattr(ufunc, method)
+    return apply(fn, *inputs, **kwargs)
+
+
+def _array_function(self: Value, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    return apply(func, *args, **kwargs)
+
+
+def apply(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """Add the operation of calling `fn` to the current builder. Raises LookupError for a callable without primitive."""
+    prim = lookup(fn)
+    if prim is None:
+        raise LookupError(f"no primitive for {getattr(fn, '__name__', fn)!r}")
+    return current().emit(prim, *args, **kwargs)
+
+
+setattr(Value, "__array_ufunc__", _array_ufunc)
+setattr(Value, "__array_function__", _array_function)
+
+
+def _getitem(self: Value, item: Any) -> Any:
+    items = item if isinstance(item, tuple) else (item,)
+    return current().emit(GET, self, (("index", items),))
+
+
+setattr(Value, "__getitem__", _getitem)
+
+
+def _shape(self: Value) -> Any:
+    return current().emit(SHAPE_OF, self)
+
+
+def _ndim(self: Value) -> Any:
+    return self.type.ndim if self.type.dims is not None else current().emit(NDIM, self)
+
+
+def _dtype(self: Value) -> Any:
+    t = self.type
+    return t.dtype if t.dtype is not None and t.kind in ("array", "generic", "py") else current().emit(DTYPE, self)
+
+
+def _transposed(self: Value) -> Any:
+    return current().emit(GET, self, (("transpose", None),))
+
+
+setattr(Value, "shape", property(_shape))
+setattr(Value, "ndim", property(_ndim))
+setattr(Value, "size", property(lambda self: current().emit(SIZE, self)))
+setattr(Value, "dtype", property(_dtype))
+setattr(Value, "T", property(_transposed))
+setattr(Value, "astype", lambda self, dtype: current().emit(CAST, self, dtype))
+
+__all__ = ["PRIMS", "UNDEF", "apply", "define", "lookup"]

@@ -1,0 +1,262 @@
+"""Abstract types of IR values: what is proven about a value before the program runs.
+
+A type is a set of facts. A missing fact (``None``, kind ``"any"``) means the worst case, never a default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A symbolic axis length: ``max(n - off, 0)`` where ``n`` is the unknown length named ``root``."""
+
+    root: int
+    off: int = 0
+
+
+DimLike = int | Dim
+
+# Kinds of values:
+#   "py"       a Python bool, int, float or complex (weak in NumPy's promotion)
+#   "generic"  a NumPy scalar (np.float64(1.0) ...)
+#   "scalar"   "py" or "generic", not known which; immutable and 0-d
+#   "array"    an ndarray (0-d arrays included)
+#   "list"     a homogeneous list of run-time length; `elem` is its element type
+#   "stack"    a residual stack
+#   "shape"    the tuple of an array's axis lengths
+#   "any"      anything
+#   "undef"    a name without a value on this path
+#   "object"   some other Python object (a string, a dtype, None ...)
+
+
+@dataclass(frozen=True, slots=True)
+class Ty:
+    kind: str
+    dtype: np.dtype[Any] | None = None
+    dims: tuple[DimLike, ...] | None = None
+    elem: Ty | None = None
+    length: DimLike | None = None  # for Python ints: the axis length it is known to equal
+
+    @property
+    def ndim(self) -> int | None:
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Proven immutable and 0-d."""
+        return self.kind in ("py", "generic", "scalar")
+
+    @property
+    def is_weak(self) -> bool:
+        return self.kind == "py"
+
+    @property
+    def is_float(self) -> bool:
+        """Proven to hold real or complex floating numbers."""
+        return self.dtype is not None and self.dtype.kind in "fc"
+
+    @property
+    def may_be_float(self) -> bool:
+        """May carry a derivative: inexact, or not known to be exact."""
+        if self.kind in ("stack", "shape", "undef", "object"):
+            return False
+        if self.kind == "list":
+            return self.elem is None or self.elem.may_be_float
+        return self.dtype is None or self.dtype.kind in "fcO"
+
+    def __str__(self) -> str:
+        if self.kind == "py":
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[_kind(self.dtype)]
+        if self.kind == "list":
+            return f"list[{self.elem}]"
+        if self.kind in ("any", "scalar", "generic", "array"):
+            dtype = "?" if self.dtype is None else self.dtype.name
+            dims = "[...]" if self.dims is None else "[" + ", ".join(map(format_dim, self.dims)) + "]"
+            if self.kind == "array":
+                return dtype + dims
+            if self.kind == "generic":
+                return dtype
+            if self.kind == "scalar":
+                return f"scalar {dtype}"
+            return "any" if self.dtype is None and self.dims is None else f"any {dtype}{dims}"
+        return self.kind
+
+
+def _kind(dtype: np.dtype[Any] | None) -> str:
+    return "f" if dtype is None else dtype.kind
+
+
+def format_dim(dim: DimLike) -> str:
+    if isinstance(dim, int):
+        return str(dim)
+    return f"d{dim.root}" + (f"-{dim.off}" if dim.off > 0 else f"+{-dim.off}" if dim.off < 0 else "")
+
+
+ANY = Ty("any")
+UNDEF_TY = Ty("undef")
+OBJECT = Ty("object")
+STACK = Ty("stack")
+SHAPE = Ty("shape")
+PY_BOOL = Ty("py", np.dtype(bool), ())
+PY_INT = Ty("py", np.dtype(np.int64), ())
+PY_FLOAT = Ty("py", np.dtype(np.float64), ())
+PY_COMPLEX = Ty("py", np.dtype(np.complex128), ())
+
+
+def py_int(length: DimLike | None = None) -> Ty:
+    return Ty("py", np.dtype(np.int64), (), None, length)
+
+
+def array(dtype: Any, dims: tuple[DimLike, ...] | None) -> Ty:
+    return Ty("array", None if dtype is None else np.dtype(dtype), dims)
+
+
+def generic(dtype: Any) -> Ty:
+    return Ty("generic", None if dtype is None else np.dtype(dtype), ())
+
+
+def type_of_constant(value: Any) -> Ty:
+    """The type of a Python object that is written into the program."""
+    if isinstance(value, (bool, np.bool_)):
+        return PY_BOOL if isinstance(value, bool) else generic(bool)
+    if isinstance(value, np.generic):
+        return generic(value.dtype)
+    if isinstance(value, int):
+        return py_int(value if value >= 0 else None)
+    if isinstance(value, float):
+        return PY_FLOAT
+    if isinstance(value, complex):
+        return PY_COMPLEX
+    if isinstance(value, np.ndarray):
+        return array(value.dtype, tuple(value.shape))
+    return OBJECT
+
+
+@dataclass(slots=True)
+class Dims:
+    """What is known of axis lengths in a region: equalities, and which are not 1.
+
+    A nested region opens a child scope, because what an operation inside it proves holds only where it ran.
+    """
+
+    parent: Dims | None = None
+    equal: dict[Dim, DimLike] = field(default_factory=dict)
+    not_one_facts: set[Dim] = field(default_factory=set)
+    counter: list[int] = field(default_factory=lambda: [0])
+    # Lengths named once: slicing two axes of one length by one slice gives one length.
+    memo: dict[Any, Dim] = field(default_factory=dict)
+    # At the top level: the roots of the arguments' axes, and the equalities between them that the program needs. The caller checks
+    # these once per new set of shapes, so the operations that need them may still be dropped.
+    arg_roots: set[int] = field(default_factory=set)
+    constraints: list[tuple[DimLike, DimLike]] = field(default_factory=list)
+
+    def child(self) -> Dims:
+        return Dims(self, {}, set(), self.counter)
+
+    def named(self, key: Any) -> Dim:
+        """The length that `key` names: a new one at the first use."""
+        scope: Dims | None = self
+        while scope is not None:
+            if key in scope.memo:
+                return scope.memo[key]
+            scope = scope.parent
+        self.memo[key] = dim = self.fresh()
+        return dim
+
+    def fresh(self) -> Dim:
+        self.counter[0] += 1
+        return Dim(self.counter[0])
+
+    def find(self, dim: DimLike) -> DimLike:
+        while isinstance(dim, Dim):
+            step: DimLike | None = None
+            scope: Dims | None = self
+            while scope is not None:
+                if dim in scope.equal:
+                    step = scope.equal[dim]
+                    break
+                if dim.off:
+                    base = scope.equal.get(Dim(dim.root))
+                    if base is not None:
+                        step = Dim(base.root, base.off + dim.off) if isinstance(base, Dim) else max(base - dim.off, 0)
+                        if isinstance(base, Dim) and base.off:
+                            step = None  # max(max(n - a, 0) - b, 0) is max(n - a - b, 0) only for a, b >= 0
+                        else:
+                            break
+                scope = scope.parent
+            if step is None:
+                return dim
+            dim = step
+        return dim
+
+    def same(self, a: DimLike, b: DimLike) -> bool:
+        return a == b or self.find(a) == self.find(b)
+
+    def mark_not_one(self, dim: Dim) -> None:
+        self.not_one_facts.add(dim)
+
+    def not_one(self, dim: DimLike) -> bool:
+        """Proven different from 1."""
+        dim = self.find(dim)
+        if isinstance(dim, int):
+            return dim != 1
+        scope: Dims | None = self
+        while scope is not None:
+            if dim in scope.not_one_facts:
+                return True
+            scope = scope.parent
+        return False
+
+    def unify(self, a: DimLike, b: DimLike) -> bool:
+        """Record that `a` and `b` are equal here, as the operation at hand would raise otherwise.
+
+        True if something at run time still has to check it, that is if it is neither known nor a constraint on the arguments.
+        """
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return False
+        if isinstance(a, int) and isinstance(b, int):
+            return True
+        if isinstance(a, int) or (isinstance(b, Dim) and b.root > a.root):
+            a, b = b, a
+        assert isinstance(a, Dim)
+        if self.not_one(a) and isinstance(b, Dim):
+            self.mark_not_one(b)
+        self.equal[a] = b
+        if self.parent is None and all(isinstance(d, int) or d.root in self.arg_roots for d in (a, b)):
+            self.constraints.append((a, b))
+            return False
+        return True
+
+
+def join(a: Ty, b: Ty, dims: Dims) -> Ty:
+    """The facts that hold of a value that is an `a` on one path and a `b` on the other."""
+    if a == b:
+        return a
+    if a.kind == "undef":
+        return b
+    if b.kind == "undef":
+        return a
+    if a.kind == b.kind == "list":
+        if a.elem is None or b.elem is None:
+            return Ty("list", elem=a.elem or b.elem)
+        return Ty("list", elem=join(a.elem, b.elem, dims))
+    dtype = a.dtype if a.dtype == b.dtype else None
+    if a.is_scalar and b.is_scalar:
+        kind = a.kind if a.kind == b.kind else "scalar"
+        length = a.length if a.length is not None and a.length == b.length else None
+        if kind == "py" and dtype is None:
+            kind = "scalar"  # an int on one path and a float on the other
+        return Ty(kind, dtype, (), None, length)
+    kind = a.kind if a.kind == b.kind else "any"
+    if kind in ("stack", "shape", "object"):
+        return Ty(kind)
+    shape: tuple[DimLike, ...] | None = None
+    if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
+        shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
+    return Ty(kind, dtype, shape)

@@ -1,0 +1,211 @@
+"""The IR's invariants, one small function per clause. Passes are checked with this in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .core import IF, LOOP, UNDEF, Function, Op, Region, Value, leaves
+from .printer import print_op
+from .types import Ty
+
+
+class VerifyError(Exception):
+    """The IR breaks one of its invariants: a bug of the pass that made it."""
+
+
+def verify(fn: Function) -> None:
+    """Raise VerifyError unless `fn` is well-formed."""
+    _Verifier().function(fn)
+
+
+def _fail(op: Op | None, text: str) -> None:
+    where = "" if op is None else f"\n  in: {_safe_print(op)}"
+    line = "" if op is None or op.loc is None else f" (line {op.loc.line})"
+    raise VerifyError(text + line + where)
+
+
+def _safe_print(op: Op) -> str:
+    try:
+        return print_op(op).split("\n")[0]
+    except Exception:  # the operation is malformed, and the message must come out all the same
+        return repr(op)
+
+
+def check_results_match_prim(op: Op) -> None:
+    if op.prim not in (IF, LOOP) and len(op.results) != op.prim.nout:
+        _fail(op, f"{op.prim.name} has {len(op.results)} results, its primitive {op.prim.nout}")
+
+
+def check_result_links(op: Op) -> None:
+    for value in op.results:
+        if value.op is not op or value.region is not None:
+            _fail(op, f"result {value!r} is not linked to the operation that defines it")
+
+
+def check_result_types(op: Op) -> None:
+    for value in op.results:
+        found: object = value.type
+        if not isinstance(found, Ty):
+            _fail(op, f"result {value!r} has no type")
+
+
+def check_no_regions(op: Op) -> None:
+    if op.prim not in (IF, LOOP) and op.regions:
+        _fail(op, f"{op.prim.name} must not own regions")
+
+
+def check_region_links(op: Op) -> None:
+    for region in op.regions:
+        if region.op is not op:
+            _fail(op, "a region is not linked to the operation that owns it")
+
+
+def check_param_links(region: Region, owner: Op | None) -> None:
+    for value in region.params:
+        if value.region is not region or value.op is not None:
+            _fail(owner, f"parameter {value!r} is not linked to its region")
+
+
+def check_operand_kinds(op: Op) -> None:
+    for arg in (*op.args, *op.kwargs.values()):
+        for item in _plain_leaves(arg):
+            if isinstance(item, (Op, Region, Function)):
+                _fail(op, f"an operand is a {type(item).__name__}")
+
+
+def _plain_leaves(arg: Any) -> Iterator[Any]:
+    if isinstance(arg, (tuple, list)):
+        for item in arg:
+            yield from _plain_leaves(item)
+    elif isinstance(arg, dict):
+        for item in arg.values():
+            yield from _plain_leaves(item)
+    elif isinstance(arg, slice):
+        yield from _plain_leaves((arg.start, arg.stop, arg.step))
+    else:
+        yield arg
+
+
+def check_undef_operands(op: Op) -> None:
+    """Only a loop's inits and the exits may be undefined."""
+    args = op.args[:1] if op.prim is LOOP else op.args
+    for item in _plain_leaves((*args, *op.kwargs.values())):
+        if item is UNDEF:
+            _fail(op, f"{op.prim.name} reads undef")
+
+
+def check_if(op: Op) -> None:
+    if len(op.args) != 1 or op.kwargs:
+        _fail(op, "an if takes one operand, its condition")
+    if len(op.regions) != 2:
+        _fail(op, f"an if owns two regions, this one {len(op.regions)}")
+    for region in op.regions:
+        if region.params:
+            _fail(op, "a region of an if has no parameters")
+        if len(region.exit) != len(op.results):
+            _fail(op, f"a region of an if yields {len(region.exit)} values for {len(op.results)} results")
+
+
+def check_loop(op: Op) -> None:
+    if len(op.args) != 2 or op.kwargs or not isinstance(op.args[1], tuple):
+        _fail(op, "a loop takes a range and a tuple of initial values")
+    range_, inits = op.args
+    if range_ is not None and not (isinstance(range_, tuple) and len(range_) in (3, 4)):
+        _fail(op, "the range of a loop is (start, stop, step), with a flag for running it backwards, or None")
+    if range_ is not None and len(range_) == 4 and not isinstance(range_[3], bool):
+        _fail(op, "whether a loop runs backwards is a constant")
+    if len(op.regions) != 1:
+        _fail(op, f"a loop owns one region, this one {len(op.regions)}")
+    body = op.regions[0]
+    if len(body.params) != 1 + len(inits):
+        _fail(op, f"a loop with {len(inits)} carried values has {len(body.params)} parameters")
+    if len(body.exit) != 1 + len(inits):
+        _fail(op, f"a loop with {len(inits)} carried values yields {len(body.exit)} values")
+    if len(op.results) != 2 + len(inits):
+        _fail(op, f"a loop with {len(inits)} carried values has {len(op.results)} results")
+
+
+def check_loop_code(op: Op) -> None:
+    """The exit code of a loop is an int."""
+    code = op.regions[0].exit[0]
+    if type(code) is Value:
+        dtype = code.type.dtype
+        if code.type.kind not in ("py", "generic", "scalar", "any") or (dtype is not None and dtype.kind not in "biu"):
+            _fail(op, f"the exit code of a loop is not an int: {code!r}")
+    elif not isinstance(code, int):
+        _fail(op, f"the exit code of a loop is not an int: {code!r}")
+
+
+def check_endless(op: Op) -> None:
+    """An endless loop has a way out."""
+    code = op.regions[0].exit[0]
+    if op.args[0] is None and isinstance(code, int) and code == 0:
+        _fail(op, "an endless loop never exits")
+
+
+class _Verifier:
+    def __init__(self) -> None:
+        self.defined: set[Value] = set()  # anywhere so far
+        self.scope: list[set[Value]] = []
+        self.seen: set[int] = set()  # ids of operations and regions met; they are alive for the whole walk
+
+    def function(self, fn: Function) -> None:
+        if fn.body.op is not None:
+            _fail(None, "the body of a function must not belong to an operation")
+        self.region(fn.body, None)
+
+    def region(self, region: Region, owner: Op | None) -> None:
+        self.once(region, owner, "a region")
+        check_param_links(region, owner)
+        self.scope.append(set())
+        for value in region.params:
+            self.define(value, owner)
+        for op in region.ops:
+            if op.parent is not region:
+                _fail(op, "an operation is not linked to the region that holds it")
+            self.once(op, op, "an operation")
+            self.operation(op)
+        for value in leaves(region.exit):
+            self.read(value, owner, "the exit")
+        exit_: object = region.exit
+        if not isinstance(exit_, tuple):
+            _fail(owner, "the exit of a region is a tuple")
+        self.scope.pop()
+
+    def operation(self, op: Op) -> None:
+        check_results_match_prim(op)
+        check_result_links(op)
+        check_result_types(op)
+        check_no_regions(op)
+        check_region_links(op)
+        check_operand_kinds(op)
+        check_undef_operands(op)
+        if op.prim is IF:
+            check_if(op)
+        elif op.prim is LOOP:
+            check_loop(op)
+            check_loop_code(op)
+            check_endless(op)
+        for value in op.operands():
+            self.read(value, op, "an operand")
+        for region in op.regions:
+            self.region(region, op)
+        for value in op.results:
+            self.define(value, op)
+
+    def once(self, thing: Op | Region, op: Op | None, what: str) -> None:
+        if id(thing) in self.seen:
+            _fail(op, f"{what} occurs twice")
+        self.seen.add(id(thing))
+
+    def define(self, value: Value, op: Op | None) -> None:
+        if value in self.defined:
+            _fail(op, f"{value!r} is defined twice")
+        self.defined.add(value)
+        self.scope[-1].add(value)
+
+    def read(self, value: Value, op: Op | None, what: str) -> None:
+        if not any(value in level for level in self.scope):
+            text = "is not in scope" if value in self.defined else "is not defined before its use"
+            _fail(op, f"{what} {value!r} {text}")

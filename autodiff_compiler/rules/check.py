@@ -1,0 +1,466 @@
+"""The harness that tests every derivative rule in the same way; for this package's rules and for users' own.
+
+>>> import numpy as np
+>>> check_rule(np.sin, np.array([0.3, -1.2]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from ..errors import RuleLookupError
+from ..ir.core import Builder, Function, Op, Prim, Region, Value, leaves, map_leaves
+from ..ir.interp import interpret
+from ..ir.opset import SUM_TO, lookup
+from ..ir.types import Dim, Ty, array, generic, type_of_constant
+from ..ir.verify import verify
+from . import registry
+
+Prepare = Callable[[Builder], Any]
+
+
+class RuleError(AssertionError):
+    """A derivative rule is wrong."""
+
+
+def check_rule(
+    fn: Any,
+    *args: Any,
+    kwargs: dict[str, Any] | None = None,
+    constant: tuple[str, ...] = (),
+    order: int = 2,
+    single: bool = True,
+    tolerance: float = 1e-5,
+    seed: int = 0,
+    prepare: Prepare | None = None,
+) -> None:
+    """Check all rules of `fn` at these arguments; raise RuleError where one is wrong.
+
+    Reverse mode against central differences, the rule called on arrays against the same rule built into IR, the facts
+    inferred for every value of that IR, second order (``order=2``), float32 (``single``), and that arguments are left
+    as they were. `constant` names the arguments that hold floating numbers and are not differentiated.
+    """
+    prim = fn if isinstance(fn, Prim) else lookup(fn)
+    if prim is None:
+        raise RuleLookupError(f"{fn!r} is not a primitive")
+    check = _Check(prim, args, kwargs or {}, constant, tolerance, np.random.default_rng(seed), prepare)
+    check.run(check.slots, order, single)
+
+
+def dynamic(arg: Any) -> Iterator[Any]:
+    """The numbers and arrays that may carry a derivative in a nested argument."""
+    if isinstance(arg, (list, tuple)):
+        for item in arg:
+            yield from dynamic(item)
+    elif is_float(arg):
+        yield arg
+
+
+def is_float(x: Any) -> bool:
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.dtype.kind in "fc"
+    return isinstance(x, (float, complex))
+
+
+def replace(arg: Any, new: Iterator[Any]) -> Any:
+    """The nested argument with its dynamic leaves taken from `new`."""
+    if isinstance(arg, (list, tuple)):
+        return type(arg)(replace(item, new) for item in arg)
+    return next(new) if is_float(arg) else arg
+
+
+def named(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The arguments with the names of the parameters that they bind."""
+    out: list[tuple[str, Any]] = []
+    for k, arg in enumerate(args):
+        if prim.params[k].startswith("*"):
+            return [*out, (prim.params[k], args[k:]), *kwargs.items()]
+        out.append((prim.params[k], arg))
+    return [*out, *kwargs.items()]
+
+
+Slots = tuple[Any, ...]
+
+
+def flat(arg: Any, bar: Any) -> list[tuple[Any, Any]]:
+    """Pairs of dynamic leaves and their cotangents."""
+    if isinstance(arg, (list, tuple)):
+        if bar is None:
+            bar = (None,) * len(arg)
+        return [pair for item, part in zip(arg, bar, strict=True) for pair in flat(item, part)]
+    return [(arg, bar)] if is_float(arg) or type(arg) is Value else []
+
+
+class _Check:
+    """One call of a primitive. `slots` holds those of its arguments that may carry a derivative, in order."""
+
+    def __init__(
+        self, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], constant: tuple[str, ...], tolerance: float,
+        rng: np.random.Generator, prepare: Prepare | None,
+    ):  # fmt: skip
+        self.prim = prim
+        self.given = named(prim, args, kwargs)
+        self.positional = len(self.given) - len(kwargs)
+        self.active = [name not in constant and any(True for _ in dynamic(arg)) for name, arg in self.given]
+        self.slots: Slots = tuple([arg for (_, arg), active in zip(self.given, self.active) if active])
+        self.tolerance = tolerance
+        self.rng = rng
+        self.prepare = prepare
+
+    def bind(self, slots: Slots) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments and keywords of the call, with these in place of the original ones."""
+        new = iter(slots)
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for k, ((name, arg), active) in enumerate(zip(self.given, self.active)):
+            value = next(new) if active else arg
+            if k >= self.positional:
+                kwargs[name] = value
+            elif name.startswith("*"):
+                args += value
+            else:
+                args.append(value)
+        return tuple(args), kwargs
+
+    def run(self, args: Slots, order: int, single: bool) -> None:
+        before = [np.array(x, copy=True) for x in dynamic(args)]
+        out = self.value(args)
+        g = self.cotangent(out)
+        bars = self.reverse(g, out, args)
+        self.compare_numeric(g, args, bars)
+        self.compare_ir(g, out, args, bars, order)
+        for x, old in zip(dynamic(args), before):
+            if not np.array_equal(x, old, equal_nan=True):
+                self.fail("an argument was changed")
+        if single:
+            self.single(args)
+
+    def fail(self, text: str) -> None:
+        raise RuleError(f"{self.prim.name}: {text}")
+
+    def value(self, slots: Slots) -> Any:
+        assert self.prim.fn is not None
+        args, kwargs = self.bind(slots)
+        with np.errstate(all="ignore"):
+            return self.prim.fn(*args, **kwargs)
+
+    def outputs(self, out: Any) -> list[Any]:
+        return [out] if self.prim.nout == 1 else list(out)
+
+    def cotangent(self, out: Any) -> Any:
+        gs = []
+        for o in self.outputs(out):
+            g: Any = self.rng.normal(size=np.shape(o))
+            dtype = np.result_type(o) if not isinstance(o, list) else np.dtype(float)
+            if dtype.kind == "c":
+                g = g + 1j * self.rng.normal(size=np.shape(o))
+            g = g.astype(dtype) if dtype.kind in "fc" and isinstance(g, np.ndarray) else g
+            gs.append(
+                g
+                if isinstance(o, np.ndarray)
+                else list(g)
+                if isinstance(o, list)
+                else g[()]
+                if isinstance(g, np.ndarray)
+                else g
+            )
+        return gs[0] if self.prim.nout == 1 else tuple(gs)
+
+    def rule_bars(self, g: Any, out: Any, slots: Slots) -> list[tuple[Any, Any]]:
+        """Leaves and cotangents as the rules give them, arguments in order."""
+        args, kwargs = self.bind(slots)
+        pairs: list[tuple[Any, Any]] = []
+        names = [name for (name, _), active in zip(self.given, self.active) if active]
+        for name, arg in zip(names, slots):
+            rule = registry.pullback(self.prim, name)
+            if rule is None:
+                self.fail(f"no rule for argument {name!r}")
+            else:
+                pairs += flat(arg, rule(g, out, *args, **kwargs))
+        return pairs
+
+    def reverse(self, g: Any, out: Any, args: Slots) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return [_reduced(bar, x) for x, bar in self.rule_bars(g, out, args)]
+
+    # --- against differences --------------------------------------------------------------------------------------
+
+    def pairing(self, g: Any, args: Slots) -> float:
+        return sum(_dot(a, b) for a, b in zip(self.outputs(g), self.outputs(self.value(args))))
+
+    def compare_numeric(self, g: Any, args: Slots, bars: list[Any]) -> None:
+        xs = list(dynamic(args))
+        for k, (x, bar) in enumerate(zip(xs, bars, strict=True)):
+
+            def moved(v: Any, k: int = k) -> float:
+                return self.pairing(g, replace(args, iter([*xs[:k], v, *xs[k + 1 :]])))
+
+            want = numeric_gradient(moved, x)
+            self.compare(bar, want, f"cotangent of operand {k}")
+            if np.shape(bar) != np.shape(x):
+                self.fail(f"the cotangent of operand {k} has shape {np.shape(bar)}, the operand {np.shape(x)}")
+
+    def compare(self, have: Any, want: Any, what: str, tolerance: float | None = None) -> None:
+        bound = tolerance or self.tolerance
+        if not np.allclose(have, want, rtol=bound, atol=bound, equal_nan=True):
+            self.fail(f"{what} is\n{have}\nbut should be\n{want}")
+
+    # --- built into IR --------------------------------------------------------------------------------------------
+
+    def build(self, g: Any, args: Slots, with_bars: bool) -> tuple[Function, list[Any]]:
+        """The primitive and its rules as a function of the cotangents and the dynamic leaves, and those."""
+        body = Region()
+        b = Builder(body)
+        if self.prepare is not None:
+            self.prepare(b)
+        xs = list(dynamic(args))
+        params = [parameter(body, x, f"x{k}") for k, x in enumerate(xs)]
+        with b.active():
+            new = replace(args, iter(params))
+            positional, kwargs = self.bind(new)
+            out = b.emit(self.prim, *positional, **kwargs)
+            outs = [out] if self.prim.nout == 1 else list(out)
+            gs = []
+            for value, item in zip(outs, self.outputs(g)):
+                kind = value.type.kind
+                t = value.type if kind == "array" else type_of_constant(item)
+                gs.append(
+                    body.param(Ty(t.kind, type_of_constant(item).dtype, t.dims) if kind != "list" else value.type, "g")
+                )
+            pairs = self.rule_bars(gs[0] if self.prim.nout == 1 else tuple(gs), out, new)
+            bars = [np.float64(0.0) if bar is None else b.emit(SUM_TO, bar, x) for x, bar in pairs]
+        body.exit = (*bars, out) if self.prim.nout == 1 else (*bars, *out)
+        return Function("rule", body), [*xs, *self.outputs(g)]
+
+    def compare_ir(self, g: Any, out: Any, args: Slots, bars: list[Any], order: int) -> None:
+        fn, inputs = self.build(g, args, True)
+        verify(fn)
+        with np.errstate(all="ignore"):
+            found = interpret(fn, inputs)
+            check_types(fn, inputs)
+        for k, (have, want) in enumerate(zip(found, bars)):
+            self.compare(have, want, f"cotangent of operand {k}, built into IR,", 1e-9)
+        if order < 2:
+            return
+        count = len(bars)
+        weights = [self.direction(bar) for bar in found[:count]]
+
+        def pairing(values: list[Any]) -> float:
+            with np.errstate(all="ignore"):
+                return sum(_dot(w, r) for w, r in zip(weights, interpret(fn, values)))
+
+        with np.errstate(all="ignore"):
+            second = reverse_straight_line(fn, inputs, [*weights, *[None] * (len(fn.results) - count)])
+        for k, x in enumerate(inputs):
+            if not is_float(x) or isinstance(x, list):
+                continue
+
+            def moved(v: Any, k: int = k) -> float:
+                return pairing([*inputs[:k], v, *inputs[k + 1 :]])
+
+            want = numeric_gradient(moved, x)
+            have = 0.0 if second[k] is None else second[k]
+            self.compare(have, want, f"second derivative in input {k}", self.tolerance * 20)
+
+    def direction(self, like: Any) -> Any:
+        w: Any = self.rng.normal(size=np.shape(like))
+        if np.iscomplexobj(like):
+            w = w + 1j * self.rng.normal(size=np.shape(like))
+        return w if isinstance(like, np.ndarray) else np.asarray(w)[()]
+
+    # --- float32 --------------------------------------------------------------------------------------------------
+
+    def single(self, args: Slots) -> None:
+        """In float32 the gradient is float32, and near the one in float64."""
+        xs = list(dynamic(args))
+        if not xs or not all(isinstance(x, np.ndarray) and x.dtype in (np.float64, np.complex128) for x in xs):
+            return
+        small = replace(args, iter([x.astype(np.float32 if x.dtype == np.float64 else np.complex64) for x in xs]))
+        big = replace(args, iter([x.astype(w.dtype) for x, w in zip(dynamic(small), xs)]))
+        try:
+            out, reference = self.value(small), self.value(big)
+        except TypeError:
+            return
+        g = self.cotangent(out)
+        g64 = g.astype(np.result_type(reference)) if self.prim.nout == 1 else tuple(map(np.float64, g))
+        want = self.reverse(g64, reference, big)
+        with np.errstate(all="ignore"):
+            for k, ((x, bar), ref) in enumerate(zip(self.rule_bars(g, out, small), want)):
+                if bar is None:
+                    continue
+                bar = runtime.sum_to(bar, x)
+                if bar.dtype != x.dtype:
+                    self.fail(f"the cotangent of operand {k} is {bar.dtype} for {x.dtype}")
+                self.compare(bar, ref, f"float32 cotangent of operand {k}", 2e-2)
+        fn, inputs = self.build(g, small, True)
+        with np.errstate(all="ignore"):
+            check_types(fn, inputs)
+
+
+def _reduced(bar: Any, x: Any) -> Any:
+    if bar is None:
+        return np.zeros(np.shape(x), np.result_type(x))
+    return runtime.sum_to(bar, x)
+
+
+def _dot(g: Any, out: Any) -> float:
+    if isinstance(out, list):
+        return sum(_dot(a, b) for a, b in zip(g, out))
+    return float(np.real(np.sum(np.asarray(g) * np.asarray(out))))
+
+
+def numeric_gradient(f: Callable[[Any], float], x: Any, step: float = 1e-6) -> Any:
+    """The gradient of a real function by central differences; for complex `x` it is df/dre - i df/dim."""
+    base = np.array(x, copy=True)
+    out = np.zeros(base.shape, base.dtype)
+
+    def at(place: tuple[int, ...], change: Any) -> float:
+        moved = base.copy()
+        moved[place] += change
+        return f(
+            moved
+            if isinstance(x, np.ndarray)
+            else x.__class__(moved[()])
+            if not isinstance(x, np.generic)
+            else moved[()]
+        )
+
+    for place in np.ndindex(base.shape):
+        slope: Any = (at(place, step) - at(place, -step)) / (2 * step)
+        if base.dtype.kind == "c":
+            slope = slope - 1j * (at(place, step * 1j) - at(place, -step * 1j)) / (2 * step)
+        out[place] = slope
+    return out if isinstance(x, np.ndarray) else out[()]
+
+
+def parameter(body: Region, x: Any, hint: str) -> Value:
+    """A parameter with the facts that the compiler has of an argument like `x`."""
+    if not isinstance(x, np.ndarray):
+        return body.param(type_of_constant(x) if not isinstance(x, np.generic) else generic(x.dtype), hint)
+    dims: list[int | Dim] = []
+    for n in x.shape:
+        if n == 1:
+            dims.append(1)
+        else:
+            dim = body.dims.fresh()
+            body.dims.mark_not_one(dim)
+            body.dims.arg_roots.add(dim.root)
+            dims.append(dim)
+    return body.param(array(x.dtype, tuple(dims)), hint)
+
+
+def reverse_straight_line(fn: Function, inputs: list[Any], seeds: list[Any]) -> list[Any]:
+    """The cotangents of a function without control flow, its rules called on arrays: a plain second opinion."""
+    env: dict[Value, Any] = dict(zip(fn.params, inputs))
+    bars: dict[Value, Any] = {}
+
+    def add(arg: Any, bar: Any) -> None:
+        if isinstance(arg, (list, tuple)):
+            for k, item in enumerate(arg):
+                add(item, None if bar is None else bar[k])
+        elif type(arg) is Value and bar is not None:
+            bar = runtime.sum_to(bar, env[arg])
+            bars[arg] = bar if arg not in bars else runtime.accum(bars[arg], bar)
+
+    for op in fn.body.ops:
+        _run(op, env)
+    for out, seed in zip(fn.results, seeds):
+        add(out, seed)
+    for op in reversed(fn.body.ops):
+        gs = [bars.get(r) for r in op.results]
+        if all(g is None for g in gs):
+            continue
+        args, kwargs = map_leaves(env.__getitem__, op.args), map_leaves(env.__getitem__, op.kwargs)
+        outs = [env[r] for r in op.results]
+        for name, arg in named(op.prim, op.args, op.kwargs):
+            if not any(v.type.may_be_float for v in leaves(arg)):
+                continue
+            rule = registry.pullback(op.prim, name)
+            if rule is None:
+                if registry.is_nondiff(op.prim):
+                    continue
+                raise RuleLookupError(f"no rule for {op.prim.name} in {name!r}")
+            nout = op.prim.nout
+            add(arg, rule(gs[0] if nout == 1 else tuple(gs), outs[0] if nout == 1 else tuple(outs), *args, **kwargs))
+    return [bars.get(p) for p in fn.params]
+
+
+def _run(op: Op, env: dict[Value, Any]) -> None:
+    assert op.prim.fn is not None
+    found = op.prim.fn(*map_leaves(env.__getitem__, op.args), **map_leaves(env.__getitem__, op.kwargs))
+    env.update(zip(op.results, [found] if op.prim.nout == 1 else found))
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def check_types(fn: Function, inputs: list[Any]) -> None:
+    """Run a function without control flow and raise RuleError where a value does not have the facts of its type."""
+    env: dict[Value, Any] = dict(zip(fn.params, inputs))
+    lengths: dict[Any, int] = {}
+    dims = fn.body.dims
+    for v in fn.params:
+        _hold(v.type, env[v], dims, lengths, f"parameter {v!r}")
+    for op in fn.body.ops:
+        _run(op, env)
+        for v in op.results:
+            _hold(v.type, env[v], dims, lengths, f"{op.prim.name} -> {v!r}")
+
+
+def _hold(t: Ty, value: Any, dims: Any, lengths: dict[Any, int], what: str) -> None:
+    wrong = broken_fact(t, value, dims, lengths)
+    if wrong:
+        raise RuleError(f"inferred type {t} of {what}: {wrong}, the value is {type(value).__name__} {value!r}")
+
+
+def broken_fact(t: Ty, value: Any, dims: Any, lengths: dict[Any, int]) -> str:
+    """What of the type is not true of the value, or nothing. `lengths` collects what symbolic lengths are."""
+    kind = t.kind
+    if kind == "list":
+        if not isinstance(value, list):
+            return "not a list"
+        found = (broken_fact(t.elem, item, dims, {}) for item in value) if t.elem is not None else ()
+        return next((f for f in found if f), "")
+    if kind in ("shape", "object", "stack", "undef"):
+        return "" if kind != "shape" or isinstance(value, tuple) else "not a tuple"
+    python = isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+    if kind == "py" and not python:
+        return "not a Python number"
+    if kind == "generic" and not isinstance(value, np.generic):
+        return "not a NumPy scalar"
+    if kind == "scalar" and not (python or isinstance(value, np.generic)):
+        return "not a scalar"
+    if kind == "array" and not isinstance(value, np.ndarray):
+        return "not an array"
+    if (
+        t.dtype is not None
+        and not isinstance(value, (list, tuple))
+        and np.result_type(value if not python else type(value)) != t.dtype
+    ):
+        return f"dtype {np.result_type(value)}"
+    if t.dims is not None:
+        shape = np.shape(value)
+        if len(shape) != len(t.dims):
+            return f"{len(shape)} axes"
+        for d, n in zip(t.dims, shape):
+            if not _length_holds(dims.find(d), n, lengths):
+                return f"shape {shape} with lengths {lengths}"
+            if n == 1 and dims.not_one(d):
+                return "an axis of length 1 that should have another"
+    if t.length is not None and not _length_holds(dims.find(t.length), int(value), lengths):
+        return f"length {value}"
+    return ""
+
+
+def _length_holds(d: Any, n: int, lengths: dict[Any, int]) -> bool:
+    if isinstance(d, int):
+        return bool(d == n)
+    if d.off and Dim(d.root) in lengths:
+        return max(lengths[Dim(d.root)] - d.off, 0) == n
+    if d.off:
+        return bool(lengths.setdefault(d, n) == n)
+    return bool(lengths.setdefault(d, n) == n)

@@ -1,0 +1,177 @@
+"""Derivative rules of reading and writing parts, and of the operations that only the compiler makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir import numpy_ops, opset
+from ..ir.core import current, type_of
+from . import lib
+from .lib import call, emit
+from .registry import constant_in, nondiff, vjp
+
+Path = tuple[Any, ...]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+@vjp(opset.GET, "a")
+def _get(g: Any, out: Any, a: Any, path: Path) -> Any:
+    return emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
+
+
+@vjp(opset.SET, "a")
+def _set_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
+    return emit(opset.SET, g, path, 0.0)
+
+
+@vjp((opset.SET, opset.ADDAT), "v")
+def _set_v(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
+    return emit(opset.GET, g, path)
+
+
+@vjp(opset.ADDAT, "a")
+def _addat_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
+    return g
+
+
+@vjp(opset.ACCUM, "a")
+def _accum_a(g: Any, out: Any, a: Any, v: Any) -> Any:
+    return g
+
+
+@vjp(opset.ACCUM, "v")
+def _accum_v(g: Any, out: Any, a: Any, v: Any) -> Any:
+    return g
+
+
+@vjp(opset.SUM_TO, "g")
+def _sum_to(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return lib.spread(g, g_)
+
+
+@vjp(opset.SPREAD, "g")
+def _spread(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return g  # the transform sums it to the shape of `g_`
+
+
+@vjp(opset.CAST, "g")
+def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
+    return g
+
+
+constant_in((opset.SUM_TO, opset.SPREAD), "x")
+nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+@vjp(opset.LIST_NEW, "items")
+def _list_new(g: Any, out: Any, items: Any) -> Any:
+    return tuple([emit(opset.LIST_GET, g, k) for k in range(len(items))])
+
+
+@vjp(opset.LIST_APPEND, "l")
+def _append_l(g: Any, out: Any, l: Any, v: Any) -> Any:
+    return emit(opset.LIST_DROP, g)
+
+
+@vjp(opset.LIST_APPEND, "v")
+def _append_v(g: Any, out: Any, l: Any, v: Any) -> Any:
+    return emit(opset.LIST_GET, g, -1)
+
+
+@vjp(opset.LIST_GET, "l")
+def _list_get(g: Any, out: Any, l: Any, i: Any) -> Any:
+    return emit(opset.LIST_ADDAT, lib.zeros(l), i, g)
+
+
+@vjp(opset.LIST_SET, "l")
+def _list_set_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
+    return emit(opset.LIST_SET, g, i, emit(opset.ZEROS, v))
+
+
+@vjp((opset.LIST_SET,), "v")
+def _list_set_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
+    return emit(opset.LIST_GET, g, i)
+
+
+@vjp(opset.LIST_ADDAT, "l")
+def _list_addat_l(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
+    return g
+
+
+@vjp(opset.LIST_ADDAT, "g")
+def _list_addat_g(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
+    return emit(opset.LIST_GET, g, i)
+
+
+@vjp(opset.LIST_DROP, "l")
+def _list_drop(g: Any, out: Any, l: Any) -> Any:
+    return emit(opset.LIST_APPEND, g, emit(opset.ZEROS, emit(opset.LIST_GET, l, -1)))
+
+
+@vjp(numpy_ops.UNSTACK, "a")
+def _unstack(g: Any, out: Any, a: Any) -> Any:
+    return lib.reshape_as(call(np.array, g), a)
+
+
+# --- NumPy's ways of picking ------------------------------------------------------------------------------------------
+
+
+@vjp(np.take, "a")
+def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
+    if mode != "raise":
+        raise lib.unsupported("np.take has a derivative rule for mode='raise' only")
+    if axis is None:
+        path: Path = (("index", (indices,)),)
+        if lib.ndim(a) != 1:
+            path = (("reshape", (-1,)), *path)
+        return emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
+    return lib.scatter(g, a, lib.vector_index(lib.axes(axis, a)[0], indices))
+
+
+def _grid(indices: Any, axis: int) -> tuple[Any, ...]:
+    """The subscript with which ``a[...]`` does ``take_along_axis``."""
+    rank = lib.ndim(indices)
+    items = []
+    for k in range(rank):
+        if k == axis:
+            items.append(indices)
+        else:
+            places = call(np.arange, lib.length(indices, k))
+            items.append(lib.reshape(places, (1,) * k + (-1,) + (1,) * (rank - k - 1)))
+    return tuple(items)
+
+
+@vjp(np.take_along_axis, "arr")
+def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
+    place = lib.axes(axis, arr)[0]
+    if any(k != place and lib.length(arr, k) is not lib.length(indices, k) for k in range(lib.ndim(arr))):
+        # One of them may be broadcast against the other.
+        for k in range(lib.ndim(arr)):
+            if k != place and not _same_length(arr, indices, k):
+                raise lib.unsupported("np.take_along_axis has a derivative rule for arrays whose other axes are equal")
+    return lib.scatter(g, arr, _grid(indices, place))
+
+
+def _same_length(x: Any, y: Any, k: int) -> bool:
+    if not lib.symbolic(x, y):
+        return bool(np.shape(x)[k] == np.shape(y)[k])
+    dims = [t.dims if (t := type_of(v)).dims is not None else None for v in (x, y)]
+    return dims[0] is not None and dims[1] is not None and current().dims.same(dims[0][k], dims[1][k])
+
+
+@vjp(np.sort, "a")
+def _sort(g: Any, out: Any, a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    if axis is None:
+        flat = call(np.ravel, a)
+        return lib.reshape_as(lib.store(lib.zeros_for(g, flat), (np.argsort(flat, kind=kind),), g), a)
+    place = lib.axes(axis, a)[0]
+    order = np.argsort(a, axis=place, kind=kind)
+    if lib.ndim(a) == 1:
+        return lib.store(lib.zeros_for(g, a), (order,), g)
+    return np.take_along_axis(g, np.argsort(order, axis=place), axis=place)

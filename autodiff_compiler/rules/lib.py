@@ -1,0 +1,331 @@
+"""What rule authors use: small helpers that compute on arrays and build IR on values.
+
+Axes, shapes and kinds are facts of types for a value. Where a rule needs a fact that is not known, it raises a
+LookupError: no rule guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from ..errors import RuleLookupError
+from ..ir import numpy_ops, opset
+from ..ir.core import Value, current, leaves, type_of
+from ..ir.ops_common import axes_of
+from ..ir.ops_shape import WHERE
+from ..ir.opset import ADDAT, CAST, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUM_TO, ZEROS, apply
+from ..ir.types import Ty
+
+BOOL = np.dtype(bool)
+
+
+def symbolic(*args: Any) -> bool:
+    """An IR value is among the arguments."""
+    return any(True for _ in leaves(args))
+
+
+def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``fn(*args)`` for functions that NumPy does not dispatch on every argument: ``np.linspace``, ``math.exp``."""
+    return apply(fn, *args, **kwargs) if symbolic(args, kwargs) else fn(*args, **kwargs)
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def unsupported(what: str, remedy: str = "") -> RuleLookupError:
+    return RuleLookupError(what, None, remedy)
+
+
+def ndim(x: Any) -> int:
+    """The number of axes; LookupError for a value of which it is not known."""
+    if not symbolic(x):
+        return np.ndim(x)
+    known = type_of(x).ndim if type(x) is Value else None
+    if known is None:
+        raise unsupported(
+            "the derivative rule needs the number of axes of an operand, which is not known before the program runs",
+            "make it known, e.g. by a reshape to a tuple of lengths",
+        )
+    return known
+
+
+def is_scalar(*args: Any) -> bool:
+    """All arguments are numbers, not arrays."""
+    for x in args:
+        if type(x) is Value:
+            if not x.type.is_scalar:
+                return False
+        elif not isinstance(x, (int, float, complex, np.generic)):
+            return False
+    return True
+
+
+def is_constant(x: Any) -> bool:
+    """A Python number written into the program, which the rule may look at."""
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def dtype(x: Any) -> np.dtype[Any] | None:
+    """The dtype, or None where it is not known."""
+    if type(x) is Value:
+        return x.type.dtype
+    return np.asarray(x).dtype
+
+
+def may_be_complex(*args: Any) -> bool:
+    """Some argument is complex, or not known to be real."""
+    for x in args:
+        kind = dtype(x)
+        if kind is None or kind.kind not in "biuf":
+            return True
+    return False
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; `x` itself where it is known to be real."""
+    return np.conjugate(x) if may_be_complex(x) else x
+
+
+def need_real(what: str, *args: Any) -> None:
+    """Refuse operands that may be complex."""
+    if may_be_complex(*args):
+        raise unsupported(f"the derivative of {what} is known for real operands only, and this one may be complex")
+
+
+def axes(axis: Any, x: Any) -> tuple[int, ...]:
+    """The axes named by an `axis` argument, counted from the front."""
+    found = axes_of(axis, ndim(x)) if not symbolic(axis) else None
+    if found is None:
+        if not symbolic(axis) and isinstance(axis, (int, tuple)):
+            raise np.exceptions.AxisError(f"axis {axis} is out of bounds for an array of {ndim(x)} axes")
+        raise unsupported("the derivative rule needs an axis that is a constant")
+    return found
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def spread(g: Any, x: Any) -> Any:
+    """`g` broadcast to the shape of `x`."""
+    return current().emit(SPREAD, g, x) if symbolic(g, x) else runtime.spread(g, x)
+
+
+def expand(g: Any, axis: Any, keepdims: Any, x: Any) -> Any:
+    """The result `g` of a reduction of `x` over `axis`, with the axes of length 1 that broadcasting needs."""
+    if axis is None or keepdims is True or is_scalar(g):
+        return g
+    if keepdims is not False:
+        raise unsupported("the derivative rule needs a constant for `keepdims`")
+    gone = axes(axis, x)
+    if sorted(gone) == list(range(len(gone))):
+        return g  # broadcasting adds leading axes by itself
+    items = tuple([None if k in gone else slice(None) for k in range(ndim(x))])
+    while items and items[-1] == slice(None):
+        items = items[:-1]
+    return g[items]
+
+
+def length(x: Any, axis: int) -> Any:
+    """The length of one axis: an int, or a value of one."""
+    if type(x) is not Value:
+        return np.shape(x)[axis]
+    dims = x.type.dims
+    if dims is not None and -len(dims) <= axis < len(dims):
+        known = current().dims.find(dims[axis])
+        if isinstance(known, int):
+            return known
+        axis %= len(dims)
+    return current().emit(DIM, x, axis)
+
+
+def count(x: Any, axis: Any = None) -> Any:
+    """How many elements each result of a reduction of `x` over `axis` combines."""
+    if axis is None:
+        if type(x) is not Value:
+            return int(np.size(x))
+        dims = x.type.dims
+        if dims is not None and len(dims) <= 1:
+            return length(x, 0) if dims else 1
+        return x.size  # type: ignore[attr-defined]
+    n: Any = None
+    for k in axes(axis, x):
+        n = length(x, k) if n is None else n * length(x, k)
+    return 1 if n is None else n
+
+
+def swap(x: Any) -> Any:
+    """`x` with its last two axes exchanged: the transposed matrices."""
+    if type(x) is Value:
+        return x.T if x.type.ndim == 2 else np.swapaxes(x, -1, -2)  # type: ignore[attr-defined, call-overload]
+    return np.swapaxes(x, -1, -2)
+
+
+def transpose(x: Any, order: Sequence[int]) -> Any:
+    """`x` with its axes in this order; `x` itself where that is their order."""
+    order = tuple(order)
+    if order == tuple(range(len(order))):
+        return x
+    if type(x) is Value:
+        if len(order) == 2:
+            return x.T  # type: ignore[attr-defined]
+        return current().emit(GET, x, (("transpose", order),))
+    return np.transpose(x, order)
+
+
+def reshape(x: Any, shape: Any) -> Any:
+    """``np.reshape`` for shapes that may hold values."""
+    return call(np.reshape, x, shape)
+
+
+def reshape_as(g: Any, x: Any) -> Any:
+    """`g`, which has as many elements as `x`, in the shape of `x`."""
+    if type(x) is Value:
+        dims = x.type.dims
+        if dims is not None and len(dims) == 1:
+            return at_shape(reshape(g, -1), x)
+        return reshape(g, x.shape)  # type: ignore[attr-defined]
+    return reshape(g, np.shape(x))
+
+
+def at_shape(v: Any, x: Any) -> Any:
+    """Record that `v` has the shape of `x`, which the rule knows and inference does not."""
+    if type(v) is Value and v.op is not None and v.type.kind == "array":
+        dims = type_of(x).dims if type(x) is Value else np.shape(x)
+        if dims is not None:
+            v.type = Ty("array", v.type.dtype, tuple(dims))
+    return v
+
+
+def vector_index(axis: int, item: Any) -> tuple[Any, ...]:
+    """The subscript that applies `item` to one axis."""
+    return (slice(None),) * axis + (item,)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def zeros(x: Any) -> Any:
+    """A zero cotangent for `x`."""
+    return current().emit(ZEROS, x) if type(x) is Value else runtime.zeros(x)
+
+
+def zeros_for(g: Any, x: Any) -> Any:
+    """Zeros in the shape of `x` that can hold the cotangent `g`, an imaginary part included (IR casts later)."""
+    if symbolic(g, x):
+        return zeros(x)
+    return np.zeros(np.shape(x), np.result_type(np.asarray(g).dtype, runtime.zeros(x)))
+
+
+def store(a: Any, items: tuple[Any, ...], v: Any) -> Any:
+    """A copy of `a` with ``a[items]`` replaced by `v`."""
+    path = (("index", items),)
+    return current().emit(SET, a, path, v) if symbolic(a, items, v) else runtime.set(a, path, v)
+
+
+def scatter(g: Any, x: Any, items: tuple[Any, ...]) -> Any:
+    """The cotangent of `x` for a read ``x[items]``: zeros with `g` added there; repeated indices add up."""
+    path = (("index", items),)
+    if symbolic(g, x, items):
+        return current().emit(ADDAT, zeros(x), path, g)
+    return runtime.addat(zeros_for(g, x), path, g)
+
+
+def part(g: Any, items: tuple[Any, ...]) -> Any:
+    """``g[items]``."""
+    return current().emit(GET, g, (("index", items),)) if symbolic(g, items) else g[items]
+
+
+def emit(prim: Any, *args: Any) -> Any:
+    """The operation on values, its meaning on arrays."""
+    return current().emit(prim, *args) if symbolic(args) else prim.fn(*args)
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+
+
+def choose(cond: Any, x: Any, y: Any) -> Any:
+    """`x` where `cond` holds, else `y`; a conditional expression for scalars."""
+    if not symbolic(cond, x, y):
+        chosen = np.where(cond, x, y)
+        return chosen[()] if chosen.ndim == 0 else chosen
+    if is_scalar(cond, x, y):
+        return current().emit(numpy_ops.SELECT, cond, x, y)
+    return apply(np.where, cond, x, y)
+
+
+def truth(cond: Any) -> Any:
+    """A condition as booleans."""
+    if type(cond) is Value:
+        return cond if cond.type.dtype == BOOL else apply(np.not_equal, cond, 0)
+    return cond if np.asarray(cond).dtype == BOOL else np.not_equal(cond, 0)
+
+
+def invert(cond: Any) -> Any:
+    """The opposite of booleans."""
+    if type(cond) is Value and cond.type.is_scalar:
+        return current().emit(opset.NOT, cond)
+    return np.logical_not(cond)
+
+
+def masked(g: Any, cond: Any) -> Any:
+    """`g` where the boolean `cond` holds, else zero: a product, which on random data is faster than np.where."""
+    if is_scalar(g, cond):
+        return choose(cond, g, 0.0)
+    return g * cond
+
+
+def equal(x: Any, y: Any) -> Any:
+    return current().emit(opset.EQ, x, y) if symbolic(x, y) else np.equal(x, y)
+
+
+def nonzero(d: Any) -> Any:
+    """`d`, with 1 in place of zeros: a denominator where the numerator is to be zero too."""
+    return choose(equal(d, 0), 1.0, d)
+
+
+def times(g: Any, p: Any) -> Any:
+    """``g * p``."""
+    return g * p
+
+
+def guarded(g: Any, product: Any) -> Any:
+    """The product of a cotangent and a partial that may be infinite, zero wherever a mask made the cotangent zero.
+
+    In ``np.where(x > 0, np.sqrt(x), 0)`` the cotangent of the root is zero at ``x == 0`` because its value is not
+    used there, so it stays zero. A cotangent that happens to be zero gives no such right: in ``sqrt(x) * sqrt(x)``
+    zero times infinity is not zero, and stays nan.
+    """
+    if type(product) is not Value:
+        return product
+    mask = _mask_of(g, 8)
+    if mask is None:
+        return product
+    if mask.type.is_scalar and product.type.is_scalar:
+        return choose(mask, product, 0.0)
+    have, want = mask.type.dims, product.type.dims
+    if have is None or want is None or len(have) != len(want) or not all(map(current().dims.same, have, want)):
+        return product
+    return apply(np.where, mask, product, 0.0)
+
+
+def _mask_of(g: Any, depth: int) -> Any:
+    """The booleans that `g` was masked with, found through products, signs and casts; None if there are none."""
+    if type(g) is not Value or g.op is None or depth == 0:
+        return None
+    prim, args = g.op.prim, g.op.args
+    if prim is MUL or prim is PRIMS[np.multiply]:
+        for x in args:
+            if type(x) is Value and x.type.dtype == BOOL:
+                return x
+        return _mask_of(args[0], depth - 1) or _mask_of(args[1], depth - 1)
+    if prim in (NEG, DIV, CAST, SUM_TO):
+        return _mask_of(args[0], depth - 1)
+    if prim in (numpy_ops.SELECT, WHERE) and len(args) == 3:
+        for zero, mask in ((args[2], args[0]), (args[1], None)):
+            if type(zero) in (int, float) and zero == 0:
+                return invert(args[0]) if mask is None else mask
+    return None

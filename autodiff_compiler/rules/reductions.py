@@ -1,0 +1,182 @@
+"""Derivative rules of reductions and scans. Equal largest (smallest) elements share the cotangent equally."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from . import lib
+from .lib import call, conj, count, equal, expand, spread
+from .registry import nondiff, vjp
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+@vjp(np.sum, "a")
+def _sum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return spread(expand(g, axis, keepdims, a), a)
+
+
+@vjp(np.add.reduce, "array")
+def _add_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return spread(expand(g, axis, keepdims, array), array)
+
+
+@vjp(np.mean, "a")
+def _mean(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return spread(expand(g / count(a, axis), axis, keepdims, a), a)
+
+
+def _centered(a: Any, axis: Any) -> Any:
+    return a - np.sum(a, axis=axis, keepdims=True) / count(a, axis)
+
+
+@vjp(np.var, "a")
+def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
+    scale = g * (2 / (count(a, axis) - ddof))
+    return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
+
+
+@vjp(np.std, "a")
+def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
+    # Where all elements are equal the numerator is zero as well, and the derivative is taken to be zero.
+    scale = g / (lib.nonzero(out) * (count(a, axis) - ddof))
+    return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
+
+
+# --- products and scans -----------------------------------------------------------------------------------------------
+
+
+@vjp(np.cumsum, "a")
+def _cumsum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    if axis is None:
+        return lib.reshape_as(np.flip(np.cumsum(np.flip(g))), a)
+    return np.flip(np.cumsum(np.flip(g, axis), axis), axis)
+
+
+@vjp(np.cumprod, "a")
+def _cumprod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    # d out[k] / d a[i] is the product before i times the product of a[i + 1 .. k]; no division, so zeros are as good
+    # as others.
+    if axis is None:
+        return lib.reshape_as(_cumprod(g, out, call(np.ravel, a), 0), a)
+    before = call(runtime.shift, out, axis, 1)
+    return call(runtime.flip_scan, g, a, axis) * before
+
+
+@vjp(np.prod, "a")
+def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    if axis is None:
+        if lib.ndim(a) == 0:
+            return g
+        return lib.reshape_as(g * _others(call(np.ravel, a), 0), a)
+    if isinstance(axis, tuple):
+        if len(axis) == 1:
+            return _prod(g, out, a, axis[0], keepdims=keepdims)
+        raise lib.unsupported(
+            "np.prod has a derivative rule for one axis or all of them", "take the product over one axis at a time"
+        )
+    return expand(g, axis, keepdims, a) * _others(a, axis)
+
+
+@vjp(np.multiply.reduce, "array")
+def _multiply_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return _prod(g, out, array, axis, keepdims=keepdims)
+
+
+def _others(a: Any, axis: int) -> Any:
+    """For every element the product of the others along the axis; no division, so right where some are 0."""
+    before = np.cumprod(call(runtime.shift, a, axis, 1), axis)
+    after = np.flip(np.cumprod(np.flip(call(runtime.shift, a, axis, 1, -1), axis), axis), axis)
+    return before * after
+
+
+@vjp(runtime.linear_scan, "g")
+def _linear_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
+    return call(runtime.flip_scan, g, x, axis)
+
+
+@vjp(runtime.linear_scan, "x")
+def _linear_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
+    return call(runtime.flip_scan, g, x, axis) * call(runtime.shift, out, axis, 0)
+
+
+@vjp(runtime.flip_scan, "g")
+def _flip_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
+    return call(runtime.linear_scan, g, x, axis)
+
+
+@vjp(runtime.flip_scan, "x")
+def _flip_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
+    return call(runtime.shift, call(runtime.linear_scan, g, x, axis), axis, 0) * out
+
+
+@vjp(runtime.shift, "x")
+def _shift(g: Any, out: Any, x: Any, axis: Any, fill: Any, step: Any = 1) -> Any:
+    return call(runtime.shift, g, axis, 0, -step)
+
+
+# --- extremes ---------------------------------------------------------------------------------------------------------
+
+
+def _shared(g: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    chosen = equal(a, expand(out, axis, keepdims, a))
+    if axis is None and keepdims is False:
+        # A NumPy division: a nan among the elements leaves none that equals the result, and the derivative is nan.
+        share = np.divide(g, np.count_nonzero(chosen))
+    else:
+        share = g / np.sum(chosen, axis=axis, keepdims=keepdims)
+    return expand(share, axis, keepdims, a) * chosen
+
+
+@vjp((np.max, np.amax, np.min, np.amin), "a")
+def _max(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return _shared(g, out, a, axis, keepdims)
+
+
+@vjp((np.maximum.reduce, np.minimum.reduce), "array")
+def _max_reduce(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
+    return _shared(g, out, array, axis, keepdims)
+
+
+@vjp(np.ptp, "a")
+def _ptp(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    largest, smallest = (f(a, axis=axis, keepdims=keepdims) for f in (np.max, np.min))
+    return _shared(g, largest, a, axis, keepdims) - _shared(g, smallest, a, axis, keepdims)
+
+
+# --- norms ------------------------------------------------------------------------------------------------------------
+
+
+@vjp(np.linalg.norm, "x")
+def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    rank = lib.ndim(x)
+    one_axis = isinstance(axis, int) or (axis is None and rank == 1) or (isinstance(axis, tuple) and len(axis) == 1)
+    if lib.symbolic(ord, axis, keepdims):
+        raise lib.unsupported("the derivative of np.linalg.norm needs constants for `ord`, `axis` and `keepdims`")
+    if ord is None or (ord == "fro" and not one_axis) or (ord == 2 and one_axis):
+        # Where the norm is zero so is x, and the derivative is taken to be zero.
+        return expand(g / lib.nonzero(out), axis, keepdims, x) * conj(x)
+    if not one_axis:
+        raise lib.unsupported(
+            f"np.linalg.norm of a matrix with ord={ord!r} has no derivative rule", "ord=None and 'fro' have one"
+        )
+    wide = expand(g, axis, keepdims, x)
+    if ord == 0:
+        return None
+    if ord in (np.inf, -np.inf):
+        return _shared(g, out, np.absolute(x), axis, keepdims) * conj(np.sign(x))
+    if ord == 1:
+        return wide * conj(np.sign(x))
+    size = np.absolute(x)
+    ratio = size / expand(lib.nonzero(out), axis, keepdims, x)
+    # A zero element has derivative 0; its power would be infinite for ord < 1.
+    power = ratio ** (ord - 1) if ord > 1 else lib.choose(equal(size, 0), 1.0, ratio) ** (ord - 1)
+    return wide * power * conj(np.sign(x))
+
+
+nondiff(
+    (np.argmax, np.argmin, np.any, np.all, np.count_nonzero, np.argsort, np.searchsorted, np.nonzero, np.flatnonzero)
+)

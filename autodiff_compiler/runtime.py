@@ -1,0 +1,277 @@
+"""The few helpers that emitted code may call, and the eager meaning of the operations that only the compiler makes.
+
+Emitted code prints most of these as plain NumPy (``set`` as a store, ``spread`` as ``np.broadcast_to`` ...); it calls one of them by
+name only where the shapes were not known when it was compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _step(a: Any, step: tuple[Any, ...]) -> Any:
+    if step[0] == "index":
+        items = step[1]
+        return a[items[0] if len(items) == 1 else items]
+    if step[0] == "transpose":
+        return np.transpose(a, step[1])
+    return np.reshape(a, step[1])
+
+
+def get(a: Any, path: tuple[Any, ...]) -> Any:
+    """The part of `a` at the end of the path."""
+    for step in path:
+        a = _step(a, step)
+    return a
+
+
+def _located(a: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    for step in path[:-1]:
+        a = _step(a, step)
+    last = path[-1] if path else ("index", (Ellipsis,))
+    if last[0] != "index":
+        a = _step(a, last)
+        last = ("index", (Ellipsis,))
+    return a, (last[1][0] if len(last[1]) == 1 else tuple(last[1]))
+
+
+def set(a: Any, path: tuple[Any, ...], v: Any) -> Any:
+    """A copy of `a` with the part at `path` replaced."""
+    out = np.array(a, copy=True)
+    target, index = _located(out, path)
+    target[index] = v
+    return out
+
+
+def addat(a: Any, path: tuple[Any, ...], v: Any) -> Any:
+    """A copy of `a` with `v` added at `path`; repeated indices add up."""
+    out = np.array(a, copy=True)
+    target, index = _located(out, path)
+    np.add.at(target, index, v)
+    return out
+
+
+def accum(a: Any, v: Any) -> Any:
+    """``a + v`` in the shape and dtype of `a`; a list adds item by item."""
+    if isinstance(a, list):
+        return [accum(x, y) for x, y in zip(a, v, strict=True)]
+    if v is None:
+        return a
+    if a is None:
+        return v
+    out = a + v
+    return out.astype(a.dtype, copy=False) if isinstance(a, np.ndarray) and isinstance(out, np.ndarray) else out
+
+
+def dim(a: Any, axis: int) -> int:
+    return int(np.shape(a)[axis])
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    return np.shape(a)
+
+
+def ndim(a: Any) -> int:
+    return np.ndim(a)
+
+
+def size(a: Any) -> int:
+    return int(np.size(a))
+
+
+def dtype(a: Any) -> Any:
+    return np.result_type(a)
+
+
+def range_len(start: int, stop: int, step: int) -> int:
+    return len(range(start, stop, step))
+
+
+def sum_to(g: Any, x: Any) -> Any:
+    """The cotangent `g` summed to the shape of `x`, in x's dtype.
+
+    Shapes: `g` has a shape to which `x` broadcasts; the result has x's. May return `g` itself.
+    """
+    if isinstance(x, list):
+        return g
+    want = np.shape(x)
+    have = np.shape(g)
+    if have != want:
+        extra = len(have) - len(want)
+        if extra < 0:
+            g = np.broadcast_to(g, want)
+        else:
+            axes = tuple(range(extra)) + tuple(
+                extra + k for k, (n, m) in enumerate(zip(have[extra:], want)) if m == 1 and n != 1
+            )
+            if axes:
+                g = np.sum(g, axis=axes, keepdims=True)
+            if np.shape(g) != want:
+                g = np.reshape(g, want) if np.size(g) == int(np.prod(want)) else np.broadcast_to(g, want)
+    g = cast(g, x)
+    if want == ():
+        # An array for an array, a number for a number.
+        return np.asarray(g) if isinstance(x, np.ndarray) else g[()] if isinstance(g, np.ndarray) else g
+    return g
+
+
+def spread(g: Any, x: Any) -> Any:
+    """`g` broadcast to the shape of `x`, for reading."""
+    want = np.shape(x)
+    if isinstance(g, (float, int)) and want and np.result_type(x).kind in "fc":
+        g = np.result_type(x).type(g)
+    return g if np.shape(g) == want else np.broadcast_to(g, want)
+
+
+def zeros(x: Any) -> Any:
+    """A zero cotangent for `x`."""
+    if isinstance(x, list):
+        return [zeros(item) for item in x]
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
+    if isinstance(x, np.inexact):
+        return x.dtype.type(0)
+    return 0.0
+
+
+def cast(g: Any, like: Any) -> Any:
+    """`g` in a dtype, or in the dtype of `like`: the real part where a complex number meets a real dtype.
+
+    A Python scalar, or an exact dtype, asks for nothing but that.
+    """
+    if isinstance(like, np.dtype):
+        want: Any = like
+    elif isinstance(like, (np.ndarray, np.generic)):
+        want = like.dtype
+    else:
+        want = None if isinstance(like, complex) else np.dtype(np.float64) if isinstance(like, float) else None
+        if want is not None and np.iscomplexobj(g):
+            return np.real(g)
+        return g
+    if want.kind not in "fc":
+        return g
+    if want.kind == "f" and np.iscomplexobj(g):
+        g = np.real(g)
+    if isinstance(g, np.ndarray):
+        return g.astype(want, copy=False)
+    return want.type(g)
+
+
+def copy(a: Any) -> Any:
+    return list(a) if isinstance(a, list) else a.copy() if isinstance(a, (np.ndarray, np.generic)) else a
+
+
+def full_like(x: Any, g: Any) -> Any:
+    """`g` broadcast to the shape of `x`, in a buffer of its own."""
+    g = spread(g, x)
+    return g.copy() if isinstance(g, np.ndarray) else g
+
+
+def finish(g: Any, x: Any) -> Any:
+    """The cotangent `g` of `x` as the caller gets it: of x's kind, shape and dtype."""
+    if isinstance(x, list):
+        return g
+    g = sum_to(g, x)
+    if isinstance(x, np.ndarray) and not isinstance(g, np.ndarray):
+        return np.full(x.shape, g, x.dtype)
+    if isinstance(x, np.generic) and not isinstance(g, np.generic):
+        return x.dtype.type(g)
+    return g
+
+
+def stack() -> list[Any]:
+    return []
+
+
+def push(stack: list[Any], v: Any) -> None:
+    stack.append(v)
+
+
+def pop(stack: list[Any]) -> Any:
+    return stack.pop()
+
+
+def list_new(items: Any) -> list[Any]:
+    return list(items)
+
+
+def list_append(items: list[Any], v: Any) -> list[Any]:
+    return [*items, v]
+
+
+def list_get(items: list[Any], i: int) -> Any:
+    return items[i]
+
+
+def list_set(items: list[Any], i: int, v: Any) -> list[Any]:
+    out = list(items)
+    out[i] = v
+    return out
+
+
+def list_addat(items: list[Any], i: int, g: Any) -> list[Any]:
+    out = list(items)
+    out[i] = out[i] + g
+    return out
+
+
+def list_drop(items: list[Any]) -> list[Any]:
+    return items[:-1]
+
+
+def check(cond: Any, message: Any = None) -> None:
+    if not cond:
+        raise AssertionError(*(() if message is None else (message,)))
+
+
+def raise_(error: Any) -> None:
+    raise error
+
+
+def format_(*parts: Any) -> str:
+    return "".join(map(str, parts))
+
+
+def tuple_(*items: Any) -> tuple[Any, ...]:
+    return items
+
+
+# --- kernels that derivative rules need and NumPy lacks ---------------------------------------------------------------
+
+
+def linear_scan(g: Any, x: Any, axis: int) -> Any:
+    """``s[i] = g[i] + x[i] * s[i - 1]`` along an axis, with ``s[-1] = 0``.
+
+    Shapes: `g` and `x` are equal; so is the result. Reference: Blelloch, Prefix sums and their applications (1990).
+    """
+    g, x = np.asarray(g), np.asarray(x)
+    out = np.empty(g.shape, np.result_type(g, x))
+    moved, gs, xs = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
+    for i in range(len(moved)):
+        moved[i] = gs[i] if i == 0 else gs[i] + xs[i] * moved[i - 1]
+    return out
+
+
+def flip_scan(g: Any, x: Any, axis: int) -> Any:
+    """``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis: the transpose of `linear_scan` in `g`."""
+    g, x = np.asarray(g), np.asarray(x)
+    out = np.empty(g.shape, np.result_type(g, x))
+    moved, gs, xs = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
+    last = len(moved) - 1
+    for i in range(last, -1, -1):
+        moved[i] = gs[i] if i == last else gs[i] + xs[i + 1] * moved[i + 1]
+    return out
+
+
+def shift(x: Any, axis: int, fill: float, step: int = 1) -> Any:
+    """`x` moved by one place along an axis, forwards (``step=1``) or backwards (``-1``); `fill` at the free end."""
+    x = np.asarray(x)
+    out = np.empty_like(x)
+    to, source = np.moveaxis(out, axis, 0), np.moveaxis(x, axis, 0)
+    if step == 1:
+        to[1:], to[:1] = source[:-1], fill
+    else:
+        to[:-1], to[-1:] = source[1:], fill
+    return out

@@ -1,0 +1,1 @@
+"""Passes over the IR: each takes verified IR to verified IR."""

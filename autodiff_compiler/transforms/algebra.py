@@ -1,0 +1,284 @@
+"""Rewrites applied while an operation is built: each is sound for values, dtypes and shapes, or does not fire.
+
+They keep the adjoint free of ``1.0 * g``, of broadcasts that the next operation does anyway, and of reductions over axes that were never
+broadcast. A rewrite gets the operands and returns the replacement, or NotImplemented.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir import opset
+from ..ir.core import Builder, Value, structural_key, type_of
+from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
+from ..ir.types import Ty
+
+
+def _is_number(x: Any, value: float) -> bool:
+    return type(x) in (int, float) and x == value
+
+
+def _float_like(x: Any) -> bool:
+    return type(x) is Value and x.type.is_float
+
+
+def _mul(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is not Value and type(y) is not Value:
+        return x * y
+    for one, other in ((x, y), (y, x)):
+        if _is_number(one, 1) and _float_like(other):
+            return other
+        if _is_number(one, -1) and _float_like(other):
+            return b.emit(NEG, other)
+    if _literal(x) and type(y) is Value and y.op is not None and y.op.prim is NEG and _float_like(y):
+        return b.emit(MUL, -x, y.op.args[0])
+    if _literal(y) and type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x):
+        return b.emit(MUL, x.op.args[0], -y)
+    return _binary_spread(b, MUL, x, y)
+
+
+def _literal(x: Any) -> bool:
+    return type(x) in (int, float)
+
+
+def _div(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is not Value and type(y) is not Value:
+        return x / y if y != 0 else NotImplemented
+    if _is_number(y, 1) and _float_like(x):
+        return x
+    return _binary_spread(b, DIV, x, y)
+
+
+def _neg(b: Builder, x: Any) -> Any:
+    if type(x) is not Value:
+        return -x
+    if x.op is not None and x.op.prim is NEG and _float_like(x):
+        return x.op.args[0]
+    return _unary_spread(b, NEG, x)
+
+
+def _add(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is not Value and type(y) is not Value:
+        return x + y
+    # x + (-y) reads better as x - y.
+    if type(y) is Value and y.op is not None and y.op.prim is NEG and _float_like(y):
+        return b.emit(SUB, x, y.op.args[0])
+    if type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x) and type(y) is Value and y.type.is_scalar:
+        return b.emit(SUB, y, x.op.args[0])
+    return _binary_spread(b, ADD, x, y)
+
+
+def _sub(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is not Value and type(y) is not Value:
+        return x - y
+    return _binary_spread(b, SUB, x, y)
+
+
+def _as_spread(x: Any) -> tuple[Any, Any] | None:
+    """The operands of a SPREAD."""
+    if type(x) is Value and x.op is not None and x.op.prim is SPREAD:
+        return x.op.args[0], x.op.args[1]
+    return None
+
+
+def _covers(b: Builder, x: Any, dims: Any) -> bool:
+    """`x` alone has the full shape `dims`."""
+    have = type_of(x).dims
+    return have is not None and dims is not None and len(have) == len(dims) and all(map(b.dims.same, have, dims))
+
+
+def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
+    """Drop a broadcast where the other operand has the full shape; put it off where that is a scalar."""
+    sx, sy = _as_spread(x), _as_spread(y)
+    if sx is None and sy is None:
+        return NotImplemented
+    if sx is not None and sy is not None:
+        if _covers(b, x, y.type.dims) and x.type.dtype is not None and x.type.dtype == y.type.dtype:
+            return b.emit(SPREAD, b.emit(prim, sx[0], sy[0]), sx[1])
+        return NotImplemented
+    (g, like), other, spread = (sx, y, x) if sx is not None else (sy, x, y)  # type: ignore[misc]
+    t = type_of(other)
+    if type(other) is Value and t.is_float and t.kind == "array" and _covers(b, other, spread.type.dims):
+        if t.dtype == spread.type.dtype:
+            return b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
+    if t.is_scalar and type_of(g).is_scalar and (t.kind == "py" or type(other) is not Value or t.dtype == spread.type.dtype):
+        inner = b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
+        assert SPREAD.infer is not None
+        if SPREAD.infer(b, (inner, like), {}).dtype == spread.type.dtype:
+            return b.emit(SPREAD, inner, like)
+    return NotImplemented
+
+
+def _unary_spread(b: Builder, prim: Any, x: Any) -> Any:
+    spread = _as_spread(x)
+    if spread is None:
+        return NotImplemented
+    return b.emit(SPREAD, b.emit(prim, spread[0]), spread[1])
+
+
+def _spread(b: Builder, g: Any, x: Any) -> Any:
+    tg, tx = type_of(g), type_of(x)
+    if tx.is_scalar and tg.is_scalar:
+        return g
+    if type(g) is Value and tg.kind == "array" and tx.dims is not None and _covers(b, g, tx.dims):
+        return g
+    inner = _as_spread(g)
+    if inner is not None:
+        return b.emit(SPREAD, inner[0], x)
+    return NotImplemented
+
+
+def _accum(b: Builder, a: Any, v: Any) -> Any:
+    inner = _as_spread(v)
+    if inner is not None and type_of(a).kind == "array":
+        return b.emit(ACCUM, a, inner[0])
+    if type_of(a).is_scalar and type_of(v).is_scalar:
+        return b.emit(ADD, a, v)
+    return NotImplemented
+
+
+def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
+    inner = _as_spread(v)
+    if inner is not None:
+        return b.emit(ADDAT, a, path, inner[0])
+    if not opset.is_plain_path(path):
+        return NotImplemented
+    if not path:
+        return b.emit(ACCUM, a, v)
+    # Below other additions, a store of zero at the same place: the addition becomes the store.
+    key = structural_key(path)
+    chain = []
+    at = a
+    while type(at) is Value and at.op is not None and at.op.prim is ADDAT and at.op.parent is b.region and len(chain) < 8:
+        chain.append(at.op)
+        at = at.op.args[0]
+    if type(at) is Value and at.op is not None and at.op.parent is b.region:
+        base = None
+        if at.op.prim is SET and structural_key(at.op.args[1]) == key and _is_number(at.op.args[2], 0):
+            base = at.op.args[0]
+        elif at.op.prim is ZEROS and at.type.kind == "array" and not chain:
+            base = at
+        if base is not None:
+            out = b.emit(SET, base, path, v)
+            for op in reversed(chain):
+                out = b.emit(ADDAT, out, op.args[1], op.args[2])
+            return out
+    return NotImplemented
+
+
+def _set(b: Builder, a: Any, path: Any, v: Any) -> Any:
+    inner = _as_spread(v)
+    if inner is not None:
+        return b.emit(SET, a, path, inner[0])
+    if type(a) is Value and a.op is not None and a.op.prim is ZEROS and _is_number(v, 0):
+        return a
+    return NotImplemented
+
+
+_T = (("transpose", None),)
+
+
+def _get(b: Builder, a: Any, path: Any) -> Any:
+    if type(a) is not Value or a.op is None:
+        return a if not path else NotImplemented
+    if not path:
+        return a
+    if path == _T and a.op.prim is GET and a.op.args[1] == _T:
+        return a.op.args[0]
+    if path == _T and a.type.dims is not None and len(a.type.dims) < 2 and a.type.kind == "array":
+        return a
+    return NotImplemented
+
+
+def _cast(b: Builder, g: Any, dtype: Any) -> Any:
+    t = type_of(g)
+    if isinstance(dtype, np.dtype) and (t.dtype == dtype or dtype.kind not in "fc") and type(g) is Value:
+        return g
+    return NotImplemented
+
+
+def _dim(b: Builder, x: Any, axis: Any) -> Any:
+    dims = type_of(x).dims
+    if isinstance(axis, int) and dims is not None and -len(dims) <= axis < len(dims):
+        length = b.dims.find(dims[axis])
+        if isinstance(length, int):
+            return length
+        if axis < 0:
+            return b.emit(DIM, x, axis + len(dims))
+    return NotImplemented
+
+
+def _sum_to(b: Builder, g: Any, x: Any) -> Any:
+    """Decide at compile time which axes of a cotangent to sum, where the types prove it."""
+    tg, tx = type_of(g), type_of(x)
+    if type(g) is not Value:
+        return g if tx.is_scalar and not (isinstance(g, complex)) else NotImplemented
+    if tx.kind == "list":
+        return g
+    if tx.is_scalar or tx.dims == ():
+        if tg.dims == () and (tg.is_scalar or tx.kind == "array"):
+            return _match_dtype(b, g, tx)
+        if tg.kind == "array" and tg.dims and tg.dtype is not None:
+            return _match_dtype(b, _reduce(b, g, None, False), tx)
+        return NotImplemented
+    if tx.kind != "array" or tx.dims is None or tg.dims is None or len(tg.dims) < len(tx.dims) or tg.kind != "array":
+        return NotImplemented
+    extra = len(tg.dims) - len(tx.dims)
+    lead = tuple(range(extra))
+    ones = []
+    for axis, want in enumerate(tx.dims):
+        have = tg.dims[extra + axis]
+        if b.dims.same(have, want) or b.dims.not_one(want):
+            continue
+        if b.dims.find(want) != 1:
+            return NotImplemented
+        if b.dims.find(have) != 1:
+            ones.append(extra + axis)
+    if tg.dtype is None and (lead or ones):
+        return NotImplemented
+    if ones:
+        g = _reduce(b, g, tuple(ones), True)
+    if lead:
+        g = _reduce(b, g, lead, False)
+    return _match_dtype(b, g, tx)
+
+
+def _reduce(b: Builder, g: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
+    spread = _as_spread(g)
+    if spread is not None and axes is None and type_of(spread[0]).is_scalar:
+        return b.emit(MUL, spread[0], b.emit(SIZE, spread[1]))
+    kwargs: dict[str, Any] = {}
+    if axes is not None:
+        kwargs["axis"] = axes[0] if len(axes) == 1 else axes
+    if keepdims:
+        kwargs["keepdims"] = True
+    return opset.apply(np.sum, g, **kwargs)
+
+
+def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
+    """The cotangent in the dtype of its primal."""
+    tg = type_of(g)
+    if tx.dtype is None or tg.dtype is None:
+        return NotImplemented
+    if tx.dtype.kind not in "fc" or tg.dtype == tx.dtype:
+        return g
+    if tg.kind == "py" and not (tg.dtype.kind == "c" and tx.dtype.kind == "f"):
+        return g  # weak: it takes the dtype of what it meets
+    if tx.kind == "py" and not (tg.dtype.kind == "c" and tx.dtype.kind == "f"):
+        return g
+    if tx.kind == "py":
+        return b.emit(CAST, g, np.dtype(np.float64))
+    return b.emit(CAST, g, tx.dtype)
+
+
+def install(b: Builder) -> Builder:
+    """Have the builder apply these rewrites."""
+    rules = {
+        MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
+        GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to,
+    }  # fmt: skip
+    for prim, rule in rules.items():
+        b.peepholes.setdefault(prim, []).append(rule)
+    return b

@@ -1,0 +1,478 @@
+"""Restore updates in place: the bridge from functional stores to NumPy's.
+
+Before: every store makes a new version of its array.  After: every store may be done in the buffer of the version that it takes, because a
+COPY stands wherever that version's content, or that of something sharing its memory, is read later.
+
+The analysis is that of destructive updates in functional languages, with loops: each value has a set of *roots*, the buffers that it may
+share. A loop's carried slot that is stored into is a root of its own, owned by the loop; what enters it from outside is copied once, before
+the loop, if it is still needed. A store conflicts with a value that shares a root, was defined before the store, and has its content read
+after it. Conflicts are resolved where that is cheapest: copy the view, copy what is put on a stack or into a list, else copy the array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import opset
+from ..ir.core import IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.opset import ACCUM, ADD, ADDAT, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SET, SPREAD, STORES, path_is_view
+from ..ir.rewrite import content_operands, enclosing, region_of, substitute
+
+LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
+CAPTURES = {PUSH, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
+EXTERNAL = "external"  # memory that is not ours, or not known to be
+
+Root = Any
+
+
+def restore_inplace(fn: Function, *, split: bool = False) -> Analysis:
+    """Insert the copies that make every store safe in place; returns the final analysis for the code generator.
+
+    `split`: the backward sweep (the operations tagged as derived) becomes a function of its own that may be called
+    again; it must then leave the forward sweep's buffers alone.
+    """
+    for _ in range(200):
+        analysis = Analysis(fn, split)
+        if not analysis.resolve():
+            return analysis
+    raise AssertionError("the in-place analysis does not settle")
+
+
+class Analysis:
+    def __init__(self, fn: Function, split: bool):
+        self.fn = fn
+        self.body = fn.body
+        self.position: dict[Any, int] = {}
+        self.end: dict[Any, int] = {}
+        self.ops: list[Op] = []
+        self.loops: dict[Region, tuple[Op, ...]] = {}
+        self._number(fn.body, ())
+        self.forward_ops = {op for op in fn.body.ops if op.tag != "derived"} if split else set()
+        self.uses: dict[Value, list[tuple[Op | Region, bool]]] = {}
+        self._collect(fn.body)
+        self.mutated = self._mutated_slots()
+        self.roots: dict[Value, frozenset[Root]] = {}
+        self.inner: dict[Value, frozenset[Root]] = {}
+        self.made: dict[Root, Op | None] = {}
+        self._compute_roots()
+        self.sharing: dict[Root, list[Value]] = {}
+        for v, roots in self.roots.items():
+            for root in roots:
+                self.sharing.setdefault(root, []).append(v)
+
+    # --- order ----------------------------------------------------------------------------------------------------
+
+    def _number(self, region: Region, loops: tuple[Op, ...]) -> None:
+        self.loops[region] = loops
+        for op in region.ops:
+            self.position[op] = len(self.position)
+            self.ops.append(op)
+            for inner in op.regions:
+                self.position[inner] = len(self.position)
+                self._number(inner, (*loops, op) if op.prim is LOOP else loops)
+            self.end[op] = len(self.position)
+            self.position[("end", op)] = len(self.position)
+        self.end[region] = len(self.position)
+        self.position[("end of region", region)] = len(self.position)
+
+    def _collect(self, region: Region) -> None:
+        for op in region.ops:
+            content = set(content_operands(op))
+            for v in set(op.operands()):
+                self.uses.setdefault(v, []).append((op, v in content))
+            for inner in op.regions:
+                self._collect(inner)
+        for v in set(leaves(region.exit)):
+            self.uses.setdefault(v, []).append((region, True))
+
+    def defined_at(self, v: Value) -> int:
+        if v.op is not None:
+            return self.end[v.op] if v.op.regions else self.position[v.op]
+        return -1 if v.region is self.body else self.position[v.region]
+
+    # --- slots and roots ------------------------------------------------------------------------------------------
+
+    def _mutated_slots(self) -> set[Value]:
+        """The carried parameters of loops whose buffer is stored into by the loop's own trips."""
+        mutated: set[Value] = set()
+        before = -1
+        while before != len(mutated):
+            before = len(mutated)
+            for op in self.ops:
+                if op.prim in STORES:
+                    self._mark(op.args[0], mutated, set())
+                elif op.prim is LOOP:
+                    for k, init in enumerate(op.args[1]):
+                        if op.regions[0].params[k + 1] in mutated:
+                            self._mark(init, mutated, set())
+        return mutated
+
+    def _mark(self, v: Any, mutated: set[Value], seen: set[Value]) -> None:
+        """The slot, if any, whose buffer `v` is."""
+        while type(v) is Value and v not in seen:
+            seen.add(v)
+            if v.op is None:
+                owner = v.region.op if v.region is not None else None
+                if owner is not None and owner.prim is LOOP:
+                    mutated.add(v)
+                return
+            if v.op.prim in STORES:
+                v = v.op.args[0]
+            elif v.op.prim is IF:
+                k = v.op.results.index(v)
+                for region in v.op.regions:
+                    self._mark(region.exit[k], mutated, seen)
+                return
+            elif v.op.prim is LOOP:
+                k = v.op.results.index(v)
+                if k >= len(v.op.args[1]):
+                    return
+                self._mark(v.op.regions[0].exit[k + 1], mutated, seen)
+                # What is stored into after the loop is the loop's own buffer if the loop owns one.
+                v = v.op.args[1][k]
+            else:
+                return
+
+    def _compute_roots(self) -> None:
+        pushed: dict[Value, list[Value]] = {}
+        for op in self.ops:
+            if op.prim is PUSH and type(op.args[1]) is Value:
+                pushed.setdefault(op.args[0], []).append(op.args[1])
+        for param in self.body.params:
+            self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
+            self.inner[param] = self.roots[param]
+        changed = True
+        while changed:
+            changed = False
+            for op in self.ops:
+                if op.prim is LOOP:
+                    for k, param in enumerate(op.regions[0].params[1:]):
+                        changed |= self._enter(param, *self._of_param(op, k, param))
+                for k, v in enumerate(op.results):
+                    changed |= self._enter(v, *self._of_result(op, k, v))
+
+    def _enter(self, v: Value, roots: frozenset[Root], inner: frozenset[Root]) -> bool:
+        if not _may_share(v):
+            roots = inner = frozenset()
+        old, old_inner = self.roots.get(v), self.inner.get(v)
+        roots = roots | (old or frozenset())
+        inner = inner | (old_inner or frozenset())
+        if roots != old or inner != old_inner:
+            self.roots[v], self.inner[v] = roots, inner
+            return True
+        return False
+
+    def of(self, arg: Any) -> frozenset[Root]:
+        if type(arg) is Value:
+            return self.roots.get(arg, frozenset())
+        return frozenset().union(*(self.of(v) for v in leaves(arg)))
+
+    def inside_of(self, arg: Any) -> frozenset[Root]:
+        if type(arg) is Value:
+            return self.inner.get(arg, frozenset())
+        return frozenset().union(*(self.inside_of(v) for v in leaves(arg)))
+
+    def _of_param(self, op: Op, k: int, param: Value) -> tuple[frozenset[Root], frozenset[Root]]:
+        init, out = op.args[1][k], op.regions[0].exit[k + 1]
+        inner = self.inside_of(init) | self.inside_of(out)
+        if param in self.mutated:
+            self.made[("slot", param)] = op
+            return frozenset([("slot", param)]), inner
+        carried = frozenset(("before", r) if self._made_inside(r, op) else r for r in self.of(out))
+        return self.of(init) | carried, inner
+
+    def _made_inside(self, root: Root, loop: Op) -> bool:
+        """A new buffer in each trip of the loop."""
+        maker = self.made.get(root)
+        if maker is None or maker is loop:
+            return False
+        return any(r is loop.regions[0] for r in enclosing(maker.parent))
+
+    def _of_result(self, op: Op, k: int, v: Value) -> tuple[frozenset[Root], frozenset[Root]]:
+        own: Root = ("new", v)
+        none: frozenset[Root] = frozenset()
+        prim = op.prim
+        if prim is IF:
+            outs = [r.exit[k] for r in op.regions]
+            return self.of(outs), self.inside_of(outs)
+        if prim is LOOP:
+            if k >= len(op.args[1]):
+                return none, none
+            param = op.regions[0].params[k + 1]
+            outs = [op.args[1][k], op.regions[0].exit[k + 1]]
+            inner = self.inside_of(outs)
+            return (frozenset([("slot", param)]), inner) if param in self.mutated else (self.of(outs), inner)
+        if prim in STORES:
+            stored = op.args[2:] if prim is not opset.LIST_APPEND else op.args[1:]
+            inner = self.inside_of(op.args[0])
+            if prim in LIST_STORES:
+                inner = inner | self.of(stored) | self.inside_of(stored)
+            return self.of(op.args[0]), inner
+        if prim is GET:
+            view = path_is_view(Builder(op.parent), op.args[0], op.args[1])  # type: ignore[arg-type]
+            if view is False:
+                self.made[own] = op
+                return frozenset([own]), none
+            return self.of(op.args[0]), none
+        if prim is LIST_GET:
+            return self.inside_of(op.args[0]), self.inside_of(op.args[0])
+        if prim is POP:
+            return frozenset([(EXTERNAL, op.args[0])]), frozenset([(EXTERNAL, op.args[0])])
+        if prim is SPREAD:
+            return self.of(op.args[0]) | frozenset([(EXTERNAL, v)]), none
+        if prim is opset.LIST_NEW:
+            self.made[own] = op
+            return frozenset([own]), self.of(op.args) | self.inside_of(op.args)
+        if prim is COPY and v.type.kind == "list":
+            self.made[own] = op
+            return frozenset([own]), self.inside_of(op.args)
+        if prim.alias == "view":
+            self.made[own] = op
+            base = self.of(op.args[0])
+            return (base if base else frozenset([own])), self.inside_of(op.args[0])
+        if prim.alias == "maybe" or prim.effects:
+            shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
+            return shared, shared
+        self.made[own] = op
+        return frozenset([own]), none
+
+    # --- conflicts ------------------------------------------------------------------------------------------------
+
+    def resolve(self) -> bool:
+        """Insert copies for the conflicts found; False if there are none."""
+        self.copies: list[tuple[Any, ...]] = []
+        self.copied: set[Any] = set()
+        for op in self.ops:
+            if op.prim in STORES and type(op.args[0]) is Value:
+                self._check_store(op, op.args[0], op)
+            elif op.prim is LOOP:
+                for k, init in enumerate(op.args[1]):
+                    if op.regions[0].params[k + 1] in self.mutated:
+                        if type(init) is Value:
+                            self._check_store(op, init, (op, k))
+                        self._check_handover(op, k)
+        self._check_returns()
+        for action, *rest in self.copies:
+            getattr(self, action)(*rest)
+        return bool(self.copies)
+
+    def _plan(self, key: Any, action: str, *rest: Any) -> None:
+        if key not in self.copied:
+            self.copied.add(key)
+            self.copies.append((action, *rest))
+
+    def owned(self, root: Root, writer: Op) -> bool:
+        if root[0] in (EXTERNAL, "before"):
+            return False
+        if self.forward_ops and not self._is_forward(writer):
+            maker = self.made.get(root)
+            if maker is not None and self._is_forward(maker):
+                return False
+        return True
+
+    def _is_forward(self, op: Op) -> bool:
+        while op.parent is not self.body:
+            assert op.parent is not None and op.parent.op is not None
+            op = op.parent.op
+        return op in self.forward_ops
+
+    def _check_store(self, op: Op, dest: Value, site: Any) -> None:
+        if not _may_share(dest):
+            return
+        views: list[Op] = []
+        captures: list[tuple[Op, Value]] = []
+        for root in self.of(dest):
+            if not self.owned(root, op):
+                self._copy_dest(op, dest, site)
+                return
+            for v in self.sharing[root]:
+                for user, content in self.uses.get(v, ()):
+                    if not content or user is op and self._only_as_dest(op, v, site):
+                        continue
+                    if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
+                        if self._after_capture(user, op, root):
+                            captures.append((user, v))
+                            continue
+                    if not self._reads_after(v, user, op, site):
+                        continue
+                    if v is not dest and v.op is not None and v.op.prim is GET and v.type.kind != "list":
+                        views.append(v.op)
+                    else:
+                        self._copy_dest(op, dest, site)
+                        return
+        for view in views:
+            self._plan(("view", view), "_insert_view_copy", view)
+        for user, v in captures:
+            self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+
+    def _only_as_dest(self, op: Op, v: Value, site: Any) -> bool:
+        """The store reads `v` only as what it stores into."""
+        if op.prim is LOOP:
+            k = site[1]
+            return op.args[1][k] is v and sum(1 for x in leaves(op.args) if x is v) == 1
+        # The stored value and the subscripts are read before the store, so they may share memory with it.
+        return True
+
+    def _captures(self, user: Op, v: Value) -> bool:
+        if user.prim in (opset.LIST_APPEND,):
+            return user.args[1] is v
+        if user.prim is opset.LIST_SET:
+            return user.args[2] is v
+        return user.prim is not PUSH or user.args[1] is v
+
+    def _after_capture(self, capture: Op, store: Op, root: Root) -> bool:
+        """The store may run after the capture on the same buffer."""
+        assert capture.parent is not None and store.parent is not None
+        inner = self.loops[store.parent]
+        for loop in self.loops[capture.parent]:
+            if loop in inner and not self._made_inside(root, loop):
+                return True
+        if capture is store:
+            return False
+        return self.position[store] > self.position[capture] and not self._exclusive(capture, store)
+
+    def _exclusive(self, a: Op | Region, b: Op) -> bool:
+        """On different sides of an ``if``."""
+        here = a if isinstance(a, Region) else a.parent
+        sides = {r.op: r for r in enclosing(here) if r.op is not None and r.op.prim is IF}
+        return any(r.op in sides and sides[r.op] is not r for r in enclosing(b.parent))
+
+    def _reads_after(self, v: Value, user: Op | Region, store: Op, site: Any) -> bool:
+        """`user` may read the same instance of `v` after the store has run, and `v` has not seen the store."""
+        if v in store.results:
+            return False
+        defined = self.defined_at(v)
+        at = self.position[store]
+        if store.prim is LOOP:
+            if v.op is store or (v.op is None and v.region is store.regions[0]):
+                return False
+            if defined > at:
+                return False
+            # The loop stores in each of its trips, so what is read inside of it is read after.
+        elif defined >= at:
+            return False
+        if isinstance(user, Op) and user is store:
+            return True
+        after = (self.end[user] if isinstance(user, Region) else self.position[user]) > at
+        return (after and not self._exclusive(user, store)) or self._again(v, user, store)
+
+    def _again(self, v: Value, user: Op | Region, store: Op) -> bool:
+        """A loop in which `v` stays the same runs both."""
+        where = user if isinstance(user, Region) else user.parent
+        assert where is not None and store.parent is not None
+        mine = self.loops[region_of(v)]
+        theirs = self.loops[where]
+        return any(loop in theirs and loop not in mine for loop in self.loops[store.parent])
+
+    def _copy_dest(self, op: Op, dest: Value, site: Any) -> None:
+        self._plan(("dest", op, site if isinstance(site, tuple) else None), "_insert_dest_copy", op, dest, site)
+
+    def _check_handover(self, loop: Op, k: int) -> None:
+        """What a trip hands to the next in a slot that is stored into must be a buffer of the loop's own, handed over once."""
+        body = loop.regions[0]
+        out = body.exit[k + 1]
+        if type(out) is not Value or not _may_share(out):
+            return
+        for root in self.of(out):
+            maker = self.made.get(root)
+            mine = root[0] == "slot" and maker is loop
+            if not mine and (not self.owned(root, loop) or not self._made_inside(root, loop)):
+                self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
+                return
+            for j, other in enumerate(body.exit[1:]):
+                if j != k and type(other) is Value and (root in self.of(other) or root in self.inside_of(other)):
+                    if j < k or body.params[j + 1] not in self.mutated:
+                        self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
+                        return
+            for v in self.sharing[root]:
+                for user, _ in self.uses.get(v, ()):
+                    if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v) and not mine:
+                        self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+
+    def _check_returns(self) -> None:
+        taken: set[Root] = set()
+        for k, out in enumerate(self.body.exit):
+            if type(out) is not Value or not _may_share(out):
+                continue
+            roots = self.of(out) | self.inside_of(out)
+            if any(r[0] in (EXTERNAL, "before") or r in taken for r in roots):
+                self._plan(("return", k), "_insert_return_copy", k)
+            taken |= roots
+
+    # --- copies ---------------------------------------------------------------------------------------------------
+
+    def _copy_of(self, v: Value) -> Op:
+        if v.op is not None and v.op.prim is SPREAD:
+            op = Op(FULL_LIKE, (v.op.args[1], v.op.args[0]), {}, (), v.op.loc)
+        else:
+            op = Op(COPY, (v,), {}, (), v.op.loc if v.op is not None else None)
+        op.droppable = True
+        op.results = [Value(v.type, v.hint, op)]
+        return op
+
+    def _insert_before(self, at: Op, new: Op) -> None:
+        region = at.parent
+        assert region is not None
+        new.parent, new.tag = region, at.tag
+        region.ops.insert(region.ops.index(at), new)
+
+    def _insert_dest_copy(self, op: Op, dest: Value, site: Any) -> None:
+        if op.prim is ACCUM and dest.type.kind != "list":
+            # Adding into a new buffer is an addition.
+            op.prim = ADD
+            return
+        new = self._copy_of(dest)
+        new.loc = op.loc
+        self._insert_before(op, new)
+        if op.prim is LOOP:
+            k = site[1]
+            op.args = (op.args[0], tuple(new.results[0] if j == k else x for j, x in enumerate(op.args[1])))
+        else:
+            op.args = (new.results[0], *op.args[1:])
+
+    def _insert_view_copy(self, view: Op) -> None:
+        v = view.results[0]
+        new = self._copy_of(v)
+        region = view.parent
+        assert region is not None
+        new.parent, new.tag = region, view.tag
+        region.ops.insert(region.ops.index(view) + 1, new)
+        _replace_uses(self.body, v, new.results[0], new)
+
+    def _insert_capture_copy(self, user: Op, v: Value) -> None:
+        new = self._copy_of(v)
+        self._insert_before(user, new)
+        dest = user.args[0]
+        user.args = substitute(user.args, {v: new.results[0]})
+        if user.prim in STORES or user.prim is PUSH:
+            user.args = (dest, *user.args[1:])
+
+    def _insert_exit_copy(self, loop: Op, k: int) -> None:
+        body = loop.regions[0]
+        new = self._copy_of(body.exit[k + 1])
+        new.parent, new.tag = body, loop.tag
+        body.ops.append(new)
+        body.exit = tuple(new.results[0] if j == k + 1 else x for j, x in enumerate(body.exit))
+
+    def _insert_return_copy(self, k: int) -> None:
+        new = self._copy_of(self.body.exit[k])
+        new.parent, new.tag = self.body, "derived"
+        self.body.ops.append(new)
+        self.body.exit = tuple(new.results[0] if j == k else x for j, x in enumerate(self.body.exit))
+
+
+def _may_share(v: Value) -> bool:
+    return not v.type.is_scalar and v.type.kind not in ("shape", "stack", "undef", "object")
+
+
+def _replace_uses(region: Region, old: Value, new: Value, but: Op) -> None:
+    def swap(v: Value) -> Value:
+        return new if v is old else v
+
+    for op in region.ops:
+        if op is not but:
+            op.args = map_leaves(swap, op.args)
+            op.kwargs = map_leaves(swap, op.kwargs)
+        for inner in op.regions:
+            _replace_uses(inner, old, new, but)
+    region.exit = map_leaves(swap, region.exit)

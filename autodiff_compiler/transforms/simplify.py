@@ -1,0 +1,208 @@
+"""Dead code elimination and the folding of control flow that has become trivial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import opset
+from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves
+from ..ir.opset import POP, PUSH, STACK_NEW
+from ..ir.rewrite import collect_uses, replace_values
+
+
+def simplify(fn: Function) -> None:
+    """Fold and drop until nothing changes."""
+    for _ in range(8):
+        mapping = fold_control(fn.body)
+        if mapping:
+            replace_values(fn.body, mapping)
+        changed = drop_dead(fn)
+        if not mapping and not changed:
+            return
+
+
+def may_drop(op: Op) -> bool:
+    """Removing the operation, its results unused, changes nothing that a user can see."""
+    if op.prim in (PUSH, POP, STACK_NEW):
+        return True
+    if op.prim.effects:
+        return False
+    if op.droppable or op.tag == "derived":
+        return True
+    if op.checks:
+        return False
+    if op.prim in (IF, LOOP):
+        return True
+    if op.prim.total is None or op.parent is None:
+        return False
+    return op.prim.total(Builder(op.parent), op.args, op.kwargs)
+
+
+def drop_dead(fn: Function) -> bool:
+    """Remove operations and carried values that nothing needs; exceptions that the primal raises are kept.
+
+    A residual stack lives as long as something popped from it does. Returns whether anything went.
+    """
+    live: set[Value] = set()
+    live_ops: set[Op] = set()
+    work: list[Any] = []
+    pushes: dict[Value, list[Op]] = {}
+
+    def need(arg: Any) -> None:
+        for v in leaves(arg):
+            if v not in live:
+                live.add(v)
+                work.append(v)
+
+    def keep(op: Op) -> None:
+        """The operation runs: so do those around it."""
+        if op in live_ops:
+            return
+        live_ops.add(op)
+        if op.prim is LOOP:
+            need(op.args[0])
+            need(op.regions[0].exit[0])
+        elif op.prim is IF:
+            need(op.args[0])
+        elif op.prim is not PUSH or op.args[0] in live:
+            need(op.args)
+            need(op.kwargs)
+        owner = op.parent.op if op.parent is not None else None
+        if owner is not None:
+            keep(owner)
+
+    for op in fn.body.walk():
+        if op.prim is PUSH:
+            pushes.setdefault(op.args[0], []).append(op)
+    for op in fn.body.walk():
+        if op.prim not in (IF, LOOP) and not may_drop(op):
+            keep(op)
+    need(fn.body.exit)
+    popped: dict[Value, list[Op]] = {}
+    for op in fn.body.walk():
+        if op.prim is POP:
+            popped.setdefault(op.args[0], []).append(op)
+    while work:
+        v = work.pop()
+        op = v.op
+        if op is None:
+            region = v.region
+            owner = region.op if region is not None else None
+            if owner is not None and owner.prim is LOOP:
+                keep(owner)
+                k = region.params.index(v) - 1  # type: ignore[union-attr]
+                if k >= 0:
+                    need(owner.args[1][k])
+                    need(region.exit[k + 1])  # type: ignore[union-attr]
+            continue
+        keep(op)
+        if op.prim is IF:
+            k = op.results.index(v)
+            for region in op.regions:
+                need(region.exit[k])
+        elif op.prim is LOOP:
+            k = op.results.index(v)
+            if k < len(op.args[1]):
+                need(op.args[1][k])
+                need(op.regions[0].exit[k + 1])
+                need(op.regions[0].params[k + 1])
+        elif op.prim is POP:
+            # Every pop of the stack, and every push, or what is popped would be another's.
+            for other in popped.get(op.args[0], []):
+                keep(other)
+            for push in pushes.get(op.args[0], []):
+                live.add(op.args[0])
+                keep(push)
+                need(push.args)
+    return _sweep(fn.body, live, live_ops)
+
+
+def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:
+    changed = False
+    kept = []
+    for op in region.ops:
+        if op not in live_ops:
+            changed = True
+            continue
+        kept.append(op)
+        if op.prim is IF:
+            dead = [k for k, r in enumerate(op.results) if r not in live]
+            if dead:
+                changed = True
+                for inner in op.regions:
+                    inner.exit = tuple(x for k, x in enumerate(inner.exit) if k not in dead)
+                op.results = [r for r in op.results if r in live]
+        elif op.prim is LOOP:
+            (body,) = op.regions
+            count = len(op.args[1])
+            dead = [k for k in range(count) if op.results[k] not in live and body.params[k + 1] not in live]
+            if dead:
+                changed = True
+                gone = set(dead)
+                op.args = (op.args[0], tuple(x for k, x in enumerate(op.args[1]) if k not in gone))
+                body.exit = (body.exit[0], *(x for k, x in enumerate(body.exit[1:]) if k not in gone))
+                body.params = [body.params[0], *(p for k, p in enumerate(body.params[1:]) if k not in gone)]
+                op.results = [r for k, r in enumerate(op.results) if k not in gone]
+        for inner in op.regions:
+            changed |= _sweep(inner, live, live_ops)
+    region.ops[:] = kept
+    return changed
+
+
+def fold_control(body: Region) -> dict[Value, Any]:
+    """What values turn out to be: branches that agree, carried values that no trip changes, conditions that are constants.
+
+    An ``if`` on a constant is spliced into the region around it.
+    """
+    mapping: dict[Value, Any] = {}
+
+    def visit(region: Region) -> None:
+        at = 0
+        while at < len(region.ops):
+            op = region.ops[at]
+            for inner in op.regions:
+                visit(inner)
+            if op.prim is IF:
+                cond = op.args[0]
+                if isinstance(cond, (bool, int)) and type(cond) is not Value:
+                    chosen = op.regions[0 if cond else 1]
+                    for moved in chosen.ops:
+                        moved.parent = region
+                    mapping.update(zip(op.results, chosen.exit))
+                    region.ops[at : at + 1] = chosen.ops
+                    continue
+                for k, result in enumerate(op.results):
+                    a, b = op.regions[0].exit[k], op.regions[1].exit[k]
+                    if _same(a, b) and not _defined_in(a, op):
+                        mapping[result] = a
+            elif op.prim is LOOP:
+                inner = op.regions[0]
+                for k, init in enumerate(op.args[1]):
+                    if inner.exit[k + 1] is inner.params[k + 1] and init is not UNDEF:
+                        mapping[inner.params[k + 1]] = init
+                        mapping[op.results[k]] = init
+            at += 1
+
+    visit(body)
+    return mapping
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is Value or type(b) is Value:
+        return a is b
+    return type(a) is type(b) and isinstance(a, (int, float, bool, complex, str)) and repr(a) == repr(b)
+
+
+def _defined_in(a: Any, op: Op) -> bool:
+    if type(a) is not Value:
+        return False
+    from ..ir.rewrite import enclosing, region_of
+
+    return any(r in op.regions for r in enclosing(region_of(a)))
+
+
+def use_counts(body: Region) -> dict[Value, int]:
+    return {v: len(users) for v, users in collect_uses(body).items()}
+
+
+__all__ = ["drop_dead", "fold_control", "may_drop", "simplify", "opset"]

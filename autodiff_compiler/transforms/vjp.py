@@ -1,0 +1,529 @@
+"""Reverse mode: from the IR of a function to the IR of its adjoint, forward sweep and backward sweep in one function.
+
+The backward sweep is built first, reading forward values by name wherever they were defined; `residuals.place` then decides how each
+of those reads gets its value (it is still there, it is recomputed, it is kept on a stack). So what is saved is exactly what is
+read after simplification. Reference: Griewank and Walther, Evaluating Derivatives (2008), chapters 3 and 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.activity import active_values
+from ..ir import opset
+from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, type_of
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
+from ..ir.rewrite import clone_function, region_of
+from ..ir.types import PY_FLOAT, Ty
+from ..rules import registry
+from . import algebra
+from .residuals import place
+
+DERIVED = "derived"  # the tag of operations that no user wrote; they may be dropped when unused
+
+
+@dataclass
+class Mirror:
+    """Which forward regions a backward region runs once for each run of.
+
+    `body` is the forward region, `sites` the innermost regions in which the path through it is decided: whatever the backward region
+    needs is visible at the end of each of them, and exactly one of them runs.
+    """
+
+    body: Region
+    sites: list[Region]
+
+
+@dataclass
+class Bind:
+    """On this path, the results of an ``if`` are what the region `chosen` hands out."""
+
+    op: Op
+    chosen: int
+
+
+@dataclass
+class Kept:
+    """An ``if`` of which both branches lie on the path."""
+
+    op: Op
+    paths: list[Path]
+
+
+@dataclass
+class Path:
+    """One way through a region: operations in order, with decided branches spliced in."""
+
+    items: list[Op | Bind | Kept]
+    sites: list[Region]
+
+
+def differentiate(
+    fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False
+) -> Function:
+    """The adjoint of `fn` with respect to the parameters numbered `wrt`.
+
+    The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if `keep_results`, then
+    one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward sweep.
+    """
+    forward, _ = clone_function(fn)
+    reverse = Reverse(forward, [forward.params[i] for i in wrt])
+    return reverse.run(seeds, keep_results, fn)
+
+
+class Reverse:
+    def __init__(self, forward: Function, wrt: list[Value]):
+        self.fn = forward
+        self.wrt = wrt
+        for op in forward.body.walk():
+            op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+        self.active = active_values(forward.body, wrt, is_nondiff)
+        self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
+        self.b = algebra.install(Builder(forward.body))
+        self.b.tag = DERIVED
+
+    def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
+        body = self.fn.body
+        forward_results = body.exit
+        count = len(body.ops)
+        ops = list(body.ops)
+        body.tag = Mirror(body, [body])
+        env: dict[Value, Any] = {}
+        new_params: list[Value] = []
+        with self.b.active():
+            for k, out in enumerate(forward_results):
+                seed = seeds[k] if seeds is not None else None
+                if seed is None:
+                    t = type_of(out)
+                    if not t.may_be_float:
+                        continue
+                    t = Ty("any", None, t.dims) if t.kind != "array" else Ty("any", None, None)
+                    seed = body.param(t, f"{_hint(out) or 'out'}_bar")
+                    new_params.append(seed)
+                if type(out) is Value and out in self.active:
+                    self.add(env, out, seed)
+            for op in ops:
+                if op.prim is STACK_NEW and op.result in self.active:
+                    self.stacks[op.result] = self.b.emit(STACK_NEW)
+                    self.stacks[op.result].hint = f"{op.result.hint}_bar"
+            self.backward(Path(list(ops), [body]), env)
+            grads = []
+            for v in self.wrt:
+                g = env.get(v)
+                if g is None:
+                    g = self.b.emit(ZEROS, v)
+                grads.append(g)
+        body.exit = (tuple(forward_results) if keep_results else ()) + tuple(grads)
+        name_adjoints(body)
+        result = Function(source.name, body, dict(source.meta))
+        result.meta["forward_ops"] = count
+        result.meta["seed_params"] = len(new_params)
+        place(result)
+        return result
+
+    # --- cotangents -----------------------------------------------------------------------------------------------
+
+    def add(self, env: dict[Value, Any], v: Any, g: Any) -> None:
+        """Add a contribution to the cotangent of `v`."""
+        if type(v) is not Value or v not in self.active or g is None:
+            return
+        g = self.b.emit(SUM_TO, g, v)
+        known = env.get(v)
+        if known is None:
+            env[v] = g
+        elif v.type.is_scalar:
+            env[v] = self.b.emit(ADD, known, g)
+        else:
+            env[v] = self.b.emit(ACCUM, known, g)
+        bar = env[v]
+        if type(bar) is Value and not bar.hint and v.hint:
+            bar.hint = f"{v.hint}_bar"
+
+    def zeros(self, v: Value) -> Any:
+        return 0.0 if v.type.is_scalar else self.b.emit(ZEROS, v)
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def backward(self, path: Path, env: dict[Value, Any]) -> None:
+        for item in reversed(path.items):
+            if isinstance(item, Bind):
+                chosen = item.op.regions[item.chosen]
+                for result, arg in zip(item.op.results, chosen.exit):
+                    self.add(env, arg, env.pop(result, None))
+                continue
+            op = item.op if isinstance(item, Kept) else item
+            self.b.loc = op.loc
+            if op.prim is IF:
+                paths = item.paths if isinstance(item, Kept) else [Path(list(r.ops), [r]) for r in op.regions]
+                self.backward_if(op, paths, env)
+            elif op.prim is LOOP:
+                self.backward_loop(op, env)
+            elif op.prim is PUSH:
+                stack, v = op.args
+                if stack in self.stacks:
+                    g = self.b.emit(POP, self.stacks[stack])
+                    if type(v) is Value and v in self.active:
+                        g.type = cotangent_type(v)
+                        self.add(env, v, g)
+            elif op.prim is POP:
+                g = env.pop(op.result, None)
+                if op.args[0] in self.stacks:
+                    self.b.emit(PUSH, self.stacks[op.args[0]], self.zeros(op.result) if g is None else g)
+            elif any(r in env for r in op.results):
+                self.backward_op(op, env)
+
+    def backward_op(self, op: Op, env: dict[Value, Any]) -> None:
+        bars = [env.pop(r, None) for r in op.results]
+        if op.prim is SET:
+            a, path, v = op.args
+            g = bars[0]
+            if type(v) is Value and v in self.active:
+                self.add(env, v, self.b.emit(GET, g, path))
+            if a in self.active:
+                self.add(env, a, self.b.emit(SET, g, path, 0.0))
+            return
+        if op.prim is GET:
+            a, path = op.args
+            known = env.get(a)
+            env[a] = self.b.emit(ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0]))
+            if not env[a].hint and a.hint:
+                env[a].hint = f"{a.hint}_bar"
+            return
+        g = bars[0] if op.prim.nout == 1 else tuple(bars)
+        out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
+        for name, arg in named_arguments(op):
+            if not any(v in self.active for v in leaves(arg)):
+                continue
+            rule = registry.pullback(op.prim, name)
+            if rule is None:
+                if is_nondiff(op):
+                    continue
+                raise missing_rule(op, name)
+            contribution = rule(g, out, *op.args, **op.kwargs)
+            self.distribute(env, arg, contribution)
+
+    def match_part(self, op: Op, g: Any) -> Any:
+        """The cotangent of an element or a slice: of its shape."""
+        return self.b.emit(SUM_TO, g, op.result)
+
+    def distribute(self, env: dict[Value, Any], arg: Any, g: Any) -> None:
+        if g is None:
+            return
+        if isinstance(arg, (tuple, list)):
+            for item, part in zip(arg, g):
+                self.distribute(env, item, part)
+        else:
+            self.add(env, arg, g)
+
+    # --- control flow ---------------------------------------------------------------------------------------------
+
+    def backward_if(self, op: Op, paths: list[Path], env: dict[Value, Any]) -> None:
+        bars = [(result, env.pop(result, None)) for result in op.results]
+        self.branch(
+            op.args[0],
+            [(op.regions[k], paths[k], [(op.regions[k].exit[n], g) for n, (_, g) in enumerate(bars)]) for k in (0, 1)],
+            env,
+        )
+
+    def branch(
+        self, cond: Any, sides: list[tuple[Region, Path | None, list[tuple[Any, Any]]]], env: dict[Value, Any],
+        likes: dict[Value, Value] | None = None,
+    ) -> None:  # fmt: skip
+        """Run one of two backward regions; each starts from `env` plus the cotangents given for some values.
+
+        A side without path passes its cotangents on; `likes` names values of the same shapes that are in scope there.
+        """
+        regions: list[Region] = []
+        envs: list[dict[Value, Any]] = []
+        loc = self.b.loc
+        for source, path, bars in sides:
+            sites = path.sites if path is not None else [source]
+            region = Region(sites[0].dims if len(sites) == 1 else source.dims)
+            region.tag = Mirror(source, sites) if path is not None else None
+            if path is None:
+                region.dims = self.b.region.dims.child()
+            inner = dict(env)
+            with self.b.inside(region):
+                if path is None:
+                    inner.update((v, g) for v, g in bars if g is not None and v in self.active)
+                else:
+                    for v, g in bars:
+                        self.add(inner, v, g)
+                    self.backward(path, inner)
+            regions.append(region)
+            envs.append(inner)
+        self.b.loc = loc
+        touched: list[Value] = []
+        for inner in envs:
+            for v, g in inner.items():
+                if (v not in env or env[v] is not g) and v not in touched and self.outlives(v, sides):
+                    touched.append(v)
+        exits: list[list[Any]] = [[], []]
+        types, hints = [], []
+        for v in touched:
+            for k in (0, 1):
+                g = envs[k].get(v)
+                if g is None:
+                    with self.b.inside(regions[k]):
+                        g = self.zeros(likes[v] if likes and v in likes and sides[k][1] is None else v)
+                exits[k].append(g)
+            types.append(join_cotangents(v, [e[-1] for e in exits]))
+            hints.append(f"{v.hint}_bar" if v.hint else "")
+        for region, out in zip(regions, exits):
+            region.exit = tuple(out)
+        if not touched and not any(has_effects(r) for r in regions):
+            return
+        for v, result in zip(touched, self.b.if_(cond, regions[0], regions[1], types, hints)):
+            result.op.tag = DERIVED  # type: ignore[union-attr]
+            env[v] = result
+
+    def outlives(self, v: Value, sides: list[tuple[Region, Path | None, list[tuple[Any, Any]]]]) -> bool:
+        """`v` is defined outside of the regions of the branch."""
+        here = region_of(v)
+        for source, path, _ in sides:
+            if path is not None and inside(here, source):
+                # A path through a loop's body ends at the body's own start: its parameters outlive the branch.
+                if source.op is not None and source.op.prim is LOOP and v in source.params:
+                    continue
+                return False
+        return True
+
+    def backward_loop(self, op: Op, env: dict[Value, Any]) -> None:
+        (body,) = op.regions
+        range_, inits = op.args
+        *results, trips, code = op.results
+        slots = [
+            k for k, r in enumerate(results) if body.params[k + 1] in self.active or r in self.active
+        ]  # fmt: skip
+        bars = {k: env.pop(results[k], None) for k in range(len(results))}
+        normal = path_through(body, exits=False)
+        leaving = path_through(body, exits=True)
+        params = [body.params[k + 1] for k in range(len(results))]
+        if leaving is not None:
+            # The trip that left the loop comes first in reverse; without one, the carried cotangents pass on as they are.
+            self.branch(
+                self.b.emit(opset.PRIMS[_ne()], code, 0),
+                [
+                    (body, leaving, [(body.exit[k + 1], bars[k]) for k in range(len(results))]),
+                    (body, None, [(params[k], bars[k]) for k in range(len(results))]),
+                ],
+                env,
+                dict(zip(params, results)),
+            )
+            bars = {k: env.pop(params[k], None) for k in range(len(results))}
+        if normal is not None:
+            self.reversed_trips(op, body, normal, slots, bars, params, trips, env, leaving is not None)
+            for k in range(len(results)):
+                if k in slots:
+                    self.add(env, inits[k], bars[k])
+        else:
+            for k in range(len(results)):
+                self.add(env, inits[k], bars[k])
+
+    def reversed_trips(
+        self, op: Op, body: Region, path: Path, slots: list[int], bars: dict[int, Any], params: list[Value], trips: Value,
+        env: dict[Value, Any], partial: bool,
+    ) -> None:  # fmt: skip
+        """The loop over the completed trips in reverse; `bars` holds the carried cotangents, before and after."""
+        results = op.results[:-2]
+        free = [v for v in free_values(body) if v in self.active and v not in self.stacks]
+        slots = [k for k in slots if bars[k] is not None or params[k] in self.active]
+        if not slots and not any(bars.values()):
+            if not free:
+                return
+        range_ = op.args[0]
+        if range_ is None:
+            reverse: tuple[Any, ...] = (0, trips, 1, True)
+        elif not partial:
+            reverse = (range_[0], range_[1], range_[2], not (len(range_) > 3 and range_[3]))
+        else:
+            start, stop, step = range_[:3]
+            if len(range_) > 3 and range_[3]:
+                # The loop ran backwards from the last of the range: its completed trips are the last `trips` of it.
+                last = start + (self.b.emit(opset.RANGE_LEN, start, stop, step) - 1) * step
+                reverse = (last - (trips - 1) * step, last + step, step, False)
+            else:
+                reverse = (start, start + trips * step, step, True)
+        region = Region(path.sites[0].dims if len(path.sites) == 1 else body.dims)
+        region.tag = Mirror(body, path.sites)
+        region.param(body.params[0].type, body.params[0].hint)
+        inits = []
+        carried: list[Value] = []
+        inner: dict[Value, Any] = {}
+        for k in slots:
+            init = bars[k]
+            inits.append(self.zeros(results[k]) if init is None else init)
+            carried.append(region.param(cotangent_type(body.exit[k + 1]), f"{params[k].hint}_bar" if params[k].hint else ""))
+        for v in free:
+            known = env.get(v)
+            inits.append(self.zeros(v) if known is None else known)
+            carried.append(region.param(cotangent_type(v), f"{v.hint}_bar" if v.hint else ""))
+        for v, p in zip(free, carried[len(slots) :]):
+            inner[v] = p
+        out: list[Any] = []
+        with self.b.inside(region):
+            for k, p in zip(slots, carried):
+                self.add(inner, body.exit[k + 1], p)
+            self.backward(path, inner)
+            for k in slots:
+                g = inner.get(params[k])
+                out.append(self.zeros(params[k]) if g is None else g)
+            out += [inner[v] for v in free]
+        region.exit = (0, *out)
+        self.b.loc = op.loc
+        types = [cotangent_type(op.args[1][k]) for k in slots] + [cotangent_type(v) for v in free]
+        new = self.b.loop(reverse, tuple(inits), region, types, [p.hint for p in carried])  # type: ignore[arg-type]
+        new[0].op.tag = DERIVED  # type: ignore[union-attr]
+        for k, r in zip(slots, new):
+            bars[k] = r
+        for v, r in zip(free, new[len(slots) :]):
+            env[v] = r
+
+
+def _ne() -> Any:
+    import operator
+
+    return operator.ne
+
+
+def cotangent_type(v: Any) -> Ty:
+    """The facts that hold of any cotangent of `v`: its shape; its dtype where that is certain."""
+    t = type_of(v)
+    if t.is_scalar:
+        return Ty("scalar", t.dtype if t.is_float else None, ())
+    if t.kind == "list":
+        return Ty("list", elem=t.elem if t.elem is None or not t.elem.is_scalar else Ty("scalar", t.elem.dtype, ()))
+    return Ty(t.kind, t.dtype if t.is_float else None, t.dims)
+
+
+def join_cotangents(v: Value, bars: list[Any]) -> Ty:
+    types = [type_of(g) for g in bars]
+    if types[0] == types[1]:
+        return types[0]
+    return cotangent_type(v)
+
+
+def inside(region: Region, ancestor: Region) -> bool:
+    from ..ir.rewrite import enclosing
+
+    return any(r is ancestor for r in enclosing(region))
+
+
+def has_effects(region: Region) -> bool:
+    return any(op.prim.effects for op in region.walk())
+
+
+def free_values(region: Region) -> list[Value]:
+    """Values that a region reads and that are defined outside of it, in order of first use."""
+    defined: set[Value] = set(region.params)
+    out: dict[Value, None] = {}
+    for op in region.walk():
+        defined.update(op.results)
+        for inner in op.regions:
+            defined.update(inner.params)
+
+    def use(arg: Any) -> None:
+        for v in leaves(arg):
+            if v not in defined:
+                out[v] = None
+
+    for op in region.walk():
+        use(op.args)
+        use(op.kwargs)
+        for inner in op.regions:
+            use(inner.exit)
+    use(region.exit)
+    return list(out)
+
+
+def path_through(body: Region, exits: bool) -> Path | None:
+    """The path through a loop's body on which its exit code is zero, or on which it is not; None if there is none."""
+    return _path(body, body.exit[0], exits)
+
+
+def _outcomes(region: Region, code: Any) -> set[bool]:
+    """Whether the exit code handed out by a region can be non-zero, can be zero."""
+    if type(code) is not Value:
+        return {code != 0}
+    # Behind a guard ``if code == 0``, the guard says it.
+    inner: Region | None = region
+    while inner is not None and inner.op is not None and inner.op.prim is IF:
+        cond = inner.op.args[0]
+        if type(cond) is Value and cond.op is not None and cond.op.prim is opset.EQ:
+            if cond.op.args[0] is code and cond.op.args[1] == 0 and type(cond.op.args[1]) is int:
+                return {inner.op.regions[1] is inner}
+        inner = inner.op.parent
+    if code.op is not None and code.op.prim is IF:
+        k = code.op.results.index(code)
+        return set().union(*(_outcomes(r, r.exit[k]) for r in code.op.regions))
+    return {False, True}
+
+
+def _path(region: Region, code: Any, exits: bool) -> Path | None:
+    outcomes = _outcomes(region, code)
+    if exits not in outcomes:
+        return None
+    items: list[Any] = list(region.ops)
+    if len(outcomes) == 1:
+        return Path(items, [region])
+    owner = code.op
+    if owner is None or owner.prim is not IF or owner.parent is not region:
+        raise undecided(region)
+    k = owner.results.index(code)
+    paths = [_path(r, r.exit[k], exits) for r in owner.regions]
+    at = items.index(owner)
+    if at != len(items) - 1 and any(inner.regions or inner.prim.effects for inner in items[at + 1 :]):
+        raise undecided(region)
+    if paths[0] is not None and paths[1] is not None:
+        items[at] = Kept(owner, [paths[0], paths[1]])
+        return Path(items, paths[0].sites + paths[1].sites)
+    chosen = 0 if paths[0] is not None else 1
+    path = paths[chosen]
+    assert path is not None
+    items[at : at + 1] = [*path.items, Bind(owner, chosen)]
+    return Path(items, path.sites)
+
+
+def undecided(region: Region) -> Exception:
+    from ..errors import UnsupportedError
+
+    loc = region.op.loc if region.op is not None else None
+    return UnsupportedError(
+        "this loop is left in a way that the reverse sweep cannot follow", loc, "leave it by one plain `if ...: break`"
+    )
+
+
+def is_nondiff(op: Op) -> bool:
+    return registry.is_nondiff(op.prim)
+
+
+def named_arguments(op: Op) -> list[tuple[str, Any]]:
+    """The operation's arguments with the names of the parameters that they bind."""
+    out: list[tuple[str, Any]] = []
+    params = op.prim.params
+    for position, arg in enumerate(op.args):
+        if position < len(params) and params[position].startswith("*"):
+            out.append((params[position], op.args[position:]))
+            break
+        out.append((params[position] if position < len(params) else f"argument {position + 1}", arg))
+    out += list(op.kwargs.items())
+    return out
+
+
+def missing_rule(op: Op, name: str) -> Exception:
+    from ..errors import RuleLookupError
+
+    return RuleLookupError(
+        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, which depends on a differentiated input",
+        op.loc,
+        "register one with autodiff_compiler.vjp_rule (docs/rules.md), or keep the value out of the differentiated path",
+    )
+
+
+def name_adjoints(body: Region) -> None:
+    """Name after their primal the cotangents that go unnamed."""
+
+
+__all__ = ["DERIVED", "Mirror", "UNDEF", "PY_FLOAT", "differentiate"]

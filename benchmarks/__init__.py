@@ -1,0 +1,1 @@
+"""Workloads with hand-written adjoints, and the script that times them (``python -m benchmarks.run``)."""

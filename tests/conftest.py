@@ -1,0 +1,22 @@
+"""Command line options of the tests, and what every test runs under."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+# Tests must neither read what other versions left in the user's cache nor leave anything there. Tests of the cache set
+# their own.
+os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--programs", type=int, default=500, help="how many random programs to check (default 500)")
+    parser.addoption("--first-program", type=int, default=0, help="the seed of the first random program")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what is emitted now")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))

@@ -1,0 +1,121 @@
+"""Imports flow one way: each part of the package sees only the parts below it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "autodiff_compiler"
+
+# For each part, the other parts that it may import.
+BELOW: dict[str, set[str]] = {
+    "errors": set(),
+    "runtime": set(),
+    "kernels": set(),
+    "tree": {"errors"},
+    "ir": {"errors", "runtime", "kernels"},
+    "analysis": {"errors", "runtime", "kernels", "ir"},
+    "rules": {"errors", "runtime", "kernels", "ir"},
+    "frontend": {"errors", "runtime", "kernels", "tree", "ir"},
+    "codegen": {"errors", "runtime", "kernels", "tree", "ir"},
+    "transforms": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "rules"},
+    "api": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "rules", "frontend", "codegen", "transforms"},
+    "tape": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "rules", "transforms", "codegen", "api"},
+    "compat": {"errors", "runtime", "tree", "api", "tape", "rules"},
+    # The command line uses the package as a user does.
+    "cli": {"errors", ""},
+    "__main__": {"cli"},
+}
+# Heavy libraries, and the only places that may import them when the package is imported.
+ALLOWED_THIRD_PARTY = {
+    "numba": {"codegen/numba.py"},
+    "scipy": set(),
+    "matplotlib": set(),
+    "pygments": {"cli.py"},
+    "astunparse": {"codegen/unparse.py"},
+    "gast": set(),
+}
+
+
+def part_of(path: Path) -> str:
+    relative = path.relative_to(PACKAGE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def for_type_checkers_only(tree: ast.Module) -> set[ast.AST]:
+    out: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for statement in node.body:
+                out.update(ast.walk(statement))
+    return out
+
+
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """The modules that a file imports, anywhere in it, as absolute names with their lines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = for_type_checkers_only(tree)
+    package = ["autodiff_compiler", *path.relative_to(PACKAGE).parts[:-1]]
+    out = []
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            out += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = [*base, *(node.module or "").split(".")] if node.module else base
+            # `from . import x` may import a module x; `from .x import y` imports x.
+            out += [(node.lineno, ".".join([*base, alias.name])) for alias in node.names]
+    return out
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_flow_one_way(path: Path) -> None:
+    part = part_of(path)
+    if part == "__init__":
+        return  # the public API collects from everywhere
+    assert part in BELOW, (
+        f"{path.relative_to(PACKAGE)} is in no known layer; add it to this test and to docs/architecture.md"
+    )
+    for line, name in imports_of(path):
+        if name.split(".")[0] != "autodiff_compiler":
+            continue
+        pieces = name.split(".")[1:]
+        known = bool(pieces) and ((PACKAGE / pieces[0]).is_dir() or (PACKAGE / f"{pieces[0]}.py").exists())
+        target = pieces[0] if known else ""
+        if pieces and pieces[0].startswith("__"):
+            continue  # __version__
+        assert target == part or target in BELOW[part], f"{path}:{line}: {part} must not import {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_heavy_libraries_stay_in_their_places(path: Path) -> None:
+    for line, name in imports_of(path):
+        library = name.split(".")[0]
+        if library in ALLOWED_THIRD_PARTY:
+            where = path.relative_to(PACKAGE).as_posix()
+            assert where in ALLOWED_THIRD_PARTY[library], f"{path}:{line}: imports {library}"
+
+
+def test_every_folder_is_a_package() -> None:
+    for folder in {p.parent for p in FILES}:
+        assert (folder / "__init__.py").exists(), folder
+
+
+def test_the_checker_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    (tmp_path / "rules").mkdir()
+    file = tmp_path / "rules" / "a.py"
+    file.write_text("from . import b\nfrom ..ir.core import Value\nfrom .. import api\nimport numpy as np\n")
+    assert [name for _, name in imports_of(file)] == [
+        "autodiff_compiler.rules.b",
+        "autodiff_compiler.ir.core.Value",
+        "autodiff_compiler.api",
+        "numpy",
+    ]

@@ -1,0 +1,54 @@
+"""Random programs: none wrong, and not too many refused. ``pytest --programs 5000`` runs more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests import random_programs
+from tests.program_generator import generate
+
+BATCHES = 10
+# The share of programs that the compiler may refuse. It should only ever go down.
+REFUSED_AT_MOST = 0.10
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_random_programs(batch: int, request: pytest.FixtureRequest) -> None:
+    count, start = request.config.getoption("--programs"), request.config.getoption("--first-program")
+    results = {}
+    for seed in range(start + batch, start + count, BATCHES):
+        results[seed] = random_programs.check(generate(seed, seed % 4), seed, second=seed % 5 == 0)
+    wrong = {seed: text for seed, text in results.items() if text.startswith("WRONG")}
+    for seed in list(wrong)[:3]:
+        print(f"seed {seed}: {wrong[seed]}\n{generate(seed, seed % 4)}")
+    assert not wrong
+    refused = {seed: text for seed, text in results.items() if text.startswith("refused")}
+    assert len(refused) <= max(3, REFUSED_AT_MOST * len(results)), refused
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_generated_programs_are_deterministic_and_run(level: int) -> None:
+    for seed in range(100):
+        source = generate(seed, level)
+        assert source == generate(seed, level)
+        for n in (4, 6):
+            with np.errstate(all="ignore"):
+                value = random_programs.load(source)["f"](*random_programs.arguments(source, seed, n))
+            assert np.shape(value) == ()
+
+
+def test_judge_tells_right_from_wrong_and_from_a_kink() -> None:
+    def f(x, y, s):
+        return np.sum(x * x) * s + max(s, 1.0)
+
+    args = (np.array([1.0, 2.0]), np.array([1.0]), 1.0)
+    assert random_programs.judge(f, args, 0, (1,), 4.0, 1.0) is True
+    assert random_programs.judge(f, args, 0, (1,), 4.1, 1.0) is False
+    assert random_programs.judge(f, args, 2, (), 5.0, 1.0) is None
+
+
+def test_shrink_keeps_the_failure_and_drops_the_rest() -> None:
+    source = "def f(x):\n    a = 1\n    for i in range(3):\n        b = 2\n        x[0] = i\n    return a\n"
+    small = random_programs.shrink(source, lambda text: "x[0] = i" in text)
+    assert "x[0] = i" in small and "b = 2" not in small and "return" not in small
