@@ -169,6 +169,16 @@ def full_like(x: Any, g: Any) -> Any:
     return g.copy() if isinstance(g, np.ndarray) else g
 
 
+def as_scalar(a: Any) -> Any:
+    """`a` itself if it is a real floating scalar; raises NonScalarOutputError if not."""
+    if np.ndim(a) or np.result_type(a).kind != "f":
+        from .errors import NonScalarOutputError
+
+        what = f"{np.result_type(a)} of shape {np.shape(a)}" if np.ndim(a) else str(np.result_type(a))
+        raise NonScalarOutputError(f"grad needs a real scalar result; this one is {what}", None, "sum it, or use vjp")
+    return a
+
+
 def finish(g: Any, x: Any) -> Any:
     """The cotangent `g` of `x` as the caller gets it: of x's kind, shape and dtype."""
     if isinstance(x, list):

@@ -310,6 +310,9 @@ class BuiltinCalls(Calls):
             return fn(*args)
         return self.emit(node, opaque(fn, fn.__name__), *[self.plain(a, node) for a in args])
 
+    def b_partial(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return Partial(args[0], tuple(args[1:]), tuple(kwargs), tuple(kwargs.values()))
+
     def b_slice(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 1, 3, kwargs, node, "slice")
         return SliceOf(None, args[0], None) if len(args) == 1 else SliceOf(*args, *[None] * (3 - len(args)))
@@ -551,5 +554,7 @@ _BUILTINS: dict[Any, str] = {
     for name, obj in vars(builtins).items()
     if not name.startswith("_") and callable(obj) and not (isinstance(obj, type) and issubclass(obj, BaseException))
 }
+
+_BUILTINS[functools.partial] = "partial"
 
 __all__ = ["BuiltinCalls", "LIST_APPEND"]

@@ -427,6 +427,8 @@ class Expressions(Core):
         path = av.path or (("object", obj),)
         if isinstance(obj, type):
             return self.class_attribute(av, name, node)
+        if isinstance(obj, np.ufunc) and name in ("at", "reduce", "accumulate", "outer", "reduceat"):
+            return Bound(name, av)
         if isinstance(obj, (types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
             try:
                 value = getattr(obj, name)

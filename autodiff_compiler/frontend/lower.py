@@ -203,4 +203,4 @@ class _OutermostFrame:
         self.captured = False
 
 
-__all__ = ["Guard", "Input", "Interpreter", "Lowered", "lower"]
+__all__ = ["Guard", "Input", "Interpreter", "Lowered", "bind_arguments", "lower"]

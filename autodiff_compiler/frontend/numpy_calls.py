@@ -24,6 +24,7 @@ _AS_FUNCTION = {
     )
 }  # fmt: skip
 _AS_FUNCTION["conjugate"] = np.conj
+_WRITERS = {np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.random.shuffle}
 _STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
 
 
@@ -38,6 +39,10 @@ class NumpyCalls(BuiltinCalls):
             return None
         if name is not None:
             return getattr(self, "n_" + name)  # type: ignore[no-any-return]
+        if obj in _WRITERS:
+            return lambda args, kwargs, node: self.fail(
+                f"np.{obj.__name__} writes into its argument, which is not supported", node, "store with a subscript, a[i] = v"
+            )
         if obj in _STATIC:
             return lambda args, kwargs, node: self.static_call(obj, args, kwargs, node)
         return None

@@ -81,6 +81,10 @@ class Joiner:
         self.states = (a, b)
         self.regions = regions
         self.dead = (False, False)
+        # A path that returns: what it left in the names of this frame is not read any more.
+        self.returned = (False, False)
+        self.frame_env = -1
+        self.start: State | None = None
         self.exits: tuple[list[Any], list[Any]] = ([], [])
         self.results: list[Value] = []
         self.known: dict[Any, Value] = {}
@@ -299,6 +303,10 @@ class Joiner:
                 x, y = xs.get(name, MISSING), ys.get(name, MISSING)
                 if x is y:
                     names[name] = x
+                elif env == self.frame_env and name != "$ret" and any(self.returned):
+                    kept = self.merge_returned(env, name, x, y)
+                    if kept is not MISSING:
+                        names[name] = kept
                 elif name == "$ret":
                     names[name] = self.merge_parts(x, y, "")
                 else:
@@ -311,6 +319,20 @@ class Joiner:
             out.heap[cell] = x if x is y else self.merge_content(x, y, x.hint if type(x) is Value else "")
         self.link_all()
         return out
+
+    def merge_returned(self, env: int, name: str, x: Any, y: Any) -> Any:
+        """A name of a frame that one of the paths has left."""
+        if all(self.returned):
+            return MISSING
+        live = y if self.returned[0] else x
+        if live is MISSING:
+            return MISSING
+        before = self.start.envs.get(env, {}).get(name, MISSING) if self.start is not None else MISSING
+        if live is before or type(live) is Conflict:
+            return live
+        if type(live) is Maybe:
+            return self.merge(MISSING if self.returned[0] else live, live if self.returned[0] else MISSING, name)
+        return self.merge_parts(MISSING if self.returned[0] else live, live if self.returned[0] else MISSING, name)
 
     def link_all(self) -> None:
         """Two cells may share memory after the join if they may on one of the paths."""

@@ -111,12 +111,15 @@ class Statements(Expressions):
         with self.path(start.fork(), regions[1]):
             states.append(self.state)
         self.at(rest[0])
-        return self.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes)
+        return self.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes, start)
 
-    def join_paths(self, cond: Any, regions: Any, states: list[Any], codes: list[Any], second: frozenset[int] | None = None) -> Any:
+    def join_paths(self, cond: Any, regions: Any, states: list[Any], codes: list[Any], second: frozenset[int] | None = None, start: Any = None) -> Any:
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
         joiner = self.joiner(states[0], states[1], regions)
         joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
+        joiner.returned = (self.possible(codes[0]) == {RETURN}, (second or self.possible(codes[1])) == {RETURN})
+        joiner.frame_env = -1 if self.frame.captured else self.frame.env
+        joiner.start = start
         self.state = joiner.run()
         possible = self.possible(codes[0]) | (second or self.possible(codes[1]))
         if joiner.dead[0] or joiner.dead[1]:
@@ -169,7 +172,7 @@ class Statements(Expressions):
         for k in (0, 1):
             if codes[k] is DEAD:
                 states[k] = start.fork()
-        return self.join_paths(cond, regions, states, codes), moved
+        return self.join_paths(cond, regions, states, codes, None, start), moved
 
     # --- simple statements ----------------------------------------------------------------------------------------
 

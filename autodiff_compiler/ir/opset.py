@@ -312,6 +312,8 @@ FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k), total=lambda b, a, k: True,
     unique=True,
 )  # fmt: skip
+# `a` itself if it is a real floating scalar, else a NonScalarOutputError.
+AS_SCALAR = define("as_scalar", runtime.as_scalar, "a", infer=lambda b, a, k: Ty("any", type_of(a[0]).dtype, ()), alias="view")
 # The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
 FINISH = define("finish", runtime.finish, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
 

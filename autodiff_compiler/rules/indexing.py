@@ -63,7 +63,22 @@ def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
     return g
 
 
-constant_in((opset.SUM_TO, opset.SPREAD), "x")
+@vjp(opset.COPY, "a")
+def _copy(g: Any, out: Any, a: Any) -> Any:
+    return g
+
+
+@vjp(opset.FULL_LIKE, "g")
+def _full_like(g: Any, out: Any, x: Any, g_: Any) -> Any:
+    return g
+
+
+@vjp(opset.FINISH, "g")
+def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return lib.spread(g, g_)
+
+
+constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,343 @@
+"""Specialisation: which compiled code is valid for the arguments of a call, and the fast way to it.
+
+Code is compiled for the types of the arguments: Python types of numbers, dtype, number of axes and the axes of length 1 of arrays,
+and the identity of the functions that it found in globals and closures. Each compiled entry gets a small generated function that
+checks all this and fetches the hidden inputs; shapes seen before are looked up in a set, so they cost one hash.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import AliasError, ArgumentError, AutodiffError
+from ..frontend import Guard, Lowered, bind_arguments, key_of, lower
+from ..ir.types import Dim, DimLike
+from ..tree import flatten
+
+MAX_ENTRIES = 128
+MAX_SHAPES = 4096
+
+
+class _Miss:
+    """What an entry returns for arguments that it is not valid for."""
+
+    def __repr__(self) -> str:
+        return "miss"
+
+
+MISS = _Miss()
+
+
+def signature_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The part of the arguments that code is specialised on: a hashable key.
+
+    >>> signature_of((1.0,))
+    (('number', <class 'float'>),)
+    """
+    leaves, tree = flatten(args)
+    key: tuple[Any, ...] = tuple([key_of(x) for x in leaves])
+    return key if tree == ("tuple", tuple([("leaf", k) for k in range(len(args))])) else (*key, repr(tree))
+
+
+class _Names:
+    """The local names and constants of one generated function."""
+
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {"ndarray": np.ndarray, "MISS": MISS}
+        self.constants: dict[int, str] = {}
+        self.lines: list[str] = []
+        self.locals: dict[Any, str] = {}
+
+    def constant(self, obj: Any) -> str:
+        if obj is None or obj is True or obj is False:
+            return repr(obj)
+        if type(obj) in (int, str):
+            return repr(obj)
+        name = self.constants.get(id(obj))
+        if name is None:
+            name = self.constants[id(obj)] = f"k{len(self.constants)}"
+            self.namespace[name] = obj
+        return name
+
+    def fetch(self, path: tuple[tuple[Any, ...], ...]) -> str:
+        """The local that holds the object at the path; emits the fetch at the first use."""
+        found = self.locals.get(path)
+        if found is not None:
+            return found
+        step = path[-1]
+        kind = step[0]
+        if kind == "arg":
+            return f"a{step[1]}"
+        if kind == "global":
+            text = f"{self.constant(step[1].__globals__)}[{step[2]!r}]"
+        elif kind == "cell":
+            fn = step[1]
+            text = f"{self.constant(fn.__closure__[fn.__code__.co_freevars.index(step[2])])}.cell_contents"
+        elif kind == "default":
+            field = "__defaults__" if isinstance(step[2], int) else "__kwdefaults__"
+            text = f"{self.constant(step[1])}.{field}[{step[2]!r}]"
+        elif kind == "object":
+            return self.constant(step[1])
+        elif kind == "item":
+            text = f"{self.fetch(path[:-1])}[{self.constant(step[1])}]"
+        else:
+            text = f"{self.fetch(path[:-1])}.{step[1]}" if step[1].isidentifier() else f"getattr({self.fetch(path[:-1])}, {step[1]!r})"
+        name = f"v{len(self.locals)}"
+        self.locals[path] = name
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def check(self, condition: str) -> None:
+        self.lines.append(f"if not ({condition}): return MISS")
+
+    def guard(self, guard: Guard) -> None:
+        expected = guard.expected
+        if guard.kind == "absent":
+            self.check(f"{expected!r} not in {self.constant(guard.path[0][1].__globals__)}")
+            return
+        x = self.fetch(guard.path)
+        e = self.constant(expected)
+        if guard.kind == "is" or (guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)):
+            self.check(f"{x} is {e}")
+        elif guard.kind == "eq":
+            t = self.constant(type(expected))
+            same = f"{x} is {e} or " if e.startswith("k") else ""
+            self.check(f"{same}(type({x}) is {t} and {x} == {e})")
+        elif guard.kind == "type":
+            self.check(f"type({x}) is {self.constant(expected)}")
+        elif guard.kind == "len":
+            self.check(f"len({x}) == {expected}")
+        elif guard.kind == "keys":
+            self.check(f"tuple({x}) == {self.constant(expected)}")
+        else:
+            raise AssertionError(guard.kind)
+
+
+class Entry:
+    """One compiled function and the check of what it is valid for: ``entry.call(*args)`` gives `MISS` where it is not."""
+
+    def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any]):
+        self.fn = fn
+        self.lowered = lowered
+        self.run = run
+        self.shapes: set[Any] = set()
+        self.call = self._generate()
+
+    def _generate(self) -> Callable[..., Any]:
+        low = self.lowered
+        names = _Names()
+        n = len(low.params)
+        arrays: list[str] = []
+        leaves: list[str] = []
+
+        def leaf(k: int) -> None:
+            item = low.inputs[k]
+            x = names.fetch(item.path)
+            leaves[k] = x
+            if item.key[0] == "number":
+                names.check(f"type({x}) is {names.constant(item.key[1])}")
+            else:
+                d = names.constant(item.key[1])
+                names.check(f"type({x}) is ndarray and ({x}.dtype is {d} or {x}.dtype == {d})")
+                arrays.append(x)
+
+        leaves += [""] * len(low.inputs)
+        for k, item in enumerate(low.inputs):
+            if len(item.path) == 1 and item.path[0][0] == "arg":
+                leaf(k)
+        for guard in low.guards:
+            names.guard(guard)
+        for k, text in enumerate(leaves):
+            if not text:
+                leaf(k)
+        checks = [f"    {line}" for line in names.lines]
+        order = [k for k, item in enumerate(low.inputs) if item.key[0] == "array"]
+        in_order = [leaves[k] for k in order]
+        if in_order:
+            shapes = ", ".join(f"{x}.shape" for x in in_order) if len(in_order) > 1 else f"{in_order[0]}.shape"
+            names.namespace["shapes"], names.namespace["new_shapes"] = self.shapes, self._new_shapes
+            checks.append(f"    s = {f'({shapes})' if len(in_order) > 1 else shapes}")
+            checks.append("    if s not in shapes and not new_shapes(s, (" + "".join(f"a{k}, " for k in range(n)) + ")): return MISS")
+        if low.no_alias:
+            names.namespace["may_share"], names.namespace["overlap"] = np.may_share_memory, self._overlap
+            for i, j in low.no_alias:
+                checks.append(f"    if may_share({leaves[i]}, {leaves[j]}): overlap({i}, {j})")
+        names.namespace["run"] = self.run
+        source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
+        # A guarded global, attribute or item may have gone.
+        risky = any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards
+        if risky:
+            source += ["  try:", *checks, "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):", "    return MISS"]
+            # An error raised on purpose while shapes and overlaps are checked must come through.
+            checks_on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
+            if checks_on_purpose:
+                plain = [c for c in checks if c not in checks_on_purpose]
+                source = [source[0], "  try:", *plain, "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):", "    return MISS"]
+                source += ["  if True:", *checks_on_purpose]
+        else:
+            source += ["  if True:", *(checks or ["    pass"])]
+        source.append(f"  return run({', '.join(leaves)})")
+        exec(compile("\n".join(source), "<autodiff_compiler dispatch>", "exec"), names.namespace)
+        self.source = "\n".join(source)
+        return names.namespace["call"]  # type: ignore[no-any-return]
+
+    def _new_shapes(self, shapes: Any, args: tuple[Any, ...]) -> bool:
+        """Shapes not seen before: do they fit the types, and do the axes agree that have to?"""
+        low = self.lowered
+        arrays = [item for item in low.inputs if item.key[0] == "array"]
+        given = shapes if len(arrays) > 1 else (shapes,)
+        lengths: dict[int, int] = {}
+        for item, shape in zip(arrays, given):
+            dims = item.type.dims
+            assert dims is not None
+            if len(dims) != len(shape):
+                return False
+            for d, n in zip(dims, shape):
+                if isinstance(d, Dim):
+                    if n == 1:
+                        return False
+                    lengths[d.root] = n
+                elif d != n:
+                    return False
+        for a, b in low.function.body.dims.constraints:
+            if _length(a, lengths) != _length(b, lengths):
+                self._raise_as_primal(args)
+        if len(self.shapes) >= MAX_SHAPES:
+            self.shapes.clear()
+        self.shapes.add(shapes)
+        return True
+
+    def _raise_as_primal(self, args: tuple[Any, ...]) -> None:
+        """Shapes that do not fit together: the original function says what is wrong."""
+        positional, keywords = split_arguments(self.fn, self.lowered.params, args)
+        self.fn(*copy.deepcopy(positional), **copy.deepcopy(keywords))
+        raise AutodiffError("the shapes of the arguments do not fit together", self.lowered.loc)
+
+    def _overlap(self, i: int, j: int) -> None:
+        a, b = self.lowered.inputs[i], self.lowered.inputs[j]
+        raise AliasError(
+            f"unprovable alias: the arrays {a.name!r} and {b.name!r} may share memory, and the function writes to {a.name!r}",
+            self.lowered.loc,
+            f"pass a copy of one of them, {b.name}.copy()",
+        )
+
+
+def _length(d: DimLike, lengths: dict[int, int]) -> int:
+    return d if isinstance(d, int) else max(lengths[d.root] - d.off, 0)
+
+
+def split_arguments(fn: Any, names: list[str], values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The (args, kwargs) of a call from its bound parameters."""
+    try:
+        signature = inspect.signature(fn, follow_wrapped=False)
+    except ValueError:
+        return values, {}
+    bound = inspect.BoundArguments(signature, dict(zip(names, values)))  # type: ignore[arg-type]
+    return bound.args, bound.kwargs
+
+
+class Dispatcher:
+    """Finds, or makes, the compiled entry for a call.
+
+    Parameters
+    ----------
+    fn: the Python function.
+    compile_entry: ``compile_entry(lowered, values)`` gives the callable that takes the inputs in order; `values` are the bound arguments.
+
+    Attributes
+    ----------
+    front: the entry used last, for positional calls: ``front(*args)``, which falls back to the full search.
+    """
+
+    def __init__(self, fn: Any, compile_entry: Callable[[Lowered, tuple[Any, ...]], Callable[..., Any]]):
+        self.fn = fn
+        self.compile_entry = compile_entry
+        self.entries: dict[tuple[str, ...], list[Entry]] = {}
+        self.lock = threading.RLock()
+        try:
+            params = list(inspect.signature(fn, follow_wrapped=False).parameters.values())
+            kinds = {p.kind for p in params}
+            # Positional arguments are the first parameters, one to one.
+            self.simple = not kinds & {inspect.Parameter.VAR_POSITIONAL}
+            self.positional = [
+                p.name for p in params if p.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            ]
+        except ValueError:
+            self.simple, self.positional = False, []
+        self._front: Callable[..., Any] | None = None
+        self._front_count = -1
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == self._front_count:
+            result = self._front(*args)  # type: ignore[misc]
+            if result is not MISS:
+                return result
+        entry, values = self.find(args, kwargs)
+        return self.finish(entry, values)
+
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Entry | None, tuple[Any, ...]]:
+        """The bound arguments, and None: the entry is found by trying (`finish`)."""
+        if self.simple and not kwargs and len(args) <= len(self.positional):
+            self._names: tuple[str, ...] = tuple(self.positional[: len(args)])
+            return None, args
+        names, values, _ = bind_arguments(self.fn, args, kwargs)
+        self._names = tuple(names)
+        return None, tuple(values)
+
+    def finish(self, entry: Entry | None, values: tuple[Any, ...]) -> Any:
+        names = self._names
+        for e in self.entries.get(names, ()):
+            result = e.call(*values)
+            if result is not MISS:
+                self._to_front(names, e)
+                return result
+        e = self.make(names, values)
+        result = e.call(*values)
+        if result is MISS:
+            raise ArgumentError("an argument changed while the function was compiled, or a guard does not hold of its own value")
+        return result
+
+    def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
+        """The entry for these arguments, compiled if need be; nothing is run."""
+        _, values = self.find(args, kwargs)
+        names = self._names
+        for e in self.entries.get(names, ()):
+            run, e.run = e.run, _found
+            try:
+                probe = Entry.__new__(Entry)
+                probe.fn, probe.lowered, probe.run, probe.shapes = e.fn, e.lowered, _found, set()
+                if probe._generate()(*values) is not MISS:
+                    return e
+            finally:
+                e.run = run
+        return self.make(names, values)
+
+    def make(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Entry:
+        """Lower and compile for these arguments."""
+        with self.lock:
+            positional, keywords = split_arguments(self.fn, list(names), values)
+            lowered = lower(self.fn, positional, keywords)
+            entry = Entry(self.fn, lowered, self.compile_entry(lowered, values))
+            found = self.entries.setdefault(names, [])
+            found.insert(0, entry)
+            del found[MAX_ENTRIES:]
+            self._to_front(names, entry)
+            return entry
+
+    def _to_front(self, names: tuple[str, ...], entry: Entry) -> None:
+        found = self.entries[names]
+        if found and found[0] is not entry and entry in found:
+            found.remove(entry)
+            found.insert(0, entry)
+        if self.simple and list(names) == self.positional[: len(names)]:
+            self._front, self._front_count = entry.call, len(names)
+
+
+def _found(*leaves: Any) -> None:
+    """Stands in for a compiled function where only the guards are asked."""

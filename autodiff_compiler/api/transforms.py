@@ -1,0 +1,432 @@
+"""``grad``, ``value_and_grad``, ``vjp``: the compiler as users call it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from ..codegen.load import load
+from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError
+from ..frontend.lower import Lowered, lower
+from ..ir.core import Builder, Function, Value, type_of
+from ..ir.printer import print_function
+from ..ir.types import Ty
+from ..transforms.simplify import simplify
+from ..tree import flatten
+from . import pipeline
+from .simple import Dispatcher
+
+Argnums = int | str | Sequence[int | str]
+
+
+@dataclass
+class Compiled:
+    """One specialisation: what was generated for one signature."""
+
+    call: Callable[..., Any]
+    source: str
+    before: Callable[[], str]
+    after: Callable[[], str]
+
+
+class Transformed:
+    """A function made from another by differentiating it; call it as you would call the original.
+
+    ``primal``   the original function
+    ``source()`` the Python source generated so far; ``source(*args)``: the one for these arguments
+    ``ir(*args)`` the SSA form before and after differentiation
+    """
+
+    suffix = "grad"
+
+    def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
+        if not callable(fn):
+            raise TypeError(f"{type(self).__name__} needs a function, got {type(fn).__name__}")
+        self.primal = fn
+        self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
+        functools.update_wrapper(self, fn, updated=())
+        self.__name__ = f"{_name_of(fn)}_{self.suffix}"
+        del self.__wrapped__
+        self._dispatch = Dispatcher(fn, self._compile, self._lower)
+        self._compiled: dict[str, None] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatch(args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return functools.partial(self, instance) if not isinstance(self.argnums, int) else _bound(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{self.suffix} of {_name_of(self.primal)}>"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.primal, self.argnums)
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The generated source for these arguments; without arguments, all that has been generated."""
+        if args or kwargs:
+            return self._dispatch.entry(args, kwargs).source  # type: ignore[no-any-return]
+        return "\n\n".join(self._compiled)
+
+    def ir(self, *args: Any, **kwargs: Any) -> str:
+        """The IR of the primal and of the result, as text."""
+        lowered = lower_any(self.primal, args, kwargs)
+        before = print_function(lowered.function)
+        after = print_function(self.transform(lowered, args, kwargs).function)
+        return f"{before}\n{after}"
+
+    # --- compilation ----------------------------------------------------------------------------------------------
+
+    def _lower(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        return lower_any(fn, args, kwargs)
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        """The differentiated function, with the structure of what it returns."""
+        raise NotImplementedError
+
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+        derived = self.transform(lowered, args, kwargs)
+        return compile_lowered(derived, self.__name__, self._compiled)
+
+
+def _bound(transformed: Transformed, instance: Any) -> Any:
+    return functools.partial(transformed, instance)
+
+
+def compile_lowered(derived: Lowered, name: str, record: dict[str, None], split: int | None = None) -> Compiled:
+    fn = derived.function
+    fn.body.params[:] = fn.body.params
+    texts: list[Any] = []
+
+    def result(shown: list[str]) -> str:
+        return tree_text(derived.out, shown, texts)
+
+    emitted = pipeline.emit_adjoint(fn, name, split=split, result=result)
+    objects = dict(emitted.objects)
+    for k, cls in enumerate(texts):
+        objects[f"{cls.__name__}_{k}" if not cls.__name__.isidentifier() else cls.__name__] = cls
+    record[emitted.source] = None
+    return Compiled(load(emitted.source, name, objects), emitted.source, str, str)
+
+
+def tree_text(tree: Any, shown: Sequence[str], classes: list[Any]) -> str:
+    """The expression that builds a result from the expressions of its leaves."""
+    kind = tree[0]
+    if kind == "leaf":
+        return shown[tree[1]]
+    if kind == "static":
+        return repr(tree[1])
+    if kind == "dict":
+        return "{" + ", ".join(f"{k!r}: {tree_text(t, shown, classes)}" for k, t in zip(tree[1], tree[2])) + "}"
+    if kind == "make":
+        classes.append(tree[1])
+        return f"{tree[1].__name__}({', '.join(tree_text(t, shown, classes) for t in tree[2])})"
+    items = [tree_text(t, shown, classes) for t in tree[1]]
+    if kind == "list":
+        return "[" + ", ".join(items) + "]"
+    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+
+
+class Gradient(Transformed):
+    """The gradient of a function with a scalar result; see `grad`."""
+
+    suffix = "grad"
+    keep_value = False
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        check_scalar(lowered, self)
+        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        fn = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], keep_results=self.keep_value)
+        fn.meta["wrt"] = wrt
+        pipeline.finish(fn, len(wrt))
+        if self.keep_value:
+            tree = ("tuple", (("leaf", 0), shift(tree, 1)))
+        simplify(fn)
+        return replaced(lowered, fn, tree)
+
+
+class ValueAndGradient(Gradient):
+    """The value of a function and its gradient; see `value_and_grad`."""
+
+    suffix = "value_and_grad"
+    keep_value = True
+
+
+def shift(tree: Any, by: int) -> Any:
+    kind = tree[0]
+    if kind == "leaf":
+        return ("leaf", tree[1] + by)
+    if kind == "static":
+        return tree
+    if kind in ("dict", "make"):
+        return (kind, tree[1], tuple(shift(t, by) for t in tree[2]))
+    return (kind, tuple(shift(t, by) for t in tree[1]))
+
+
+def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
+    return Lowered(
+        fn, lowered.inputs, lowered.guards, out, lowered.sources, lowered.params, lowered.no_alias, lowered.stored, lowered.loc
+    )
+
+
+def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+    """Lower a function, or a transformed one by transforming the IR of its primal again."""
+    if isinstance(fn, Transformed):
+        return fn.transform(lower_any(fn.primal, args, kwargs), args, kwargs)
+    return lower(fn, args, kwargs)
+
+
+def check_scalar(lowered: Lowered, what: Transformed) -> None:
+    out = lowered.out
+    name = _name_of(what.primal)
+    if out[0] != "leaf":
+        described = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}.get(out[0], "an object")
+        raise NonScalarOutputError(
+            f"{what.suffix} needs a scalar result; {name} returns {described}", lowered.loc, "return one number, or use vjp"
+        )
+    t = type_of(lowered.function.results[0])
+    if t.kind == "list" or (t.dims is not None and len(t.dims) > 0):
+        raise NonScalarOutputError(
+            f"{what.suffix} needs a scalar result; {name} returns {t}", lowered.loc, "sum it, or use vjp with a cotangent"
+        )
+    if t.dtype is not None and t.dtype.kind not in "f":
+        what_is = "complex" if t.dtype.kind == "c" else t.dtype.name
+        raise NonScalarOutputError(
+            f"{what.suffix} needs a real floating result; {name} returns {what_is}", lowered.loc,
+            "return its real part, or its absolute value" if t.dtype.kind == "c" else "return a float",
+        )  # fmt: skip
+    if t.dims is None:
+        guard_scalar(lowered, what)
+
+
+def guard_scalar(lowered: Lowered, what: Transformed) -> None:
+    """Where the types leave open whether the result is a scalar, look at run time."""
+    from ..ir import opset
+
+    body = lowered.function.body
+    builder = Builder(body)
+    out = builder.emit(opset.AS_SCALAR, body.exit[0])
+    body.exit = (out,)
+
+
+def differentiated(
+    lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[int], Any]:
+    """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned."""
+    from ..frontend.lower import bind_arguments
+
+    several = isinstance(argnums, tuple)
+    chosen = argnums if several else (argnums,)
+    names, values, _ = bound_values(lowered, args, kwargs, bind_arguments)
+    wrt: list[int] = []
+    trees = []
+    for which in chosen:
+        if isinstance(which, str):
+            if which not in names:
+                raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
+            at = names.index(which)
+        else:
+            at = which if which >= 0 else which + len(names)
+            if not 0 <= at < len(names):
+                raise ArgumentError(f"argnums is {which}, but {len(names)} arguments were given")
+        _, tree = flatten(values[at])
+        found = [k for k, item in enumerate(lowered.inputs) if item.path[0] == ("arg", at) and not item.hidden]
+        for k in found:
+            t = lowered.inputs[k].type
+            if not t.is_float:
+                raise IntegerArgumentError(
+                    f"cannot differentiate with respect to {lowered.inputs[k].name!r}, which is {_described(t)}", lowered.loc,
+                    "pass it as a float, or leave it out of argnums",
+                )  # fmt: skip
+        if count_leaves(tree) != len(found) or not found:
+            raise ArgumentError(
+                f"cannot differentiate with respect to {names[at]!r}: it holds no floating numbers or arrays", lowered.loc,
+                "pass floats, float arrays, or tuples, lists and dicts of them",
+            )  # fmt: skip
+        trees.append(shift(tree, len(wrt)))
+        wrt += found
+    return wrt, ("tuple", tuple(trees)) if several else trees[0]
+
+
+def bound_values(lowered: Lowered, args: Any, kwargs: Any, bind: Any) -> Any:
+    fn = lowered.function
+    del fn
+    names = lowered.params
+    values = list(args)
+    for name in names[len(values) :]:
+        if name in kwargs:
+            values.append(kwargs[name])
+    return names, values, None
+
+
+def count_leaves(tree: Any) -> int:
+    kind = tree[0]
+    if kind == "leaf":
+        return 1
+    if kind == "static":
+        return 0
+    return sum(count_leaves(t) for t in (tree[2] if kind in ("dict", "make") else tree[1]))
+
+
+def _described(t: Ty) -> str:
+    return f"{t} (not a floating type)"
+
+
+def _name_of(fn: Any) -> str:
+    name = getattr(fn, "__name__", type(fn).__name__)
+    return name if name.isidentifier() else "lambda_" if name == "<lambda>" else "f"
+
+
+@overload
+def grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Gradient: ...
+@overload
+def grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], Gradient]: ...
+def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
+    """The gradient of a function that returns a real scalar.
+
+    `fun` is an ordinary Python function on floats and NumPy arrays (and tuples, lists, dicts of them). `argnums`: the position or
+    name of the argument to differentiate by, or a sequence of them. The result, called with fun's arguments, returns the gradient in the
+    structure, shapes and dtypes of that argument; for a sequence, a tuple. Usable as ``@grad`` and ``@grad(argnums=...)``.
+
+    Raises `NonScalarOutputError` if fun's result is no real scalar, `IntegerArgumentError` for an integer or bool argument,
+    `RuleLookupError` where no derivative rule is known, `UnsupportedError` and `AliasError` for code that cannot be differentiated safely.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> ad.grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0, 3.0]))
+    array([2., 4., 6.])
+    """
+    if fun is None:
+        return functools.partial(grad, argnums=argnums)
+    return Gradient(fun, argnums)
+
+
+@overload
+def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> ValueAndGradient: ...
+@overload
+def value_and_grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
+def value_and_grad(fun: Any = None, argnums: Argnums = 0) -> Any:
+    """The pair of a function's value and its gradient; arguments and errors as for `grad`.
+
+    >>> import autodiff_compiler as ad
+    >>> ad.value_and_grad(lambda x: x * x)(3.0)
+    (9.0, 6.0)
+    """
+    if fun is None:
+        return functools.partial(value_and_grad, argnums=argnums)
+    return ValueAndGradient(fun, argnums)
+
+
+class _Pullback(Transformed):
+    suffix = "vjp"
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        results = lowered.function.results
+        seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
+        fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds, keep_results=True)
+        fn.meta["wrt"] = wrt
+        fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
+        pipeline.finish(fn, len(wrt))
+        simplify(fn)
+        return replaced(lowered, fn, ("split", lowered.out, tree))
+
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+        derived = self.transform(lowered, args, kwargs)
+        _, out, tree = derived.out
+        fn = derived.function
+        count = len(lowered.function.results)
+        seeded = fn.meta["seeded"]
+        inner = replaced(derived, fn, tree)
+        compiled = compile_lowered(inner, self.__name__, self._compiled, split=count)
+        from ..tree import unflatten
+
+        def call(*leaves: Any) -> Any:
+            *results, pullback = compiled.call(*leaves)
+            value = results[0] if count == 1 else results[0]
+            parts = [value] if count == 1 else list(value)
+
+            def pull(cotangent: Any) -> Any:
+                return pullback(*match_cotangent(cotangent, out, parts, seeded))
+
+            return unflatten(out, parts), pull
+
+        return Compiled(call, compiled.source, compiled.before, compiled.after)
+
+
+class _Projected(Transformed):
+    """The gradient of ``<u, f(...)>`` for fixed cotangents u: what one checks the next order on."""
+
+    suffix = "projected"
+
+    def __init__(self, fn: Callable[..., Any], argnums: Argnums, cotangents: list[Any]):
+        super().__init__(fn, argnums)
+        self.cotangents = cotangents
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from ..frontend.inputs import Input, key_of
+
+        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        seeds = [None if type_of(r).may_be_float else 0.0 for r in lowered.function.results]
+        fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds)
+        fn.meta["wrt"] = wrt
+        pipeline.finish(fn, len(wrt))
+        simplify(fn)
+        extra = [
+            Input((("object", u),), "u", Ty("any"), key_of(u), True) for u, s in zip(self.cotangents, seeds) if s is None
+        ]
+        out = replaced(lowered, fn, tree)
+        out.inputs = [*lowered.inputs, *extra]
+        return out
+
+
+def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int) -> _Projected:
+    return _Projected(fn, tuple(range(count)), cotangents)
+
+
+def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[int]) -> list[Any]:
+    """The leaves of a cotangent, checked against the results' shapes."""
+    leaves, tree = flatten(cotangent)
+    if count_leaves(out) != len(leaves):
+        raise ArgumentError(f"the cotangent has {len(leaves)} leaves, the result {count_leaves(out)}", None, "give it the result's structure")
+    for g, r in zip(leaves, results):
+        if np.shape(g) != np.shape(r):
+            raise ArgumentError(f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}")
+    return [as_cotangent(leaves[k], results[k]) for k in seeded]
+
+
+def as_cotangent(g: Any, r: Any) -> Any:
+    if isinstance(r, (np.ndarray, np.generic)) and r.dtype.kind in "fc":
+        g = np.asarray(g)
+        if g.dtype.kind == "c" and r.dtype.kind == "f":
+            raise ArgumentError("the cotangent of a real result is complex")
+        return g.astype(r.dtype)[()] if np.ndim(r) == 0 and not isinstance(r, np.ndarray) else g.astype(r.dtype)
+    return g
+
+
+def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The value of ``fun(*args)`` and its pullback, from a cotangent of the result to a tuple with one cotangent per argument.
+
+    The cotangent has the result's structure and shapes. The pullback may be called any number of times.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> out, pullback = ad.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    >>> pullback(np.array([1.0, 10.0]))
+    (array([ 3., 40.]), array([ 1., 20.]))
+    """
+    return _pullback_of(fun, len(args))(*args)  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=256)
+def _pullback_of(fun: Any, count: int) -> _Pullback:
+    return _Pullback(fun, tuple(range(count)))
+
+
+__all__ = ["Gradient", "Transformed", "Value", "grad", "value_and_grad", "vjp"]

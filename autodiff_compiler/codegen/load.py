@@ -1,0 +1,18 @@
+"""From emitted source to a function that tracebacks, pdb and `inspect.getsource` can show."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+
+def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Callable[..., Any]:
+    """The function `name` that the module text defines. Equal text gets an equal file name."""
+    filename = f"<autodiff {name} {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"__name__": f"autodiff_compiler.emitted.{name}", **(objects or {})}
+    exec(compile(source, filename, "exec"), namespace)
+    fn: Callable[..., Any] = namespace[name]
+    return fn
