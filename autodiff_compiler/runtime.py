@@ -45,6 +45,20 @@ def set(a: Any, path: tuple[Any, ...], v: Any) -> Any:
     return out
 
 
+def get_stored(a: Any, path: tuple[Any, ...]) -> Any:
+    """The part of `a` at the path, zero where storing to it a later one of repeated subscripts would win."""
+    return stored_part(*_located(a, path))
+
+
+def stored_part(a: Any, index: Any) -> Any:
+    """``a[index]``, zero in the places that ``a[index] = v`` overwrites again with a later element of `v`."""
+    part = a[index]
+    number = np.arange(np.size(part)).reshape(np.shape(part))
+    owner = np.empty(a.shape, np.intp)
+    owner[index] = number
+    return np.where(owner[index] == number, part, part.dtype.type(0))
+
+
 def addat(a: Any, path: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with `v` added at `path`; repeated indices add up."""
     out = np.array(a, copy=True)

@@ -26,6 +26,7 @@ import argparse  # noqa: E402
 import importlib  # noqa: E402
 import json  # noqa: E402
 import platform  # noqa: E402
+import shutil  # noqa: E402
 import statistics  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
@@ -176,6 +177,9 @@ print(time.perf_counter() - start)
 
 def in_new_process(script: str, *args: str, cache: str) -> float:
     environment = {**os.environ, "AUTODIFF_COMPILER_CACHE": cache, "PYTHONPATH": str(ROOT)}
+    # An installed package has its bytecode; where the variable forbids to write it, every import would compile anew.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = os.path.join(tempfile.gettempdir(), f"autodiff-bench-{os.getpid()}")
     done = subprocess.run(
         [sys.executable, "-c", script, *args], env=environment, capture_output=True, text=True, check=False
     )
@@ -190,6 +194,7 @@ def summary(values: list[float]) -> dict[str, float]:
 
 def measure_start(repeats: int) -> dict[str, Any]:
     """Import time, and time to first gradient with and without the disk cache: each in processes of their own."""
+    in_new_process(IMPORT_TIME, cache="off")  # writes the bytecode
     out: dict[str, Any] = {"import": summary([in_new_process(IMPORT_TIME, cache="off") for _ in range(repeats)])}
     with tempfile.TemporaryDirectory() as folder:
         for lines in (60, 120, 240):
@@ -295,7 +300,10 @@ def main(argv: list[str] | None = None) -> int:
     if names:
         out["workloads"] = run_workloads(names, options.rounds)
     if "start" in chosen:
-        out["start"].update(measure_start(options.repeats))
+        try:
+            out["start"].update(measure_start(options.repeats))
+        finally:
+            shutil.rmtree(os.path.join(tempfile.gettempdir(), f"autodiff-bench-{os.getpid()}"), ignore_errors=True)
     if "overhead" in chosen:
         out["start"].update(measure_overhead(options.rounds))
     if out["start"]:

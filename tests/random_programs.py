@@ -331,9 +331,9 @@ def main(argv: list[str] | None = None) -> int:
                 print(f"seed {seed} level {level}: {result}")
             reasons[result[9:70]] += 1
         if kind == "WRONG":
-            reason = result[:40]
+            reason = result.partition(" (<")[0][:60] if " raises " in result else result[:11]
             if options.shrink:
-                source = shrink(source, lambda text: examine(text, seed).startswith(reason[:17]))
+                source = shrink(source, lambda text: examine(text, seed).startswith(reason))
                 result = examine(source, seed)
             print(f"--- seed {seed} level {level}: {result}\n{source}", flush=True)
             if counts["WRONG"] >= options.stop_after:

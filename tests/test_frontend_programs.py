@@ -678,3 +678,21 @@ CASES: list[tuple[Any, ...]] = [
 @pytest.mark.parametrize("case", CASES, ids=lambda c: getattr(c[0], "__name__", type(c[0]).__name__))
 def test_program(case: tuple[Any, ...]) -> None:
     check(*case)
+
+
+def power_of(x, n):
+    if n == 0:
+        return 1.0
+    return x * power_of(x, n - 1)
+
+
+def divide(x):
+    n = len(x)
+    if n == 1:
+        return x[0]
+    return divide(x[: n // 2]) * 2 + divide(x[n // 2 :])
+
+
+@pytest.mark.parametrize("case", [(power_of, 1.5, 6), (divide, X), (divide, X[:3])], ids=str)
+def test_recursion(case: tuple[Any, ...]) -> None:
+    check(*case)

@@ -398,6 +398,12 @@ def indexing_cases() -> Iterator[Case]:
     yield opset.SUM_TO, (x, normal(3, 4)), {}
     yield opset.SPREAD, (normal(4), x), {}
     yield opset.SPREAD, (0.5, x), {}
+    yield opset.SPREAD, (np.float64(0.5), x), {}
+    yield opset.SPREAD, (np.array(0.5), x), {}
+    yield opset.COPY, (x,), {}
+    yield opset.FULL_LIKE, (x, 0.5), {}
+    yield opset.FULL_LIKE, (x, normal(4)), {}
+    yield opset.FINISH, (normal(3, 4), x), {}
     yield opset.CAST, (x, np.dtype(np.complex128)), {}
     yield np.take, (v, np.array([0, 3, 3])), {}
     yield np.take, (v, 2), {}

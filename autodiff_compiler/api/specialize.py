@@ -205,6 +205,8 @@ class Entry:
                     lengths[d.root] = n
                 elif d != n:
                     return False
+            if item.shape is not None and item.shape != shape:
+                return False
         for a, b in low.function.body.dims.constraints:
             if _length(a, lengths) != _length(b, lengths):
                 self._raise_as_primal(args)
@@ -278,44 +280,33 @@ class Dispatcher:
             result = self._front(*args)  # type: ignore[misc]
             if result is not MISS:
                 return result
-        entry, values = self.find(args, kwargs)
-        return self.finish(entry, values)
+        return self.finish(*self.bind(args, kwargs))
 
-    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Entry | None, tuple[Any, ...]]:
-        """The bound arguments, and None: the entry is found by trying (`finish`)."""
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """The names of the parameters that the call gives, and their values."""
         if self.simple and not kwargs and len(args) <= len(self.positional):
-            self._names: tuple[str, ...] = tuple(self.positional[: len(args)])
-            return None, args
+            return tuple(self.positional[: len(args)]), args
         names, values, _ = bind_arguments(self.fn, args, kwargs)
-        self._names = tuple(names)
-        return None, tuple(values)
+        return tuple(names), tuple(values)
 
-    def finish(self, entry: Entry | None, values: tuple[Any, ...]) -> Any:
-        names = self._names
-        for e in self.entries.get(names, ()):
+    def finish(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+        """Try all entries; make a new one if none is valid."""
+        for e in list(self.entries.get(names, ())):
             result = e.call(*values)
             if result is not MISS:
                 self._to_front(names, e)
                 return result
-        e = self.make(names, values)
-        result = e.call(*values)
+        result = self.make(names, values).call(*values)
         if result is MISS:
             raise ArgumentError("an argument changed while the function was compiled, or a guard does not hold of its own value")
         return result
 
     def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         """The entry for these arguments, compiled if need be; nothing is run."""
-        _, values = self.find(args, kwargs)
-        names = self._names
+        names, values = self.bind(args, kwargs)
         for e in self.entries.get(names, ()):
-            run, e.run = e.run, _found
-            try:
-                probe = Entry.__new__(Entry)
-                probe.fn, probe.lowered, probe.run, probe.shapes = e.fn, e.lowered, _found, set()
-                if probe._generate()(*values) is not MISS:
-                    return e
-            finally:
-                e.run = run
+            if Entry(self.fn, e.lowered, _found).call(*values) is not MISS:
+                return e
         return self.make(names, values)
 
     def make(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Entry:

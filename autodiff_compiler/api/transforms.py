@@ -83,6 +83,10 @@ class Transformed:
 
     # --- compilation ----------------------------------------------------------------------------------------------
 
+    def extra_leaves(self, lowered: Lowered) -> list[Any]:
+        """Further values that the compiled function takes after the inputs."""
+        return []
+
     def _lower(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         return lower_any(fn, args, kwargs)
 
@@ -370,20 +374,18 @@ class _Projected(Transformed):
         self.cotangents = cotangents
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        from ..frontend.inputs import Input, key_of
-
         wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
         seeds = [None if type_of(r).may_be_float else 0.0 for r in lowered.function.results]
         fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))
         simplify(fn)
-        extra = [
-            Input((("object", u),), "u", Ty("any"), key_of(u), True) for u, s in zip(self.cotangents, seeds) if s is None
-        ]
-        out = replaced(lowered, fn, tree)
-        out.inputs = [*lowered.inputs, *extra]
-        return out
+        return replaced(lowered, fn, tree)
+
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+        compiled = super()._compile(lowered, args, kwargs)
+        seeds = [u for u, r in zip(self.cotangents, lowered.function.results) if type_of(r).may_be_float]
+        return Compiled(lambda *leaves: compiled.call(*leaves, *seeds), compiled.source, compiled.before, compiled.after)
 
 
 def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int) -> _Projected:

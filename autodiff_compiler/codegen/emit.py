@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Prim, Region, Value, leaves
+from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Prim, Region, Value, leaves, structural_key
 from ..ir.opset import ACCUM, ADDAT, COPY, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands
 from .expressions import Printer
@@ -48,12 +48,12 @@ def emit_function(
     `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name; `result` formats the
     returned expressions. `split` is the number of leading results of a forward sweep; what follows becomes a nested ``pullback``.
     """
-    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()))
+    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()), split=split is not None)
     return emitter.run(name, prelude or [], params, result, split)
 
 
 class Emitter:
-    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str]):
+    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str], split: bool = False):
         self.fn = fn
         self.body = fn.body
         self.analysis = analysis
@@ -67,7 +67,8 @@ class Emitter:
         self.users: dict[Value, list[Op | Region]] = {}
         self._count(self.body)
         self._choose_inlined(self.body)
-        self.naming = Naming(self.body, self.inlined, reserved)
+        inner = {op for op in self.body.ops if op.tag == "derived"} if split else None
+        self.naming = Naming(self.body, self.inlined, reserved, inner)
         self.printer = Printer(self.naming, self.inlined)
         self.commented: tuple[str, int, bool] | None = None
         self.optional = self._optional_values()
@@ -286,17 +287,17 @@ class Emitter:
         base = show(op.args[0])
         prim = op.prim
         if prim is SET:
-            self.line(f"{self.printer.place(base, op.args[1])} = {show(op.args[2])}")
+            self.line(f"{self.printer.place(base, op.args[1])} {self.stored(op)}")
         elif prim is ACCUM:
             if op.args[0].type.kind == "list":
                 self.printer.helpers.add("accum")
                 self.line(f"{base} = accum({base}, {show(op.args[1])})")
             else:
-                self.line(f"{base} += {show(op.args[1])}")
+                self.line(f"{base} {self.increment(op.args[1])}")
         elif prim is ADDAT:
             path = op.args[1]
             if opset.is_plain_path(path):
-                self.line(f"{self.printer.place(base, path)} += {show(op.args[2])}")
+                self.line(f"{self.printer.place(base, path)} {self.increment(op.args[2])}")
             else:
                 head = self.printer.place(base, path[:-1]) if len(path) > 1 else base
                 self.line(f"np.add.at({head}, {self.printer.subscript(path[-1][1], nested=True)}, {show(op.args[2])})")
@@ -314,6 +315,28 @@ class Emitter:
         if not self.naming.same(result, op.args[0]) and self.use_count.get(result, 0):
             self.line(f"{self.naming.of(result)} = {base}")
 
+    def stored(self, op: Op) -> str:
+        """``= v``, or ``-= u`` where v is the present part less u."""
+        base, path, v = op.args
+        inner = v.op if type(v) is Value else None
+        if inner is not None and inner in self.inlined and inner.prim.name in ("+", "-", "*", "/") and len(inner.args) == 2:
+            part = inner.args[0]
+            whole = part is base and opset.is_whole(path)
+            again = (
+                type(part) is Value and part.op is not None and part.op in self.inlined and part.op.prim is GET
+                and part.op.args[0] is base and structural_key(part.op.args[1]) == structural_key(path)
+            )  # fmt: skip
+            if (whole or again) and base.type.kind == "array" and inner.results[0].type.dtype == base.type.dtype is not None:
+                if opset.is_plain_path(path):
+                    return f"{inner.prim.name}= {self.printer.show(inner.args[1])}"
+        return f"= {self.printer.show(v)}"
+
+    def increment(self, v: Any) -> str:
+        op = v.op if type(v) is Value else None
+        if op is not None and op.prim is opset.NEG and op in self.inlined:
+            return f"-= {self.printer.show(op.args[0])}"
+        return f"+= {self.printer.show(v)}"
+
     # --- control flow ---------------------------------------------------------------------------------------------
 
     def assign(self, pairs: list[tuple[Value, Any]]) -> None:
@@ -326,12 +349,21 @@ class Emitter:
                 source = None
             if self.naming.same(target, source):
                 continue
-            if not self.use_count.get(target, 0):
+            if not self.needed(target):
                 continue
             left.append(self.naming.of(target))
             right.append(self.printer.show(source))
         if left:
             self.line(f"{', '.join(left)} = {', '.join(right)}")
+
+    def needed(self, target: Value) -> bool:
+        """The variable is read somewhere: for a carried one, in the loop or after it."""
+        if self.use_count.get(target, 0):
+            return True
+        owner = target.region.op if target.op is None and target.region is not None else None
+        if owner is None or owner.prim is not LOOP:
+            return False
+        return self.use_count.get(owner.results[owner.regions[0].params.index(target) - 1], 0) > 0
 
     def emit_if(self, op: Op, finish: Callable[[Region], bool] | None = None) -> None:
         """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch jumps."""

@@ -142,7 +142,7 @@ class Printer:
 
     def place(self, base: str, path: tuple[Any, ...]) -> str:
         """The expression that names the part of `base` at `path`; assignable if its last step is a subscript."""
-        if not path:
+        if not path or opset.is_whole(path):
             return f"{base}[...]"
         for step in path:
             if step[0] == "index":
@@ -190,6 +190,14 @@ def _get(p: Printer, op: Op) -> tuple[str, int]:
     if path[-1][0] == "index":
         return p.place(text, path), ATOM
     return p.place(text, path)[: -len("[...]")], ATOM
+
+
+def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
+    base, path = op.args
+    p.helpers.add("stored_part")
+    text = p.show(base, ATOM)
+    head = p.place(text, path[:-1]) if len(path) > 1 else text
+    return f"stored_part({head}, {p.subscript(path[-1][1], nested=True)})", ATOM
 
 
 def _copy(p: Printer, op: Op) -> tuple[str, int]:
@@ -304,7 +312,7 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
 _UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
 _PRINTERS: dict[Prim, Any] = {
-    opset.GET: _get, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread, opset.FULL_LIKE: _full_like,
+    opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread, opset.FULL_LIKE: _full_like,
     opset.DIM: _dim, opset.SHAPE_OF: _attribute("shape"), opset.NDIM: _attribute("ndim"), opset.SIZE: _attribute("size"),
     opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
     opset.LIST_GET: _index, opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,

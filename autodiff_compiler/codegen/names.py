@@ -22,17 +22,20 @@ RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np
 class Group:
     """Values that share a variable."""
 
-    __slots__ = ("values", "spans", "name")
+    __slots__ = ("values", "spans", "name", "nested")
 
-    def __init__(self, value: Value, spans: list[Interval]):
+    def __init__(self, value: Value, spans: list[Interval], nested: bool = False):
+        self.nested = nested
         self.values = [value]
         self.spans = spans
         self.name = ""
 
 
 class Naming:
-    def __init__(self, body: Region, inlined: dict[Op, Op | Region], reserved: set[str]):
+    def __init__(self, body: Region, inlined: dict[Op, Op | Region], reserved: set[str], inner: set[Op] | None = None):
+        """`inner`: the top-level operations that are printed in a nested function, whose variables are its own."""
         self.body = body
+        self.inner = inner or set()
         self.inlined = inlined
         self.start: dict[Any, float] = {}
         self.end: dict[Any, float] = {}
@@ -78,6 +81,10 @@ class Naming:
     def _collect(self, region: Region) -> None:
         for op in region.ops:
             at = self._where(op)
+            if op.prim is LOOP:
+                # The carried variables get their first values before the range is read.
+                for v in leaves(op.args[0]):
+                    self.used.setdefault(v, []).append((self.start[op.regions[0]] + 0.6, region))
             for v in op.operands():
                 self.used.setdefault(v, []).append((at, region))
             for inner in op.regions:
@@ -92,6 +99,8 @@ class Naming:
         else:
             begin = self.end[v.op] if v.op.regions else self.start[v.op]
         spans: list[Interval] = [(begin, begin + 0.5)]
+        if v.op is not None and v.op.prim is LOOP and v in v.op.results[-2:]:
+            spans.append((self.start[v.op], self.end[v.op]))  # counted while the loop runs
         for at, region in self.used.get(v, ()):
             chain: list[Region] = []
             inner: Region | None = region
@@ -111,18 +120,24 @@ class Naming:
                 spans.append((since, at))
         return spans
 
-    def _make_groups(self, region: Region) -> None:
+    def _make_groups(self, region: Region, nested: bool = False) -> None:
         for p in region.params:
-            self.group[p] = Group(p, self._spans(p))
+            self.group[p] = Group(p, self._spans(p), nested)
         for op in region.ops:
+            within = nested or op in self.inner
             for r in op.results:
                 if op not in self.inlined:
-                    self.group[r] = Group(r, self._spans(r))
+                    self.group[r] = Group(r, self._spans(r), within)
             for inner in op.regions:
-                self._make_groups(inner)
+                self._make_groups(inner, within)
         if region is self.body:
             for p in region.params:
                 self.group[p].spans = [(0.0, float("inf"))]
+            if self.inner:
+                # The nested function may be called at any time: what it reads lives on.
+                for g in self.group.values():
+                    if not g.nested:
+                        g.spans = [(min(s for s, _ in g.spans), float("inf"))]
 
     # --- sharing --------------------------------------------------------------------------------------------------
 
@@ -130,7 +145,7 @@ class Naming:
         if type(a) is not Value or type(b) is not Value or a not in self.group or b not in self.group:
             return
         ga, gb = self.group[a], self.group[b]
-        if ga is gb or (not force and _overlap(ga.spans, gb.spans)):
+        if ga is gb or ga.nested != gb.nested or (not force and _overlap(ga.spans, gb.spans)):
             return
         ga.values += gb.values
         ga.spans = ga.spans + gb.spans
@@ -173,7 +188,9 @@ class Naming:
         name, n = stem, 1
         while True:
             others = self.taken.get(name)
-            if others is None or (name not in self.fixed and not any(_overlap(o.spans, group.spans) for o in others)):
+            if others is None or (
+                name not in self.fixed and not any(o.nested != group.nested or _overlap(o.spans, group.spans) for o in others)
+            ):
                 self.taken.setdefault(name, []).append(group)
                 return name
             n += 1

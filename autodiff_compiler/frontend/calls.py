@@ -32,7 +32,7 @@ from .avals import (
     is_constant,
     is_number,
 )
-from .core import DEAD, Frame, Unreachable
+from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .expressions import _class_lookup
 from .loops import Loops
 from .source import FunctionNode, Scope, scope_of, source_of
@@ -241,11 +241,12 @@ class Calls(Loops):
         """Lower the body of a function with its parameters bound; its return value."""
         if sum(1 for t in self.stack if t is tree) >= RECURSION_LIMIT or len(self.stack) > 400:
             self.fail(
-                f"recursion of {name!r} whose depth depends on values known at run time only (or deeper than {RECURSION_LIMIT})",
+                f"recursion of {name!r} that does not end on the types, the int arguments and the shapes (or is deeper than {RECURSION_LIMIT})",
                 node,
                 "write it as a loop",
+                RecursionTooDeep,
             )
-        if not isinstance(tree, ast.Lambda) and _is_generator(tree):
+        if scope.generator:
             self.fail(f"{name!r} is a generator", node, "return a list")
         self.env_count += 1
         caller = self.frame
@@ -451,17 +452,6 @@ def _is_numeric(obj: Any) -> bool:
 
 def _belongs_to_numpy(obj: Any) -> bool:
     return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
-
-
-def _is_generator(tree: ast.FunctionDef) -> bool:
-    todo: list[ast.AST] = list(tree.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            todo += ast.iter_child_nodes(node)
-    return False
 
 
 _CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity", "@", "np.matmul", "np.dot"}

@@ -45,6 +45,10 @@ from .state import Cells, Joiner, State, emit_if
 NORMAL, BREAK, CONTINUE, RETURN, DONE, DEAD = 0, 1, 2, 3, 4, 9
 
 
+class RecursionTooDeep(UnsupportedError):
+    """A recursion that does not end on what is known at compile time."""
+
+
 class Unreachable(Exception):
     """What is being lowered always raises: nothing after it runs."""
 
@@ -69,11 +73,11 @@ class Frame:
 class Core:
     """What all parts of the interpreter share."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: bool = False) -> None:
         self.top = Region(Dims())
         self.builder = Builder(self.top)
         self.cells = Cells()
-        self.inputs = Inputs(self.top, self.cells)
+        self.inputs = Inputs(self.top, self.cells, values)
         self.state = State()
         self.frames: dict[int, Frame] = {}
         self.frame: Frame = None  # type: ignore[assignment]

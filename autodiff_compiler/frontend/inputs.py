@@ -32,6 +32,7 @@ class Input:
     # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1)
     key: tuple[Any, ...]
     hidden: bool
+    shape: tuple[int, ...] | None = None  # the one shape that the code is for, where lengths are known at compile time
 
 
 @dataclass(slots=True)
@@ -91,8 +92,9 @@ def path_name(path: Path) -> str:
 class Inputs:
     """The table of inputs and guards, filled as the lowering meets them."""
 
-    def __init__(self, region: Region, cells: Cells):
+    def __init__(self, region: Region, cells: Cells, values: bool = False):
         self.region = region
+        self.values = values  # specialise on the values of ints and on shapes: recursion whose depth depends on them
         self.cells = cells
         self.inputs: list[Input] = []
         self.guards: list[Guard] = []
@@ -117,6 +119,9 @@ class Inputs:
     def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
         kind = type(obj)
         if obj is None or kind in (bool, str, bytes) or obj is Ellipsis:
+            self.guard(path, "eq", obj)
+            return obj
+        if kind is int and self.values:
             self.guard(path, "eq", obj)
             return obj
         if kind in (int, float, complex) or isinstance(obj, np.generic):
@@ -203,8 +208,8 @@ class Inputs:
         dims = self.region.dims
         axes: list[Any] = []
         for n in obj.shape:
-            if n == 1:
-                axes.append(1)
+            if n == 1 or self.values:
+                axes.append(n)
             else:
                 axis = dims.fresh()
                 dims.mark_not_one(axis)
@@ -212,6 +217,8 @@ class Inputs:
                 axes.append(axis)
         number = len(self.inputs)
         value = self._input(obj, path, name, array(obj.dtype, tuple(axes)), hidden)
+        if self.values:
+            self.inputs[number].shape = obj.shape
         cell = self.cells.new()
         self.initial[cell] = value
         self.cells.numpy.add(cell)

@@ -37,7 +37,7 @@ from .avals import (
     with_parts,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
-from .source import bound_names, loaded_names
+from .source import loop_facts
 from .state import State
 from .statements import Statements
 
@@ -267,19 +267,18 @@ class Loops(Statements):
         """Lower a loop and what its `else` holds; the exit code of the whole statement."""
         guess = Guess()
         env = self.frame.env
-        assigned = bound_names([*body, *([target] if target is not None else []), *([test] if test is not None else [])])
-        for name in sorted(assigned):
+        facts = loop_facts(stmt, self.frame.node)
+        for name in sorted(facts.assigned):
             if name in self.frame.scope.locals and name in self.state.envs[env]:
                 guess.names[env, name] = None
-        guess.assumed |= {(env, name) for name in plainly_assigned([*body, *([target] if target is not None else [])])}
+        guess.assumed |= {(env, name) for name in facts.plainly}
         memo_key = (stmt, self.frame.call)
         self.recall(guess, self.loop_memo.get(memo_key))
         entry = self.state
-        needed = self.needed_after(stmt, assigned)
         for cell, content in self.inputs.initial.items():
             entry.heap.setdefault(cell, content)
         for _ in range(60):
-            attempt = _Pass(self, guess, entry, needed)
+            attempt = _Pass(self, guess, entry, facts.needed)
             try:
                 code = attempt.run(stmt, range_, head, test, body)
                 break
@@ -313,30 +312,6 @@ class Loops(Statements):
         if first is DEAD:
             states[0] = start.fork()
         return self.join_paths(cond, regions, states, [first, second])
-
-    def needed_after(self, stmt: Any, assigned: set[str]) -> set[str]:
-        """The names bound in the loop that are read outside of it, or captured by a nested function."""
-        key = ("needed", stmt)
-        found = self.loop_memo.get(key)
-        if found is None:
-            outside: set[str] = set()
-
-            def walk(node: ast.AST) -> None:
-                for child in ast.iter_child_nodes(node):
-                    if child is stmt:
-                        continue
-                    if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
-                        outside.add(child.id)
-                    elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
-                        outside.add(child.target.id)
-                    walk(child)
-
-            walk(self.frame.node)
-            for sub in ast.walk(stmt):
-                if isinstance(sub, (ast.FunctionDef, ast.Lambda)):
-                    outside |= loaded_names(sub)
-            found = self.loop_memo[key] = outside & assigned
-        return found  # type: ignore[no-any-return]
 
     def remember(self, guess: Guess, entry: State) -> Any:
         """The guess in terms that mean the same when the loop is lowered again."""
@@ -392,7 +367,7 @@ class Loops(Statements):
 class _Pass:
     """One attempt to lower a loop under a guess."""
 
-    def __init__(self, interp: Loops, guess: Guess, entry: State, needed: set[str]):
+    def __init__(self, interp: Loops, guess: Guess, entry: State, needed: frozenset[str]):
         self.interp = interp
         self.guess = guess
         self.entry = entry
@@ -1036,15 +1011,6 @@ class _Pass:
         for cell, content in head.heap.items():
             out.heap[cell] = _substitute(content, replace)
         return out
-
-
-def plainly_assigned(nodes: list[Any]) -> set[str]:
-    """The names bound other than by an augmented assignment, which may change an array in place."""
-    out: set[str] = set()
-    for node in nodes:
-        augmented = {id(n.target) for n in ast.walk(node) if isinstance(n, ast.AugAssign)}
-        out |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in augmented}
-    return out
 
 
 def _substitute(av: Any, replace: dict[Value, Value]) -> Any:

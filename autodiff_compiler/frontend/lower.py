@@ -24,7 +24,7 @@ from .avals import (
     describe,
     is_constant,
 )
-from .core import Unreachable
+from .core import RecursionTooDeep, Unreachable
 from .inputs import Guard, Input
 from .numpy_calls import NumpyCalls
 
@@ -112,9 +112,20 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
-    """Lower ``fn(*args, **kwargs)`` for arguments of these types."""
-    interp = Interpreter()
-    names, values, signature = bind_arguments(fn, tuple(args), dict(kwargs or {}))
+    """Lower ``fn(*args, **kwargs)`` for arguments of these types.
+
+    A function that calls itself is unrolled. If that does not end on the types alone, it is lowered anew for the values of the ints and
+    for the shapes at hand, with guards on them.
+    """
+    try:
+        return _lower(fn, tuple(args), dict(kwargs or {}), False)
+    except RecursionTooDeep:
+        return _lower(fn, tuple(args), dict(kwargs or {}), True)
+
+
+def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: bool) -> Lowered:
+    interp = Interpreter(by_value)
+    names, values, signature = bind_arguments(fn, args, kwargs)
     avs = [interp.inputs.wrap(v, (("arg", k),), name, hidden=False) for k, (name, v) in enumerate(zip(names, values))]
     interp.state.heap.update(interp.inputs.initial)
     positional: list[Any] = []

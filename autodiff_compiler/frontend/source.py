@@ -6,7 +6,7 @@ import ast
 import inspect
 import linecache
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SourceUnavailableError
@@ -22,6 +22,7 @@ class Scope:
     locals: frozenset[str]
     globals: frozenset[str]
     nonlocals: frozenset[str]
+    generator: bool = False
 
 
 @dataclass(slots=True)
@@ -31,7 +32,6 @@ class Source:
     node: FunctionNode
     file: str
     text: str
-    _scopes: dict[int, Scope] = field(default_factory=dict)
 
 
 _cache: dict[types.CodeType, Source] = {}
@@ -71,15 +71,13 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
         raise missing(f"{file!r} has changed since it was imported")
     if code.co_name == "<lambda>":
         return _read_lambda(code, file, lines, missing)
-    try:
-        block = inspect.getblock(lines[first - 1 :])
-        text = "".join(block)
-        tree = _parse(text, first)
-    except (SyntaxError, IndentationError):
-        raise missing(f"{file!r}, line {first}, does not parse; has it changed since it was imported?") from None
-    node = tree.body[0]
-    if isinstance(node, ast.If):
-        node = node.body[0]
+    text, node = _quick_block(code, lines, first)
+    if node is None:
+        try:
+            text = "".join(inspect.getblock(lines[first - 1 :]))
+            node = _parse(text, first)
+        except (SyntaxError, IndentationError):
+            raise missing(f"{file!r}, line {first}, does not parse; has it changed since it was imported?") from None
     if isinstance(node, ast.AsyncFunctionDef):
         from ..errors import UnsupportedError
 
@@ -89,21 +87,47 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
     return Source(node, file, text)
 
 
-def _parse(text: str, first: int) -> ast.Module:
-    """Parse an indented block without moving its columns."""
+def _quick_block(code: types.CodeType, lines: list[str], first: int) -> tuple[str, ast.stmt | None]:
+    """The block up to the last line that has code: much faster to find than by its tokens, where it is enough."""
+    if not hasattr(code, "co_positions"):
+        return "", None
+    last = _last_line(code)
+    text = "".join(lines[first - 1 : last])
+    try:
+        node = _parse(text, first)
+    except (SyntaxError, IndentationError):
+        return "", None
+    if not isinstance(node, ast.FunctionDef):
+        return "", None
+    names = scope_of(node).locals
+    if not (names.issuperset(code.co_varnames) and names.issuperset(code.co_cellvars)):
+        return "", None  # a statement without code was cut off
+    return text, node
+
+
+def _last_line(code: types.CodeType) -> int:
+    last = max((p[1] for p in code.co_positions() if p[1] is not None), default=code.co_firstlineno)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            last = max(last, _last_line(const))
+    return last
+
+
+def _parse(text: str, first: int) -> ast.stmt:
+    """Parse a block, indented or not, at its own lines and columns."""
     if text[:1] in " \t":
-        tree = ast.parse("if 1:\n" + text)
-        ast.increment_lineno(tree, first - 2)
-    else:
-        tree = ast.parse(text)
-        ast.increment_lineno(tree, first - 1)
-    return tree
+        block = ast.parse("\n" * (first - 2) + "if 1:\n" + text).body[0]
+        assert isinstance(block, ast.If)
+        return block.body[0]
+    return ast.parse("\n" * (first - 1) + text).body[0]
 
 
 def _agrees(node: FunctionNode, code: types.CodeType) -> bool:
     """Whether the tree has the parameters and the free names of the compiled code: an edited file mostly has not."""
     if _parameters(node.args) != code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)]:
         return False
+    if not code.co_freevars:
+        return True
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return set(code.co_freevars) <= names | {"__class__"} | {n for sub in ast.walk(node) for n in getattr(sub, "names", ()) if isinstance(n, str)}
 
@@ -163,6 +187,19 @@ class _Names(ast.NodeVisitor):
         self.bound: set[str] = set()
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.generator = False
+
+    def visit_Yield(self, node: ast.AST) -> None:
+        self.generator = True
+
+    visit_YieldFrom = visit_Yield
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        pass
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if not isinstance(node.value, ast.Name):
+            self.visit(node.value)
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -215,7 +252,7 @@ class _Names(ast.NodeVisitor):
             self.bound.add(node.name)
 
 
-def bound_names(nodes: list[ast.stmt] | list[ast.expr] | list[Any]) -> set[str]:
+def bound_names(nodes: list[Any]) -> set[str]:
     """The names that these statements bind in their own scope."""
     names = _Names()
     for node in nodes:
@@ -223,19 +260,78 @@ def bound_names(nodes: list[ast.stmt] | list[ast.expr] | list[Any]) -> set[str]:
     return names.bound
 
 
-def loaded_names(node: ast.AST) -> set[str]:
-    """Every name read anywhere in the node, nested functions included."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+def count_loads(node: Any) -> dict[str, int]:
+    """How often each name is read in the node, nested functions included."""
+    counts: dict[str, int] = {}
+    for n in _nodes(node):
+        if type(n) is ast.Name:
+            if type(n.ctx) is ast.Load:
+                counts[n.id] = counts.get(n.id, 0) + 1
+        elif type(n) is ast.AugAssign and type(n.target) is ast.Name:
+            counts[n.target.id] = counts.get(n.target.id, 0) + 1
+    return counts
 
 
-_scopes: dict[int, tuple[FunctionNode, Scope]] = {}
+def _nodes(node: ast.AST) -> list[ast.AST]:
+    """The node and all below it. (`ast.walk` is several times slower.)"""
+    out = [node]
+    for current in out:
+        for value in current.__dict__.values():
+            if isinstance(value, list):
+                out += [x for x in value if isinstance(x, ast.AST)]
+            elif isinstance(value, ast.expr) or (isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator))):
+                out.append(value)
+    return out
+
+
+@dataclass(slots=True)
+class LoopFacts:
+    """What the syntax says of a loop.
+
+    assigned: the names that it binds
+    plainly:  those that it binds other than by an augmented assignment, which may change an array in place
+    needed:   those that are read outside of it, or captured by a nested function
+    """
+
+    assigned: frozenset[str]
+    plainly: frozenset[str]
+    needed: frozenset[str]
+
+
+def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
+    """The facts of a loop statement, found once."""
+    found = getattr(stmt, "_facts", None)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    total = getattr(function, "_loads", None)
+    if total is None:
+        total = count_loads(function)
+        function._loads = total  # type: ignore[union-attr]
+    inside = count_loads(stmt)
+    parts = [*getattr(stmt, "body", ()), *[x for x in (getattr(stmt, "target", None), getattr(stmt, "test", None)) if x is not None]]
+    assigned = bound_names(parts) if isinstance(stmt, (ast.For, ast.While)) else set()
+    plainly: set[str] = set()
+    captured: set[str] = set()
+    for part in parts if assigned else ():
+        nodes = _nodes(part)
+        augmented = {id(n.target) for n in nodes if type(n) is ast.AugAssign}
+        for n in nodes:
+            if type(n) is ast.Name and type(n.ctx) is not ast.Load and id(n) not in augmented:
+                plainly.add(n.id)
+            elif isinstance(n, (ast.FunctionDef, ast.Lambda)):
+                captured |= set(count_loads(n))
+    orelse = {name for sub in getattr(stmt, "orelse", ()) for name in count_loads(sub)} if isinstance(stmt, (ast.For, ast.While)) else set()
+    needed = {n for n in assigned if total.get(n, 0) > inside.get(n, 0)} | (assigned & captured) | (assigned & orelse)
+    facts = LoopFacts(frozenset(assigned), frozenset(plainly), frozenset(needed))
+    stmt._facts = facts
+    return facts
 
 
 def scope_of(node: FunctionNode) -> Scope:
-    """The scope of a function or lambda."""
-    found = _scopes.get(id(node))
-    if found is not None and found[0] is node:
-        return found[1]
+    """The scope of a function or lambda, found once."""
+    found = getattr(node, "_scope", None)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
     names = _Names()
     if isinstance(node, ast.Lambda):
         names.visit(node.body)
@@ -243,8 +339,6 @@ def scope_of(node: FunctionNode) -> Scope:
         for statement in node.body:
             names.visit(statement)
     bound = (names.bound | set(_parameters(node.args))) - names.globals - names.nonlocals
-    scope = Scope(frozenset(bound), frozenset(names.globals), frozenset(names.nonlocals))
-    if len(_scopes) > 8192:
-        _scopes.clear()
-    _scopes[id(node)] = (node, scope)
+    scope = Scope(frozenset(bound), frozenset(names.globals), frozenset(names.nonlocals), names.generator)
+    node._scope = scope  # type: ignore[union-attr]
     return scope

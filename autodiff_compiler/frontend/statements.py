@@ -231,8 +231,6 @@ class Statements(Expressions):
         return DEAD
 
     def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(stmt)):
-            self.fail("a generator function is not supported", stmt, "build a list")
         fn: Any = self.make_closure(stmt)
         for decorator in reversed(stmt.decorator_list):
             fn = self.call(self.ev(decorator), [fn], {}, decorator)

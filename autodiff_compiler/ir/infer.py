@@ -82,10 +82,41 @@ def elementwise_kind(types: list[Ty], dims: tuple[DimLike, ...] | None, operator
             return "generic"
         if all(t.kind == "py" for t in types):
             return "py"
-        if any(t.kind in ("generic", "array") for t in types):
+        if any(t.kind in ("generic", "array") for t in types) and not may_be_python_complex(types):
             return "generic"
         return "scalar"
     return "any"
+
+
+def may_be_python_complex(types: list[Ty]) -> bool:
+    """``1j + np.float64(1.0)`` is computed by Python, as np.float64 is a Python float."""
+    if not any(t.kind in ("py", "scalar") and (t.dtype is None or t.dtype == np.complex128) for t in types):
+        return False
+    return all(t.kind != "generic" or t.dtype is None or t.dtype in (np.float64, np.complex128) for t in types)
+
+
+def cannot_raise(ufunc: Any, types: list[Ty], operator: bool = False) -> bool:
+    """The ufunc, or the Python operator that it is the array form of, has a loop for operands of these types, and none that raises.
+
+    Python integers of more than 64 bits are left out of account.
+    """
+    if not all(t.dtype is not None and t.dims is not None and t.dtype.kind in "biufc" for t in types):
+        return False
+    found = promote(ufunc, types)
+    if not found or any(d is None for d in found):
+        return False
+    kinds = [t.dtype.kind for t in types if t.dtype is not None]
+    if ufunc is np.power and found[0].kind in "biu":
+        return False  # a negative exponent
+    if "i" in [t.dtype.kind for t in types if t.kind in ("py", "scalar") and t.dtype is not None]:
+        # A Python integer that does not fit a small dtype, except in comparisons.
+        if ufunc not in _COMPARISONS and any(
+            t.kind != "py" and t.dtype is not None and t.dtype.kind in "iu" and t.dtype != np.int64 for t in types
+        ):
+            return False
+    if operator and "c" in kinds and ufunc in _ORDER and not any(t.kind in ("array", "generic") for t in types):
+        return False
+    return True
 
 
 def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
@@ -97,14 +128,17 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])
         dtypes = promote(ufunc, types) or (None,) * ufunc.nout
+        if operator and ufunc is np.power and types[0].dtype is not None and types[0].dtype.kind == "b":
+            dtypes = (None,)  # ``mask ** 2`` is np.square, which gives another dtype than np.power
         kind = elementwise_kind(types, dims, operator)
         if operator and ufunc is np.power and kind in ("py", "scalar"):
             # Python's int ** int may be a float, and a negative float's power complex.
             exponent = args[1]
             if not (isinstance(exponent, int) and exponent >= 0):
                 return Ty("scalar", None, ())
-        if kind == "py" and dtypes[0] is not None and dtypes[0].kind == "b" and not _gives_bool(ufunc):
-            return Ty("py", np.dtype(np.int64), ())  # True + True is 2
+        if kind == "py" and dtypes[0] is not None and dtypes[0].kind in "biu":
+            if dtypes[0].kind != "b" or not _gives_bool(ufunc):
+                return Ty("py", np.dtype(np.int64), ())  # True + True is 2
         out = tuple(Ty(kind, d, dims) for d in dtypes)
         return out[0] if ufunc.nout == 1 else out
 
@@ -115,6 +149,8 @@ def _gives_bool(ufunc: Any) -> bool:
     return ufunc in _BOOL_UFUNCS
 
 
+_ORDER = {np.less, np.less_equal, np.greater, np.greater_equal}
+_COMPARISONS = _ORDER | {np.equal, np.not_equal}
 _BOOL_UFUNCS = {
     np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_not, np.logical_and,
     np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or, np.bitwise_xor,

@@ -14,9 +14,9 @@ import numpy as np
 from .. import runtime
 from . import ops_linalg, ops_make, ops_reduce, ops_shape
 from .core import Builder, Prim, type_of
-from .infer import infer_ufunc, promote
+from .infer import cannot_raise, infer_ufunc
 from .opset import PRIMS
-from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
+from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int, same_dtype
 
 # --- ufuncs -----------------------------------------------------------------------------------------------------------
 
@@ -106,19 +106,11 @@ BINARY = [
     "lcm",
 ]
 _PRINTED = {"true_divide": "divide", "conjugate": "conj", "absolute": "abs"}
-# Integers to a negative power, and division and shifts of integers, may raise or warn.
-_MAY_RAISE = {np.power, np.left_shift, np.right_shift}
 
 
 def _total_ufunc(ufunc: Any) -> Any:
     def total(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        types = [type_of(a) for a in args]
-        if kwargs or any(t.dims is None for t in types):
-            return False
-        found = promote(ufunc, types)
-        return (
-            bool(found) and all(d is not None for d in found) and not (ufunc in _MAY_RAISE and found[0].kind in "biu")
-        )
+        return not kwargs and cannot_raise(ufunc, [type_of(a) for a in args])
 
     return total
 
@@ -377,7 +369,7 @@ def _infer_scan(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty
     g, x = type_of(args[0]), type_of(args[1])
     if g.kind != "array":
         return ANY
-    return Ty("array", g.dtype if g.dtype == x.dtype else None, g.dims)
+    return Ty("array", g.dtype if same_dtype(g.dtype, x.dtype) else None, g.dims)
 
 
 def _infer_shift(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:

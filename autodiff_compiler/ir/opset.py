@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import runtime
 from .core import UNDEF, Builder, Prim, Value, current, type_of
-from .infer import infer_index, infer_ufunc
-from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, py_int
+from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
+from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, py_int, same_dtype
 
 # From a callable that users write to its primitive.
 PRIMS: dict[Any, Prim] = {}
@@ -45,11 +45,16 @@ def _never_raises(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return all(t.dtype is not None and t.dims is not None and t.dtype.kind in "biufc" for t in types)
 
 
-def _raises_on_python_scalars(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    types = [type_of(a) for a in args]
-    if not _never_raises(b, args, kwargs):
-        return False
-    return any(t.kind in ("generic", "array") for t in types)
+def _total_operator(ufunc: Any, partial: bool) -> Any:
+    """When a Python operator cannot raise; `partial`: on Python's own numbers it may, as a division by zero does."""
+
+    def total(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        types = [type_of(a) for a in args]
+        if not cannot_raise(ufunc, types, operator=True):
+            return False
+        return not partial or (any(t.kind in ("generic", "array") for t in types) and not may_be_python_complex(types))
+
+    return total
 
 
 _PARTIAL = {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.lshift, operator.rshift}
@@ -83,10 +88,10 @@ UNARY_OPERATORS: dict[Any, tuple[str, Any]] = {
 for _fn, (_name, _ufunc) in OPERATORS.items():
     define(
         _name, _fn, "x1, x2", infer=infer_ufunc(_ufunc, operator=True), elementwise=True,
-        total=_raises_on_python_scalars if _fn in _PARTIAL else _never_raises,
+        total=_total_operator(_ufunc, _fn in _PARTIAL),
     )  # fmt: skip
 for _fn, (_name, _ufunc) in UNARY_OPERATORS.items():
-    define(_name, _fn, "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True, total=_never_raises)
+    define(_name, _fn, "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True, total=_total_operator(_ufunc, False))
 
 ADD, SUB, MUL, DIV = (PRIMS[f] for f in (operator.add, operator.sub, operator.mul, operator.truediv))
 NEG, POW, MATMUL_OP = PRIMS[operator.neg], PRIMS[operator.pow], None
@@ -215,6 +220,8 @@ def _total_in_bounds(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 GET = define("get", runtime.get, "a, path", infer=_infer_get, total=_total_in_bounds, alias="view")
+# The cotangent of what a store at the path wrote: zero where a later one of repeated subscripts overwrote it.
+GET_STORED = define("get_stored", runtime.get_stored, "a, path", infer=_infer_get, total=_total_in_bounds)
 # Functional store: `a` with the part at `path` replaced by `v` (cast to a's dtype, broadcast to the part).
 SET = define("set", runtime.set, "a, path, v", infer=_infer_same_as_first)
 # The part at `path` increased by `v`; repeated indices add up.
@@ -234,6 +241,11 @@ def is_plain_path(path: tuple[Any, ...]) -> bool:
                     continue
                 return False
     return True
+
+
+def is_whole(path: tuple[Any, ...]) -> bool:
+    """The path names all of the array."""
+    return all(step[0] == "index" and all(i is Ellipsis or (type(i) is slice and i == slice(None)) for i in step[1]) for step in path)
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -275,8 +287,11 @@ def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     dtype = g.dtype
     if g.kind == "py" and x.is_float:
         dtype = x.dtype  # a weak scalar takes the dtype of what it is spread over
-    elif g.kind in ("py", "scalar", "any") and g.dtype != x.dtype:
-        dtype = None
+    elif not same_dtype(g.dtype, x.dtype):
+        # A Python number, which an np.float64 is too, takes x's dtype at run time.
+        weak = g.kind in ("py", "scalar", "any") or (g.kind == "generic" and (dtype is None or dtype == np.float64))
+        if weak and (x.dtype is None or x.dtype.kind in "fc"):
+            dtype = None
     return Ty("array" if x.kind == "array" else "any", dtype, x.dims)
 
 

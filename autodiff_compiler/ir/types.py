@@ -42,6 +42,16 @@ class Ty:
     elem: Ty | None = None
     length: DimLike | None = None  # for Python ints: the axis length it is known to equal
 
+    # Written out because ``np.dtype(float) == None`` is True in NumPy.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ty):
+            return NotImplemented
+        return (
+            (self.dtype is None) == (other.dtype is None)
+            and (self.kind, self.dtype, self.dims, self.elem, self.length)
+            == (other.kind, other.dtype, other.dims, other.elem, other.length)
+        )  # fmt: skip
+
     @property
     def ndim(self) -> int | None:
         return None if self.dims is None else len(self.dims)
@@ -95,6 +105,11 @@ def format_dim(dim: DimLike) -> str:
     if isinstance(dim, int):
         return str(dim)
     return f"d{dim.root}" + (f"-{dim.off}" if dim.off > 0 else f"+{-dim.off}" if dim.off < 0 else "")
+
+
+def same_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> bool:
+    """Both are known, and equal. (``np.dtype(float) == None`` is True in NumPy, so a plain comparison will not do.)"""
+    return a is not None and b is not None and a == b
 
 
 ANY = Ty("any")
@@ -246,7 +261,7 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
         if a.elem is None or b.elem is None:
             return Ty("list", elem=a.elem or b.elem)
         return Ty("list", elem=join(a.elem, b.elem, dims))
-    dtype = a.dtype if a.dtype == b.dtype else None
+    dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
     if a.is_scalar and b.is_scalar:
         kind = a.kind if a.kind == b.kind else "scalar"
         length = a.length if a.length is not None and a.length == b.length else None

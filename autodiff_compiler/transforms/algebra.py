@@ -24,18 +24,34 @@ def _float_like(x: Any) -> bool:
     return type(x) is Value and x.type.is_float
 
 
+def _python_int(x: Any) -> bool:
+    return type(x) is Value and x.type.kind == "py" and x.type.dtype is not None and x.type.dtype.kind == "i"
+
+
+def _negated(x: Any) -> Any:
+    """The operand of a negation of floats, or None."""
+    return x.op.args[0] if type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x) else None
+
+
 def _mul(b: Builder, x: Any, y: Any) -> Any:
     if type(x) is not Value and type(y) is not Value:
         return x * y
     for one, other in ((x, y), (y, x)):
-        if _is_number(one, 1) and _float_like(other):
+        if _is_number(one, 1) and (_float_like(other) or (type(one) is int and _python_int(other))):
             return other
         if _is_number(one, -1) and _float_like(other):
             return b.emit(NEG, other)
-    if _literal(x) and type(y) is Value and y.op is not None and y.op.prim is NEG and _float_like(y):
-        return b.emit(MUL, -x, y.op.args[0])
-    if _literal(y) and type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x):
-        return b.emit(MUL, x.op.args[0], -y)
+    if _literal(x) and _negated(y) is not None:
+        return b.emit(MUL, -x, _negated(y))
+    if _literal(y) and _negated(x) is not None:
+        return b.emit(MUL, _negated(x), -y)
+    # Signs go outwards, where they meet and cancel.
+    if _negated(x) is not None and _negated(y) is not None:
+        return b.emit(MUL, _negated(x), _negated(y))
+    if _negated(x) is not None and type(y) is Value and b.tag is not None:
+        return b.emit(NEG, b.emit(MUL, _negated(x), y))
+    if _negated(y) is not None and type(x) is Value and b.tag is not None:
+        return b.emit(NEG, b.emit(MUL, x, _negated(y)))
     return _binary_spread(b, MUL, x, y)
 
 
@@ -48,6 +64,8 @@ def _div(b: Builder, x: Any, y: Any) -> Any:
         return x / y if y != 0 else NotImplemented
     if _is_number(y, 1) and _float_like(x):
         return x
+    if _negated(x) is not None and b.tag is not None:
+        return b.emit(NEG, b.emit(DIV, _negated(x), y))
     return _binary_spread(b, DIV, x, y)
 
 
@@ -62,11 +80,14 @@ def _neg(b: Builder, x: Any) -> Any:
 def _add(b: Builder, x: Any, y: Any) -> Any:
     if type(x) is not Value and type(y) is not Value:
         return x + y
+    for zero, other in ((x, y), (y, x)):
+        if type(zero) is int and zero == 0 and _python_int(other):
+            return other
     # x + (-y) reads better as x - y.
-    if type(y) is Value and y.op is not None and y.op.prim is NEG and _float_like(y):
-        return b.emit(SUB, x, y.op.args[0])
-    if type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x) and type(y) is Value and y.type.is_scalar:
-        return b.emit(SUB, y, x.op.args[0])
+    if _negated(y) is not None:
+        return b.emit(SUB, x, _negated(y))
+    if _negated(x) is not None and type(y) is Value and y.type.is_scalar:
+        return b.emit(SUB, y, _negated(x))
     return _binary_spread(b, ADD, x, y)
 
 

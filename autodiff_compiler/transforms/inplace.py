@@ -242,6 +242,8 @@ class Analysis:
         """Insert copies for the conflicts found; False if there are none."""
         self.copies: list[tuple[Any, ...]] = []
         self.copied: set[Any] = set()
+        # Buffers that a copy planned in this round replaces: what is stored to them later is looked at in the next round.
+        self.stale: set[Root] = set()
         for op in self.ops:
             if op.prim in STORES and type(op.args[0]) is Value:
                 self._check_store(op, op.args[0], op)
@@ -277,7 +279,7 @@ class Analysis:
         return op in self.forward_ops
 
     def _check_store(self, op: Op, dest: Value, site: Any) -> None:
-        if not _may_share(dest):
+        if not _may_share(dest) or self.stale & self.of(dest):
             return
         views: list[Op] = []
         captures: list[tuple[Op, Value]] = []
@@ -365,13 +367,14 @@ class Analysis:
         return any(loop in theirs and loop not in mine for loop in self.loops[store.parent])
 
     def _copy_dest(self, op: Op, dest: Value, site: Any) -> None:
+        self.stale |= self.of(dest)
         self._plan(("dest", op, site if isinstance(site, tuple) else None), "_insert_dest_copy", op, dest, site)
 
     def _check_handover(self, loop: Op, k: int) -> None:
         """What a trip hands to the next in a slot that is stored into must be a buffer of the loop's own, handed over once."""
         body = loop.regions[0]
         out = body.exit[k + 1]
-        if type(out) is not Value or not _may_share(out):
+        if type(out) is not Value or not _may_share(out) or self.stale & self.of(out):
             return
         for root in self.of(out):
             maker = self.made.get(root)
@@ -395,6 +398,8 @@ class Analysis:
             if type(out) is not Value or not _may_share(out):
                 continue
             roots = self.of(out) | self.inside_of(out)
+            if roots & self.stale:
+                continue
             if any(r[0] in (EXTERNAL, "before") or r in taken for r in roots):
                 self._plan(("return", k), "_insert_return_copy", k)
             taken |= roots

@@ -21,8 +21,10 @@ from ..ir.types import UNDEF_TY
 
 
 def place(fn: Function) -> None:
+    from .shapes import shapes_from_arguments
     from .simplify import drop_dead
 
+    shapes_from_arguments(fn)
     drop_dead(fn)
     Placer(fn).run()
     drop_dead(fn)
@@ -128,6 +130,12 @@ class Placer:
             if region.op is not None and region.op.prim is LOOP:
                 return region.params[0]
             return self.index_at_exit(mirror.body.op, region, chain)
+        at_sites = [on_path(v, site) for site in mirror.sites]
+        if any(x is not v for x in at_sites):
+            first = at_sites[0]
+            if all(x is first or (type(x) is not Value and type(x) is type(first) and x == first) for x in at_sites):
+                return self.fetch(first, chain) if type(first) is Value else first
+            return self.save(v, region)
         again = self.recompute(v, region, chain)
         if again is not None:
             return again
@@ -272,12 +280,12 @@ class Placer:
         at = outermost.op
         stack_op.parent = self.body
         self.body.ops.insert(self.body.ops.index(at), stack_op)  # type: ignore[arg-type]
-        home = region_of(v)
         for site in mirror.sites:
-            push = Op(PUSH, (stack, v))
+            value = on_path(v, site)
+            push = Op(PUSH, (stack, value))
             push.parent = site
-            where = site.ops.index(v.op) + 1 if site is home and v.op is not None else 0
-            # After the pushes that stand there already, so that values are saved in the order of their definition.
+            here = type(value) is Value and value.op is not None and value.op.parent is site
+            where = site.ops.index(value.op) + 1 if here else 0
             site.ops.insert(where, push)
         pop = Op(POP, (stack,))
         pop.results = [Value(v.type if v.type.kind != "undef" else UNDEF_TY, v.hint, pop)]
@@ -285,6 +293,17 @@ class Placer:
         self.preludes.setdefault(region, []).append(pop)
         pop.parent = region
         return pop.results[0]
+
+
+def on_path(v: Any, site: Region) -> Any:
+    """What `v` is at the end of `site`: inside a branch, the result of its ``if`` is what the branch hands out."""
+    around = list(enclosing(site))
+    while type(v) is Value and v.op is not None and v.op.prim is IF:
+        inside = [r for r in v.op.regions if r in around]
+        if not inside:
+            return v
+        v = inside[0].exit[v.op.results.index(v)]
+    return v
 
 
 def covers(mirror: Any, home: Region) -> bool:

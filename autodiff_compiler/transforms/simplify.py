@@ -33,9 +33,42 @@ def may_drop(op: Op) -> bool:
         return False
     if op.prim in (IF, LOOP):
         return True
+    if op.prim is opset.GET and in_bounds(op):
+        return True
     if op.prim.total is None or op.parent is None:
         return False
     return op.prim.total(Builder(op.parent), op.args, op.kwargs)
+
+
+def in_bounds(op: Op) -> bool:
+    """A single subscript of slices and variables of loops over (a part of) the axes that they index."""
+    base, path = op.args
+    dims = base.type.dims if type(base) is Value else None
+    if dims is None or len(path) != 1 or path[0][0] != "index" or op.parent is None:
+        return False
+    items = path[0][1]
+    if len(items) > len(dims) or any(i is None or i is Ellipsis for i in items):
+        return False
+    return all(isinstance(i, slice) or _below(i, d, op.parent) for i, d in zip(items, dims))
+
+
+def _below(index: Any, length: Any, region: Region) -> bool:
+    """``0 <= index < length``, because of the range that the index runs over."""
+    if type(index) is not Value or index.op is not None or index.region is None or index.region.op is None:
+        return False
+    loop = index.region.op
+    if loop.prim is not LOOP or index is not index.region.params[0] or loop.args[0] is None:
+        return False
+    start, stop, step = loop.args[0][:3]
+    if type(start) is not int or start < 0 or type(step) is not int or step < 1:
+        return False
+    bound = stop if type(stop) is int else stop.type.length if type(stop) is Value else None
+    if bound is None:
+        return False
+    bound, length = region.dims.find(bound), region.dims.find(length)
+    if isinstance(bound, int) or isinstance(length, int):
+        return isinstance(bound, int) and isinstance(length, int) and bound <= length
+    return bound.root == length.root and bound.off >= length.off
 
 
 def drop_dead(fn: Function) -> bool:
@@ -178,13 +211,25 @@ def fold_control(body: Region) -> dict[Value, Any]:
             elif op.prim is LOOP:
                 inner = op.regions[0]
                 for k, init in enumerate(op.args[1]):
-                    if inner.exit[k + 1] is inner.params[k + 1] and init is not UNDEF:
+                    out = inner.exit[k + 1]
+                    if out is inner.params[k + 1] and init is not UNDEF:
                         mapping[inner.params[k + 1]] = init
                         mapping[op.results[k]] = init
+                    elif _surely_runs(op) and type(out) is not Value and out is not UNDEF:
+                        mapping[op.results[k]] = out
             at += 1
 
     visit(body)
     return mapping
+
+
+def _surely_runs(loop: Op) -> bool:
+    """At least one trip is completed, and none is left early."""
+    code = loop.regions[0].exit[0]
+    if loop.args[0] is None or type(code) is Value or code != 0:
+        return False
+    bounds = loop.args[0][:3]
+    return all(type(x) is int for x in bounds) and len(range(*bounds)) > 0
 
 
 def _same(a: Any, b: Any) -> bool:

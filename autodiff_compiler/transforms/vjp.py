@@ -14,7 +14,7 @@ from typing import Any
 from ..analysis.activity import active_values
 from ..ir import opset
 from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import ACCUM, ADD, ADDAT, GET, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function, region_of
 from ..ir.types import PY_FLOAT, Ty
 from ..rules import registry
@@ -133,6 +133,8 @@ class Reverse:
         known = env.get(v)
         if known is None:
             env[v] = g
+        elif known is g and type(g) is Value and g.type.is_float:
+            env[v] = self.b.emit(MUL, 2.0, g)
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
         else:
@@ -179,10 +181,19 @@ class Reverse:
         if op.prim is SET:
             a, path, v = op.args
             g = bars[0]
+            if opset.is_whole(path):
+                self.add(env, v, g)
+                return
             if type(v) is Value and v in self.active:
-                self.add(env, v, self.b.emit(GET, g, path))
+                part = self.b.emit(GET if opset.is_plain_path(path) else opset.GET_STORED, g, path)
+                self.add(env, v, part)
             if a in self.active:
                 self.add(env, a, self.b.emit(SET, g, path, 0.0))
+            return
+        if op.prim is opset.GET_STORED:
+            a, path = op.args
+            part = self.match_part(op, bars[0])
+            self.add(env, a, self.b.emit(SET, self.b.emit(ZEROS, a), path, part))
             return
         if op.prim is GET:
             a, path = op.args
@@ -190,6 +201,18 @@ class Reverse:
             env[a] = self.b.emit(ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0]))
             if not env[a].hint and a.hint:
                 env[a].hint = f"{a.hint}_bar"
+            return
+        if op.prim is opset.LIST_GET:
+            a, index = op.args
+            known = env.get(a)
+            if a in self.active:
+                base = self.b.emit(ZEROS, a) if known is None else known
+                env[a] = self.b.emit(opset.LIST_ADDAT, base, index, self.match_part(op, bars[0]))
+            return
+        if op.prim is opset.LIST_APPEND:
+            a, v = op.args
+            self.add(env, v, self.b.emit(opset.LIST_GET, bars[0], -1))
+            self.add(env, a, self.b.emit(opset.LIST_DROP, bars[0]))
             return
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
@@ -380,6 +403,10 @@ class Reverse:
             bars[k] = r
         for v, r in zip(free, new[len(slots) :]):
             env[v] = r
+
+
+def _hint(v: Any) -> str:
+    return v.hint if type(v) is Value else ""
 
 
 def _ne() -> Any:

@@ -1,0 +1,54 @@
+"""Read shapes from arguments, so that nothing is computed, kept or saved for its shape alone.
+
+Before: ``(y * np.log(p)).shape[0]``.  After: ``y.shape[0]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.core import Function, Op, Region, Value, map_leaves
+from ..ir.opset import CAST, DIM, SIZE, SPREAD
+from ..ir.rewrite import SHAPE_ONLY
+
+LENGTHS_ONLY = {DIM, SIZE, SPREAD}  # the dtype does not matter
+
+
+def shapes_from_arguments(fn: Function) -> None:
+    """Let every operation that needs only a shape ask an argument of the same shape for it."""
+    params = [p for p in fn.body.params if p.type.kind == "array" and p.type.dims is not None]
+
+    def source(v: Value, op: Op, dims: Any) -> Any:
+        t = v.type
+        if v in params or t.kind != "array" or t.dims is None:
+            return v
+        for p in params:
+            if op.prim in LENGTHS_ONLY or p.type.dtype == t.dtype is not None:
+                if p.type.ndim == t.ndim and all(map(dims.same, p.type.dims, t.dims)):  # type: ignore[arg-type]
+                    return p
+        return v
+
+    def visit(region: Region) -> None:
+        for op in region.ops:
+            positions = SHAPE_ONLY.get(op.prim)
+            if positions and op.prim is not CAST:
+                if op.prim is DIM and isinstance(op.args[1], int):
+                    op.args = _length(op.args[0], op.args[1], params, region.dims)
+                op.args = tuple(
+                    map_leaves(lambda v: source(v, op, region.dims), a) if k in positions else a for k, a in enumerate(op.args)
+                )
+            for inner in op.regions:
+                visit(inner)
+
+    visit(fn.body)
+
+
+def _length(v: Any, axis: int, params: list[Value], dims: Any) -> tuple[Any, int]:
+    t = v.type
+    if v in params or t.kind != "array" or t.dims is None:
+        return v, axis
+    for p in params:
+        for k, d in enumerate(p.type.dims or ()):
+            if dims.same(d, t.dims[axis]):
+                return p, k
+    return v, axis

@@ -1,0 +1,215 @@
+"""Programs that once went wrong, found by the random programs and made small. Never remove one."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.random_programs import check, check_lowering
+
+PROGRAMS = {
+    "a name that a loop binds first, read after it": """
+        def f(x, y, s):
+            for i in range(3):
+                t = np.sin(y[i:].sum())
+            return np.sum(y * y) + 1.5 * t
+        """,
+    "the same, from one element at a time": """
+        def f(x, y, s):
+            for i in range(3):
+                t = np.sin(x[i - 1])
+            return np.sum(x) + np.sum(np.sin(y)) - t
+        """,
+    "the same, without anything that varies": """
+        def f(x, y, s):
+            for i in range(1):
+                t = np.sin(s)
+            return np.mean(x) + np.sum(np.sin(y)) + s + 2 * t
+        """,
+    "two such names, one from the other": """
+        def f(x, y, s):
+            for i in range(3):
+                t = np.sum(y - x)
+                u = np.tanh(t)
+            return 2.0 * u + 0.3 * t
+        """,
+    "such a name next to an array that the loop replaces": """
+        def f(x, y, s):
+            for i in range(2):
+                t = 0.5 * s
+                x = 1.0 * np.sin(x * y)
+            return np.sum(x * x) + s - t
+        """,
+    "such a name next to a product of vectors": """
+        def f(x, y, s):
+            n = y.shape[0]
+            for i in range(2):
+                t = 0.5 * (np.log(2.0 + np.full(n, s) * np.full(n, s)) @ y)
+            return np.sum(x * x) + 2.0 * t
+        """,
+    "such a name next to stores": """
+        def f(x, y, s):
+            n = y.shape[0]
+            for i in range(1):
+                t = np.cos(s) * np.log(2.0 + y[i] * y[i])
+                y[1:] = np.sin(np.sqrt(1.0 + (np.full(n - 1, s) - y[:-1]) ** 2))
+            return np.mean(y) + 0.5 * s + 2.0 * t
+        """,
+    "such a name, replaced after the loop on one path": """
+        def f(x, y, s):
+            for i in range(1):
+                t = 0.5 * (s * np.dot(y[i:], y[i:]))
+            t = x[-1] if y[0] < 0.2 else np.tanh(t)
+            return 2 * s + t
+        """,
+    "an argument that a loop replaces by a constant": """
+        def f(x, y, s):
+            for i in range(3):
+                s = np.tanh(0.3)
+            x[-2] = y[1] * s
+            return np.mean(x) + 2.0 * s
+        """,
+    "an argument that a loop replaces by its counter": """
+        def f(x, y, s):
+            n = y.shape[0]
+            for i in range(n - 1, 1, -1):
+                s = 0.1 * i
+            t = s * -0.7 + np.dot(y, x)
+            return np.sum(np.sin(x)) + 2 * t
+        """,
+    "an argument that a loop replaces by what it does not depend on": """
+        def f(x, y, s):
+            n = y.shape[0]
+            if x @ x > -0.3:
+                pass
+            for i in range(n - 1 - 1, -1, -1):
+                y = 1.0 * np.sin(np.maximum(x, x @ x))
+            return np.sum(np.sin(y))
+        """,
+    "the same in a loop that may be left at once": """
+        def f(x, y, s):
+            n = y.shape[0]
+            m = x.shape[0]
+            for i in range(1, n - 1):
+                if np.sum(x) <= -0.3:
+                    break
+                y = 1.0 * (x[-2] * x.sum(axis=0) / (1.5 + (x[-2] * x.sum(axis=0)) ** 2))
+            return 0.7 * np.sum(x) + 0.7 * np.sum(y)
+        """,
+    "a store at an index twice: the last value stays": """
+        def f(x, y, s):
+            y[np.array([0, 0])] = s - x[-1]
+            return np.sum(y * y)
+        """,
+    "a store of two values at one index": """
+        def f(x, y, s):
+            y[np.array([0, 0])] = x[:2] * s
+            return np.sum(y * y)
+        """,
+    "an augmented store at an index twice": """
+        def f(x, y, s):
+            y[np.array([0, 0])] *= np.sin(s * x[0])
+            return np.sum(y * y)
+        """,
+    "builtin max with a constant": """
+        def f(x, y, s):
+            s = min(2.0, np.exp(-(y[0] ** 2)))
+            return np.sum(x) * s + max(0.5, s)
+        """,
+    "an exponential of a square, used twice": """
+        def f(x, y, s):
+            y = 1.0 * np.log(2.0 + np.exp(-(y**2)) * np.exp(-(y**2)))
+            return np.sum(np.sin(x)) + np.min(y * x[-1])
+        """,
+    "a choice between arrays, squared": """
+        def f(x, y, s):
+            a = 1.0 * ((x + y) * (y / (1.5 + x**2)))
+            x = (np.cos(x) * np.where(y > s, a, x)).copy()
+            return np.sum(x * x)
+        """,
+    "a helper that stores while it reads, called again in a loop that ends early": """
+        def h1(a, v=0.4):
+            n = a.shape[0]
+            for i in reversed(range(1, n - 1)):
+                a[i] -= np.sin((a / (1.5 + a**2)).sum())
+            return v * np.sum(a[a > 0]) + 0.3 * np.sum(np.cos(a))
+
+        def h2(a, v=0.4):
+            b = 1.0 * a
+            return h1(a, v=a[-1]) + 0.3 * np.sum(b / (1.5 + b**2))
+
+        def f(x, y, s):
+            n = y.shape[0]
+            for i in range(1, n):
+                t = np.tanh(np.log(2.0 + h2(y, s) * h2(y, s)))
+                if i != 1:
+                    break
+            return np.sum(x * x) + np.sum(np.sin(y)) + 2.0 * s
+        """,
+    "an undo must not miss an inner loop": """
+        def f(x, y, s):
+            n = y.shape[0]
+            for i in range(n):
+                for j in range(n):
+                    x[j] = x[j] * np.sin(x[i])
+                s += (x * x).sum()
+            return s
+        """,
+    "an if that passes the old array on while the backward sweep still reads it": """
+        def f(x, y, s):
+            z = x * y
+            if s > 0:
+                t = np.sum(z * z)
+                z[1:] = np.sin(y[1:] + z[:-1])
+            else:
+                t = s
+            return np.sum(z * z) * t
+        """,
+    "residuals in a loop in an if": """
+        def f(x, y, s):
+            if s < 10.0:
+                for i in range(3):
+                    x[1:] = np.sin(y[1:] + x[:-1])
+            return np.sum(x * x)
+        """,
+    "a read before the index, where the index may be negative": """
+        def f(x, y, s):
+            for i in range(-2, 3):
+                x[i] = 0.5 * x[i] + (x[:i] * x[:i]).sum()
+            return np.sum(x * y)
+        """,
+    "a view that lives across a store": """
+        def f(x, y, s):
+            z = x[1:]
+            t = z * 1.0
+            x[1] = s * y[0]
+            return np.sum(z * t)
+        """,
+    "views and arrays that change places": """
+        def f(x, y, s):
+            for i in range(3):
+                x, y = y, x
+                x[i] = np.sin(y[i] * x[i - 1])
+            return np.sum(x * y)
+        """,
+}
+
+
+def source_of(name: str) -> str:
+    return "import numpy as np\n\n\n" + textwrap.dedent(PROGRAMS[name]).lstrip()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_lowering(name: str) -> None:
+    assert check_lowering(source_of(name), 1) == "ok"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_first_order(name: str) -> None:
+    assert check(source_of(name), 1) == "ok"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_second_order(name: str) -> None:
+    assert check(source_of(name), 1, second=True) == "ok"
