@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError, AutodiffError
-from ..frontend import Guard, Lowered, bind_arguments, key_of, lower
+from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..ir.types import Dim, DimLike
 from ..tree import flatten
 
@@ -250,16 +250,21 @@ class Dispatcher:
     Parameters
     ----------
     fn: the Python function.
-    compile_entry: ``compile_entry(lowered, values)`` gives the callable that takes the inputs in order; `values` are the bound arguments.
+    compile_entry: ``compile_entry(lowered, args, kwargs)`` gives the callable that takes the inputs in order.
+    lower: ``lower(args, kwargs)`` gives the lowered function.
 
     Attributes
     ----------
     front: the entry used last, for positional calls: ``front(*args)``, which falls back to the full search.
     """
 
-    def __init__(self, fn: Any, compile_entry: Callable[[Lowered, tuple[Any, ...]], Callable[..., Any]]):
+    def __init__(
+        self, fn: Any, compile_entry: Callable[[Lowered, tuple[Any, ...], dict[str, Any]], Callable[..., Any]],
+        lower: Callable[[tuple[Any, ...], dict[str, Any]], Lowered],
+    ):  # fmt: skip
         self.fn = fn
         self.compile_entry = compile_entry
+        self.lower = lower
         self.entries: dict[tuple[str, ...], list[Entry]] = {}
         self.lock = threading.RLock()
         try:
@@ -272,12 +277,12 @@ class Dispatcher:
             ]
         except ValueError:
             self.simple, self.positional = False, []
-        self._front: Callable[..., Any] | None = None
-        self._front_count = -1
+        self.front: Callable[..., Any] | None = None
+        self.front_count = -1
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) == self._front_count:
-            result = self._front(*args)  # type: ignore[misc]
+        if not kwargs and len(args) == self.front_count:
+            result = self.front(*args)  # type: ignore[misc]
             if result is not MISS:
                 return result
         return self.finish(*self.bind(args, kwargs))
@@ -313,8 +318,8 @@ class Dispatcher:
         """Lower and compile for these arguments."""
         with self.lock:
             positional, keywords = split_arguments(self.fn, list(names), values)
-            lowered = lower(self.fn, positional, keywords)
-            entry = Entry(self.fn, lowered, self.compile_entry(lowered, values))
+            lowered = self.lower(positional, keywords)
+            entry = Entry(self.fn, lowered, self.compile_entry(lowered, positional, keywords))
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
@@ -327,7 +332,7 @@ class Dispatcher:
             found.remove(entry)
             found.insert(0, entry)
         if self.simple and list(names) == self.positional[: len(names)]:
-            self._front, self._front_count = entry.call, len(names)
+            self.front, self.front_count = entry.call, len(names)
 
 
 def _found(*leaves: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -16,21 +15,12 @@ from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
 from ..ir.types import Ty
 from ..transforms.simplify import simplify
-from ..tree import flatten
+from ..tree import flatten, unflatten
 from . import pipeline
-from .simple import Dispatcher
+from .nested import lower_transform
+from .specialize import MISS, Dispatcher
 
 Argnums = int | str | Sequence[int | str]
-
-
-@dataclass
-class Compiled:
-    """One specialisation: what was generated for one signature."""
-
-    call: Callable[..., Any]
-    source: str
-    before: Callable[[], str]
-    after: Callable[[], str]
 
 
 class Transformed:
@@ -42,6 +32,7 @@ class Transformed:
     """
 
     suffix = "grad"
+    keep_value = False
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
         if not callable(fn):
@@ -51,11 +42,16 @@ class Transformed:
         functools.update_wrapper(self, fn, updated=())
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
         del self.__wrapped__
-        self._dispatch = Dispatcher(fn, self._compile, self._lower)
-        self._compiled: dict[str, None] = {}
+        self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower)
+        self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._dispatch(args, kwargs)
+        dispatch = self._dispatch
+        if not kwargs and len(args) == dispatch.front_count:
+            result = dispatch.front(*args)
+            if result is not MISS:
+                return result
+        return dispatch.finish(*dispatch.bind(args, kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -71,8 +67,8 @@ class Transformed:
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for these arguments; without arguments, all that has been generated."""
         if args or kwargs:
-            return self._dispatch.entry(args, kwargs).source  # type: ignore[no-any-return]
-        return "\n\n".join(self._compiled)
+            return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[no-any-return]
+        return "\n\n".join(self._generated)
 
     def ir(self, *args: Any, **kwargs: Any) -> str:
         """The IR of the primal and of the result, as text."""
@@ -83,40 +79,49 @@ class Transformed:
 
     # --- compilation ----------------------------------------------------------------------------------------------
 
-    def extra_leaves(self, lowered: Lowered) -> list[Any]:
-        """Further values that the compiled function takes after the inputs."""
-        return []
-
-    def _lower(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        return lower_any(fn, args, kwargs)
+    def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        return lower_any(self.primal, args, kwargs)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         """The differentiated function, with the structure of what it returns."""
         raise NotImplementedError
 
-    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
-        derived = self.transform(lowered, args, kwargs)
-        return compile_lowered(derived, self.__name__, self._compiled)
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        return self.generate(self.transform(lowered, args, kwargs))
+
+    def generate(self, derived: Lowered, split: int | None = None) -> Callable[..., Any]:
+        """The function that the emitted source of a lowered function defines."""
+        classes: list[Any] = []
+
+        def result(shown: list[str]) -> str:
+            return tree_text(derived.out, shown, classes)
+
+        emitted = pipeline.emit_adjoint(derived.function, self.__name__, split=split, result=result)
+        objects = {**emitted.objects, **{cls.__name__: cls for cls in classes}}
+        self._generated[emitted.source] = None
+        run = load(emitted.source, self.__name__, objects)
+        run.__autodiff_source__ = emitted.source  # type: ignore[attr-defined]
+        return run
+
+    # --- inside other functions that are being compiled -----------------------------------------------------------
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from ..frontend.avals import Obj
+        from .nested import lower_call
+
+        callee = Obj(self.primal, (("object", self.primal),))
+        return lower_call(interp, callee, self.argnums, self.keep_value, self.suffix, args, kwargs)
 
 
 def _bound(transformed: Transformed, instance: Any) -> Any:
     return functools.partial(transformed, instance)
 
 
-def compile_lowered(derived: Lowered, name: str, record: dict[str, None], split: int | None = None) -> Compiled:
-    fn = derived.function
-    fn.body.params[:] = fn.body.params
-    texts: list[Any] = []
-
-    def result(shown: list[str]) -> str:
-        return tree_text(derived.out, shown, texts)
-
-    emitted = pipeline.emit_adjoint(fn, name, split=split, result=result)
-    objects = dict(emitted.objects)
-    for k, cls in enumerate(texts):
-        objects[f"{cls.__name__}_{k}" if not cls.__name__.isidentifier() else cls.__name__] = cls
-    record[emitted.source] = None
-    return Compiled(load(emitted.source, name, objects), emitted.source, str, str)
+def innermost(fn: Any) -> Any:
+    """The ordinary function under any number of transformations: it has the signature."""
+    while isinstance(fn, Transformed):
+        fn = fn.primal
+    return fn
 
 
 def tree_text(tree: Any, shown: Sequence[str], classes: list[Any]) -> str:
@@ -341,27 +346,24 @@ class _Pullback(Transformed):
         simplify(fn)
         return replaced(lowered, fn, ("split", lowered.out, tree))
 
-    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         derived = self.transform(lowered, args, kwargs)
         _, out, tree = derived.out
-        fn = derived.function
         count = len(lowered.function.results)
-        seeded = fn.meta["seeded"]
-        inner = replaced(derived, fn, tree)
-        compiled = compile_lowered(inner, self.__name__, self._compiled, split=count)
-        from ..tree import unflatten
+        seeded = derived.function.meta["seeded"]
+        run = self.generate(replaced(derived, derived.function, tree), split=count)
 
         def call(*leaves: Any) -> Any:
-            *results, pullback = compiled.call(*leaves)
-            value = results[0] if count == 1 else results[0]
-            parts = [value] if count == 1 else list(value)
+            results, pullback = run(*leaves)
+            parts = [results] if count == 1 else list(results)
 
             def pull(cotangent: Any) -> Any:
                 return pullback(*match_cotangent(cotangent, out, parts, seeded))
 
             return unflatten(out, parts), pull
 
-        return Compiled(call, compiled.source, compiled.before, compiled.after)
+        call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
+        return call
 
 
 class _Projected(Transformed):
@@ -375,17 +377,11 @@ class _Projected(Transformed):
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
-        seeds = [None if type_of(r).may_be_float else 0.0 for r in lowered.function.results]
-        fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds)
+        fn = pipeline.adjoint(lowered.function, wrt, seeds=self.cotangents)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))
         simplify(fn)
         return replaced(lowered, fn, tree)
-
-    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
-        compiled = super()._compile(lowered, args, kwargs)
-        seeds = [u for u, r in zip(self.cotangents, lowered.function.results) if type_of(r).may_be_float]
-        return Compiled(lambda *leaves: compiled.call(*leaves, *seeds), compiled.source, compiled.before, compiled.after)
 
 
 def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int) -> _Projected:
@@ -430,5 +426,8 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
 def _pullback_of(fun: Any, count: int) -> _Pullback:
     return _Pullback(fun, tuple(range(count)))
 
+
+grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]
+value_and_grad.__autodiff_lower__ = lower_transform(value_and_grad, True, "value_and_grad")  # type: ignore[attr-defined]
 
 __all__ = ["Gradient", "Transformed", "Value", "grad", "value_and_grad", "vjp"]

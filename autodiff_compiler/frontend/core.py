@@ -338,6 +338,10 @@ class Core:
             av = self.state.envs[frame.env].get(name, MISSING)
             if av is MISSING:
                 self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
+            if type(av) is Maybe:
+                # From here on it is bound.
+                av = self.state.envs[frame.env][name] = self.use(av, name, node)
+                return av
             return self.use(av, name, node)
         owner = self.frame.owner
         if name in owner.__code__.co_freevars:

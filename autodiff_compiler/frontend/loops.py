@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir.core import LOOP, UNDEF, Op, Region, Value, structural_key, type_of
-from ..ir.opset import ADD, EQ, GET, LIST_NEW, SUB
+from ..ir.core import LOOP, UNDEF, Op, Region, Value, leaves, structural_key, type_of
+from ..ir.opset import ADD, EQ, GET, LIST_NEW, PRIMS, SUB
 from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join, py_int
 from .avals import (
     MISSING,
@@ -41,6 +41,7 @@ from .source import loop_facts
 from .state import State
 from .statements import Statements
 
+GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 UNROLL_LIMIT = 200
 
 
@@ -81,7 +82,7 @@ class Loops(Statements):
         if items is not None:
             return self.unroll(stmt, items, 0)
         range_, item = self.iteration(av, stmt)
-        return self.run_loop(stmt, range_, lambda i: self.assign(stmt.target, item(i), stmt.target), None, stmt.body, stmt.orelse, stmt.target)
+        return self.run_loop(stmt, range_, lambda i: self.assign(stmt.target, item(i), stmt.target), None, stmt.body, stmt.orelse, stmt.target, type(av) is RangeOf)
 
     def do_While(self, stmt: ast.While) -> Any:
         return self.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
@@ -263,7 +264,7 @@ class Loops(Statements):
     def counted(self, times: Any, body: Any, node: Any) -> None:
         self.run_loop(node, (0, times, 1), body, None, [], [], None)
 
-    def run_loop(self, stmt: Any, range_: Any, head: Any, test: Any, body: list[Any], orelse: list[Any], target: Any) -> Any:
+    def run_loop(self, stmt: Any, range_: Any, head: Any, test: Any, body: list[Any], orelse: list[Any], target: Any, by_index: bool = False) -> Any:
         """Lower a loop and what its `else` holds; the exit code of the whole statement."""
         guess = Guess()
         env = self.frame.env
@@ -279,6 +280,7 @@ class Loops(Statements):
             entry.heap.setdefault(cell, content)
         for _ in range(60):
             attempt = _Pass(self, guess, entry, facts.needed)
+            attempt.by_index = by_index
             try:
                 code = attempt.run(stmt, range_, head, test, body)
                 break
@@ -377,6 +379,8 @@ class _Pass:
         self.head_cells: dict[Any, int] = {}
         self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
         self.again = False
+        self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
+        self.by_index = False  # the loop's variable is the index itself
 
     def run(self, stmt: Any, range_: Any, head_fn: Any, test: Any, body: list[Any]) -> Any:
         interp = self.interp
@@ -384,7 +388,8 @@ class _Pass:
         interp.at(stmt)
         region = builder.new_region()
         self.region = region
-        index = region.param(py_int(), "i")
+        direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
+        index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
         start = self.head_state()
         self.head_snapshot = start.fork()
         with builder.inside(region):
@@ -445,15 +450,17 @@ class _Pass:
             slot = ("n", env, name)
             av = entry.envs[env].get(name, MISSING)
             form = guess.forms.get(slot, MISSING)
+            if name == "$ret":
+                # What is returned is never read in the loop, and every path that returns sets it.
+                state.envs[env].pop(name, None)
+                self.returned[env] = self.generalize(MISSING, form, slot, "")
+                continue
             if av is MISSING or type(av) is Maybe or type(form) is Maybe:
                 inner = av.av if type(av) is Maybe else av
                 flag = av.flag if type(av) is Maybe else av is not MISSING
                 end_inner = form.av if type(form) is Maybe else form
                 made = self.generalize(inner, end_inner, slot, name)
-                if name.startswith("$"):
-                    state.envs[env][name] = made
-                else:
-                    state.envs[env][name] = made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
+                state.envs[env][name] = made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
             else:
                 state.envs[env][name] = self.generalize(av, form, slot, name)
         for cell in guess.cells:
@@ -476,7 +483,7 @@ class _Pass:
         actual = joined
         if varying and joined.dims is not None:
             actual = Ty(joined.kind, joined.dtype, tuple([dims.fresh() if k in varying else d for k, d in enumerate(joined.dims)]))
-        value = self.region.param(actual, hint)
+        value = self.region.param(actual, "" if hint.startswith("$") else hint)
         self.params.append((key, value, init))
         return value
 
@@ -668,6 +675,10 @@ class _Pass:
             for name in [*names, *[n for n in now if n not in names]]:
                 x, y = names.get(name, MISSING), now.get(name, MISSING)
                 slot = ("n", env, name)
+                if name == "$ret" and env in self.returned:
+                    x = self.returned[env]
+                    if y is MISSING:
+                        continue
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
@@ -970,6 +981,7 @@ class _Pass:
         exits = []
         for key, value, _ in self.params:
             exits.append(self.exits.get(key, value))
+        flags = self.drop_flags(exits)
         region.exit = (code, *exits)
         interp.at(stmt)
         op = Op(LOOP, (range_, tuple([init for _, _, init in self.params])), {}, (region,), builder.loc)
@@ -986,6 +998,12 @@ class _Pass:
         trips, last = Value(py_int(), "trips", op), Value(py_int(), "code", op)
         op.results += [trips, last]
         builder.append(op)
+        for value in flags:
+            interp.at(stmt)
+            flag = builder.emit(GT, trips, 0)
+            if not (isinstance(code, int) and code == NORMAL):
+                flag = builder.emit(PRIMS[operator.or_], flag, builder.emit(NE, last, NORMAL))
+            replace[value] = flag
         interp.state = self.after(end, replace)
         if isinstance(code, int) and code == NORMAL:
             if range_ is None:
@@ -1001,6 +1019,20 @@ class _Pass:
         interp.codes[last] = possible
         return last
 
+    def drop_flags(self, exits: list[Any]) -> list[Value]:
+        """The flags of names that every trip binds need not be carried: the number of trips tells."""
+        if not any(key[-1] == "bound" and exit is True and init is False for (key, _, init), exit in zip(self.params, exits)):
+            return []
+        used = set(_values_read(self.region)) | set(leaves(tuple(exits)))
+        dropped = []
+        for k in reversed(range(len(self.params))):
+            key, value, init = self.params[k]
+            if key[-1] == "bound" and exits[k] is True and init is False and value not in used:
+                dropped.append(value)
+                del self.params[k], exits[k]
+                self.region.params.remove(value)
+        return dropped
+
     def after(self, end: State, replace: dict[Value, Value]) -> State:
         """The state after the loop: the head's structure with the results in place of the parameters."""
         head = self.head_snapshot
@@ -1008,9 +1040,20 @@ class _Pass:
         out.links = dict(head.links)
         for env, names in head.envs.items():
             out.envs[env] = {name: _substitute(av, replace) for name, av in names.items()}
+        for env, av in self.returned.items():
+            out.envs[env]["$ret"] = _substitute(av, replace)
         for cell, content in head.heap.items():
             out.heap[cell] = _substitute(content, replace)
         return out
+
+
+def _values_read(region: Region) -> list[Value]:
+    out: list[Value] = []
+    for op in region.walk():
+        out += op.operands()
+        for sub in op.regions:
+            out += leaves(sub.exit)
+    return out
 
 
 def _substitute(av: Any, replace: dict[Value, Value]) -> Any:

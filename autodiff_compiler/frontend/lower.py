@@ -8,7 +8,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ArgumentError, UnsupportedError
+from ..errors import ArgumentError, AutodiffError, UnsupportedError
 from ..ir.core import Function, Loc, Value
 from .avals import (
     Bound,
@@ -159,7 +159,13 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
         except Unreachable:
             out = ("static", None)
         except RecursionError:
-            raise UnsupportedError("the function is nested too deeply to be compiled", loc, "use a loop") from None
+            raise UnsupportedError("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
+        except AutodiffError:
+            raise
+        except Exception as error:
+            raise UnsupportedError(
+                f"the compiler cannot handle this ({type(error).__name__}: {error})", interp.builder.loc, "write it in simpler steps"
+            ) from error
     interp.top.exit = tuple(leaves)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))

@@ -10,7 +10,7 @@ from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, CAST, PRIMS, lookup, opaque, path_is_view
-from ..ir.types import OBJECT
+from ..ir.types import ANY
 from .avals import Bound, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .builtin_calls import BuiltinCalls, Handler
 
@@ -270,6 +270,10 @@ class NumpyCalls(BuiltinCalls):
             self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node)
         if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
             return self.unknown_method(av, name, args, kwargs, node)
+        if type(av) is Ref and av.cell not in self.cells.numpy and self.read(av, node).type == ANY:
+            # An object that some unknown function made, a random generator for instance.
+            if name not in _AS_FUNCTION and not hasattr(self, "m_" + name):
+                return self.unknown_method(self.read(av, node), name, args, kwargs, node)
         if name in _AS_FUNCTION:
             fn = _AS_FUNCTION[name]
             return self.call(Obj(fn, None), [av, *args], kwargs, node)
@@ -397,14 +401,8 @@ def method_prim(name: str) -> Prim:
             return getattr(obj, name)(*args, **kwargs)
 
         fn.__name__ = name
-        prim = _methods[name] = Prim(f"method {name}", fn, infer=lambda b, a, k: OBJECT if name.startswith("__") else _any(), params=("*args",), alias="maybe", effects=True)
+        prim = _methods[name] = Prim(f"method {name}", fn, infer=lambda b, a, k: ANY, params=("*args",), alias="maybe", effects=True)
     return prim
-
-
-def _any() -> Any:
-    from ..ir.types import ANY
-
-    return ANY
 
 
 _SPECIAL: dict[Any, str] = {

@@ -105,7 +105,7 @@ class Joiner:
         found = self.known.get(key)
         if found is None:
             types = [UNDEF_TY if x is UNDEF else type_of(x) for x in (a, b)]
-            found = Value(self.join_types(types[0], types[1]), hint)
+            found = Value(self.join_types(types[0], types[1]), "" if hint.startswith("$") else hint)
             self.known[key] = found
             self.results.append(found)
             self.exits[0].append(a)

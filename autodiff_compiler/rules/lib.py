@@ -304,9 +304,9 @@ def guarded(g: Any, product: Any) -> Any:
     mask = _mask_of(g, 8)
     if mask is None:
         return product
-    if mask.type.is_scalar and product.type.is_scalar:
+    if type_of(mask).is_scalar and product.type.is_scalar:
         return choose(mask, product, 0.0)
-    have, want = mask.type.dims, product.type.dims
+    have, want = type_of(mask).dims, product.type.dims
     if have is None or want is None or len(have) != len(want) or not all(map(current().dims.same, have, want)):
         return product
     return apply(np.where, mask, product, 0.0)
@@ -319,9 +319,10 @@ def _mask_of(g: Any, depth: int) -> Any:
     prim, args = g.op.prim, g.op.args
     if prim is MUL or prim is PRIMS[np.multiply]:
         for x in args:
-            if type(x) is Value and x.type.dtype == BOOL:
+            if (type(x) is Value and x.type.dtype == BOOL) or (isinstance(x, np.ndarray) and x.dtype == BOOL):
                 return x
-        return _mask_of(args[0], depth - 1) or _mask_of(args[1], depth - 1)
+        found = _mask_of(args[0], depth - 1)
+        return _mask_of(args[1], depth - 1) if found is None else found
     if prim in (NEG, DIV, CAST, SUM_TO):
         return _mask_of(args[0], depth - 1)
     if prim in (numpy_ops.SELECT, WHERE) and len(args) == 3:

@@ -1,0 +1,137 @@
+"""Gradients taken inside a function that is itself being compiled: ``ad.grad(f)(x)`` in user code.
+
+The call is lowered into a region of its own, that region is differentiated by the one reverse transform, and the result is spliced in where the
+call stands. So any mix of derivatives nests, to any order.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError
+from ..frontend.avals import Closure, DictRef, Entries, Items, ListRef, Obj, Ref, Seq
+from ..ir.core import Function, Value, type_of
+from ..ir.rewrite import replace_values
+from . import pipeline
+
+
+def lower_call(interp: Any, callee: Any, argnums: Any, keep_value: bool, what: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The abstract result of calling the gradient of the abstract function `callee`."""
+    loc = interp.builder.loc
+    node = ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
+    several = isinstance(argnums, tuple)
+    chosen = [_position(interp, n, args, kwargs, what) for n in (argnums if several else (argnums,))]
+    start = interp.state
+    region = interp.builder.new_region()
+    actual: list[Any] = []
+    with interp.path(start.fork(), region):
+        new_args, new_kwargs = list(args), dict(kwargs)
+        places = []
+        for where in chosen:
+            holder: Any = new_kwargs if isinstance(where, str) else new_args
+            old = args[where] if not isinstance(where, str) else kwargs[where]
+            holder[where] = _replaced(interp, old, region, actual, what)
+            places.append(old)
+        result = interp.call(callee, new_args, new_kwargs, node)
+        leaves: list[Any] = []
+        tree = interp.result_tree(result, leaves)
+    interp.state = start
+    interp.builder.loc = loc
+    if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
+        raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum it")
+    region.exit = tuple(leaves)
+    inner = Function(what, region)
+    wrt = list(range(len(actual)))
+    fn = pipeline.adjoint(inner, wrt, seeds=[1.0], keep_results=keep_value)
+    fn.meta["wrt"] = wrt
+    pipeline.finish(fn, len(wrt))
+    mapping = dict(zip(fn.body.params, actual))
+    replace_values(fn.body, mapping)
+    for op in fn.body.ops:
+        op.parent = interp.builder.region
+        interp.builder.region.ops.append(op)
+    for op in fn.body.walk():
+        op.droppable, op.tag = op.droppable or op.tag == "derived", None
+    exits = list(fn.body.exit)
+    value = exits.pop(0) if keep_value else None
+    grads = [_rebuilt(interp, old, exits, start) for old in places]
+    out = Seq(tuple(grads)) if several else grads[0]
+    return Seq((value, out)) if keep_value else out
+
+
+def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], what: str) -> Any:
+    if isinstance(which, str):
+        if which in kwargs:
+            return which
+        raise ArgumentError(f"{what}: pass the argument {which!r} by keyword here", interp.builder.loc)
+    if which >= len(args):
+        raise ArgumentError(f"{what}: argnums is {which}, but {len(args)} positional arguments were given", interp.builder.loc)
+    return which
+
+
+def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str) -> Any:
+    """The argument with fresh parameters of the region as its leaves."""
+    kind = type(av)
+    if kind is Ref or kind is Value or isinstance(av, (int, float, complex)):
+        value = interp.operand(av)
+        t = type_of(value)
+        if not t.may_be_float:
+            raise IntegerArgumentError(f"{what}: the argument is {t}, not a float", interp.builder.loc, "pass it as a float")
+        param = region.param(t, value.hint if type(value) is Value else "x")
+        actual.append(value)
+        return interp.fresh(param) if kind is Ref else param
+    if kind is Seq:
+        return Seq(tuple(_replaced(interp, x, region, actual, what) for x in av.items), av.cls)
+    content = interp.checked(av.cell, None) if kind in (ListRef, DictRef) else None
+    if type(content) in (Items, Entries):
+        cell = interp.cells.new()
+        items = tuple(_replaced(interp, x, region, actual, what) for x in content.items)
+        interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
+        return kind(cell)
+    raise ArgumentError(f"{what}: cannot differentiate with respect to this argument here", interp.builder.loc)
+
+
+def _rebuilt(interp: Any, av: Any, exits: list[Any], state: Any) -> Any:
+    kind = type(av)
+    if kind is Seq:
+        return Seq(tuple(_rebuilt(interp, x, exits, state) for x in av.items), av.cls)
+    if kind in (ListRef, DictRef):
+        content = interp.checked(av.cell, None)
+        items = tuple(_rebuilt(interp, x, exits, state) for x in content.items)
+        cell = interp.cells.new()
+        interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
+        return kind(cell)
+    value = exits.pop(0)
+    return interp.fresh(value) if kind is Ref else value
+
+
+class AbstractGradient:
+    """The gradient of a function that exists only while the program is being lowered: a lambda or a nested function."""
+
+    def __init__(self, callee: Any, argnums: Any, keep_value: bool, what: str):
+        self.callee, self.argnums, self.keep_value, self.what = callee, argnums, keep_value, what
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        return lower_call(interp, self.callee, self.argnums, self.keep_value, self.what, args, kwargs)
+
+
+def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
+    """What calling ``grad`` itself means inside a function that is being lowered."""
+
+    def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        given = [*args, *kwargs.values()]
+        argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
+        if type(argnums) is Seq:
+            argnums = tuple(argnums.items)
+        callee = args[0] if args else kwargs.get("fun")
+        if type(callee) is Obj and callable(callee.obj):
+            made = make(callee.obj, argnums)
+            return Obj(made, (("object", made),))
+        if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
+            made = AbstractGradient(callee, argnums, keep_value, what)
+            return Obj(made, (("object", made),))
+        del given
+        raise ArgumentError(f"{what} needs a function", interp.builder.loc)
+
+    return hook
