@@ -256,6 +256,14 @@ def reduction_cases() -> Iterator[Case]:
         yield np.linalg.norm, (x, order, 1, True), {}
         if order not in (-np.inf,):
             yield np.linalg.norm, (cplx(3), order), {}
+    yield np.average, (x,), {"axis": 1}
+    yield np.average, (x, None, between(0.2, 1, 3, 4)), {}
+    yield np.average, (x, 0, between(0.2, 1, 3, 4)), {"keepdims": True}
+    yield np.nansum, (x,), {"axis": 1}
+    yield sum, (x,), {}
+    yield sum, (x[0], 0.5), {}
+    for points in (np.array([-1.0, 0.3, 1.2, 2.7, 9.0]), 1.7, np.array([[0.4]])):
+        yield np.interp, (points, np.array([0, 1, 2, 3]), normal(4)), {}
     yield np.linalg.norm, (x,), {}
     yield np.linalg.norm, (x, "fro"), {}
     yield np.linalg.norm, (big, "fro", (0, 2)), {}
@@ -401,6 +409,7 @@ def indexing_cases() -> Iterator[Case]:
     yield opset.SPREAD, (np.float64(0.5), x), {}
     yield opset.SPREAD, (np.array(0.5), x), {}
     yield opset.COPY, (x,), {}
+    yield opset.AS_SCALAR, (0.5,), {}
     yield opset.FULL_LIKE, (x, 0.5), {}
     yield opset.FULL_LIKE, (x, normal(4)), {}
     yield opset.FINISH, (normal(3, 4), x), {}

@@ -69,9 +69,14 @@ class Emitter:
         self._choose_inlined(self.body)
         inner = {op for op in self.body.ops if op.tag == "derived"} if split else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
-        self.printer = Printer(self.naming, self.inlined)
+        self.maybe = self._maybe_undefined()
+        self.printer = Printer(self.naming, self.inlined, self.maybe)
         self.commented: tuple[str, int, bool] | None = None
-        self.optional = self._optional_values()
+        # Of these, the ones that are read whether defined or not, so that their name must exist.
+        self.optional = {
+            v for v in self.maybe
+            if any(isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.ZEROS) for u in self.users.get(v, ()))
+        }  # fmt: skip
 
     # --- what is nested into what ---------------------------------------------------------------------------------
 
@@ -167,8 +172,8 @@ class Emitter:
             return found or None
         return None
 
-    def _optional_values(self) -> set[Value]:
-        """Values that may be undefined and are copied from name to name, so that their name must exist."""
+    def _maybe_undefined(self) -> set[Value]:
+        """Values that are undefined on some path."""
         maybe: set[Value] = set()
         before = -1
         while before != len(maybe):
@@ -186,7 +191,7 @@ class Emitter:
                         ):
                             maybe.add(inner.params[k + 1])
                             maybe.add(op.results[k])
-        return {v for v in maybe if any(isinstance(u, Region) or u.regions or u.prim is PUSH for u in self.users.get(v, ()))}
+        return maybe
 
     # --- statements -----------------------------------------------------------------------------------------------
 

@@ -23,8 +23,9 @@ _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 
 class Printer:
-    def __init__(self, naming: Naming, inlined: dict[Op, Any]):
+    def __init__(self, naming: Naming, inlined: dict[Op, Any], maybe: set[Value] | None = None):
         self.naming = naming
+        self.maybe = maybe or set()  # values that are undefined on some path
         self.inlined = inlined
         self.helpers: set[str] = set()
         self.objects: dict[str, Any] = {}
@@ -214,7 +215,7 @@ def _zeros(p: Printer, op: Op) -> tuple[str, int]:
     t = type_of(op.args[0])
     if t.is_scalar:
         return "0.0", ATOM
-    if t.kind == "array" and t.is_float:
+    if t.kind == "array" and t.is_float and op.args[0] not in p.maybe:
         return f"np.zeros_like({p.show(op.args[0])})", ATOM
     p.helpers.add("zeros")
     return f"zeros({p.show(op.args[0])})", ATOM

@@ -135,7 +135,8 @@ for _name in ("divmod", "modf", "frexp"):
 
 def _infer_angle(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
     t = type_of(args[0])
-    if len(args) > 1 or kwargs or not t.is_float or t.kind not in ("array", "generic"):
+    plain = len(args) == 1 or (len(args) == 2 and isinstance(args[1], bool))
+    if not plain or kwargs or not t.is_float or t.kind not in ("array", "generic"):
         return ANY
     dtype = np.empty(0, t.dtype).real.dtype
     return generic(dtype) if t.dims == () else Ty("array" if t.dims else "any", dtype, t.dims)

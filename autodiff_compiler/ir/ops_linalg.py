@@ -176,9 +176,10 @@ def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False) 
     joined = {label: join_lengths(b, found) for label, found in lengths.items()}
     if not all(label in joined for label in parsed[1]):
         return ANY
-    # A sum over no axis at all of one operand is a view, and a 0-d result is sometimes a scalar.
     dims = tuple([joined[label] for label in parsed[1]])
-    return Ty("array" if dims else "any", dtype, dims)
+    if not dims and optimize is not False:
+        return Ty("any", dtype, dims)  # a 0-d array where it is done by tensordot, else a scalar
+    return scalar_or_array(True, dtype, dims)
 
 
 def _linalg_dtype(types: list[Ty]) -> Dtype:

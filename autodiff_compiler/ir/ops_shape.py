@@ -23,7 +23,7 @@ from .ops_common import (
     shape_dims,
 )  # fmt: skip
 from .opset import PRIMS, reshape_dims
-from .types import ANY, Dim, DimLike, Ty, array, generic
+from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array, generic
 
 # --- shaping ----------------------------------------------------------------------------------------------------------
 
@@ -123,6 +123,13 @@ def _same(b: Builder, a: Any, *rest: Any, **kwargs: Any) -> Ty:
     return t if t.kind == "array" else ANY
 
 
+def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Ty:
+    t = as_array(b, m)
+    if t.kind != "array" or not isinstance(k, int) or not isinstance(axes, tuple) or len(axes) != 2:
+        return ANY
+    return _swapaxes(b, m, *axes) if k % 2 else t
+
+
 def _total_transpose(b: Builder, a: Any) -> bool:
     return as_array(b, a).kind == "array"
 
@@ -141,7 +148,7 @@ enter("np.flip", "m, axis", _same, alias="view")
 enter("np.flipud", "m", _same, alias="view")
 enter("np.fliplr", "m", _same, alias="view")
 enter("np.roll", "a, shift, axis", _same)
-enter("np.rot90", "m, k, axes", alias="view")
+enter("np.rot90", "m, k, axes", _rot90, alias="view")
 
 # --- joining, repeating -----------------------------------------------------------------------------------------------
 
@@ -388,6 +395,13 @@ def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
     return array(np.intp, _ravel(b, a).dims if axis is None else t.dims)
 
 
+def _searchsorted(b: Builder, a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Ty:
+    t = type_of(v)
+    if t.kind not in ("array", "py", "generic", "scalar"):
+        return ANY
+    return scalar_or_array(True, np.dtype(np.intp), t.dims)
+
+
 def _diff(b: Builder, a: Any, n: Any = 1, axis: Any = -1) -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None or not isinstance(n, int):
@@ -462,6 +476,8 @@ def _interp(b: Builder, x: Any, xp: Any, fp: Any) -> Ty:
 
 def _real(b: Builder, val: Any) -> Ty:
     t = type_of(val)
+    if t.kind == "py" and t.dtype is not None:
+        return PY_FLOAT if t.dtype.kind in "fc" else ANY
     if t.kind not in ("array", "generic") or not is_number(t.dtype):
         return ANY
     dtype = t.dtype
@@ -479,7 +495,7 @@ enter("np.take", "a, indices, axis, out, mode", _take)
 enter("np.take_along_axis", "arr, indices, axis", _take_along)
 enter("np.sort", "a, axis, kind", _sort)
 enter("np.argsort", "a, axis, kind", _argsort)
-enter("np.searchsorted", "a, v, side, sorter")
+enter("np.searchsorted", "a, v, side, sorter", _searchsorted)
 enter("np.nonzero", "a")
 enter("np.flatnonzero", "a")
 enter("np.unique", "ar")

@@ -63,7 +63,7 @@ def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
     return g
 
 
-@vjp(opset.COPY, "a")
+@vjp((opset.COPY, opset.AS_SCALAR), "a")
 def _copy(g: Any, out: Any, a: Any) -> Any:
     return g
 

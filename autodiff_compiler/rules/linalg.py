@@ -216,12 +216,13 @@ def _at_least_as_large(bar: Any, x: Any) -> Any:
         return np.broadcast_to(bar, np.broadcast_shapes(np.shape(bar), np.shape(x)))
     have, want = (t.dims if (t := type_of(v)).dims is not None else None for v in (bar, x))
     dims = current().dims
-    if have is not None and want is not None and all(dims.same(a, b) for a, b in zip(have, want)):
-        return bar
-    if have is not None and want is not None and all(dims.same(a, b) or dims.find(a) != 1 for a, b in zip(have, want)):
-        if all(dims.same(a, b) or dims.find(b) == 1 for a, b in zip(have, want)):
+    if have is not None and want is not None:
+        pairs = list(zip(have, want))
+        if all(dims.same(a, b) or dims.find(b) == 1 for a, b in pairs):
             return bar
-    return spread(bar, x)
+        if all(dims.same(a, b) or dims.find(a) == 1 for a, b in pairs):
+            return spread(bar, x)
+    return bar + lib.zeros(x)  # NumPy finds out
 
 
 # --- linear algebra ---------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..ir import opset
 from . import lib
 from .lib import call, conj, count, equal, expand, spread
 from .registry import nondiff, vjp
@@ -180,3 +181,72 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
 nondiff(
     (np.argmax, np.argmin, np.any, np.all, np.count_nonzero, np.argsort, np.searchsorted, np.nonzero, np.flatnonzero)
 )
+
+
+# --- weighted means, sums without nan, Python's sum -------------------------------------------------------------------
+
+
+def _weights(a: Any, axis: Any, weights: Any) -> None:
+    if lib.ndim(a) != lib.ndim(weights):
+        raise lib.unsupported(
+            "np.average has a derivative rule for weights of the shape of the array", "broadcast them first"
+        )
+
+
+@vjp(np.average, "a")
+def _average(g: Any, out: Any, a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
+    if weights is None:
+        return _mean(g, out, a, axis, keepdims=keepdims)
+    _weights(a, axis, weights)
+    return expand(g / np.sum(weights, axis=axis, keepdims=keepdims), axis, keepdims, a) * weights
+
+
+@vjp(np.average, "weights")
+def _average_weights(g: Any, out: Any, a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
+    _weights(a, axis, weights)
+    share = expand(g / np.sum(weights, axis=axis, keepdims=keepdims), axis, keepdims, a)
+    return share * (a - expand(out, axis, keepdims, a))
+
+
+@vjp(np.nansum, "a")
+def _nansum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return lib.masked(spread(expand(g, axis, keepdims, a), a), lib.invert(np.isnan(a)))
+
+
+@vjp(sum, "iterable")
+def _python_sum(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
+    lib.ndim(iterable)  # an array, not a list
+    return spread(g, iterable)
+
+
+@vjp(sum, "start")
+def _python_sum_start(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
+    return g
+
+
+@vjp(np.interp, "x")
+def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    lib.need_real("np.interp", fp)
+    left, inside = _interval(x, xp)
+    slope = (call(np.take, fp, left + 1) - call(np.take, fp, left)) / (
+        call(np.take, xp, left + 1) - call(np.take, xp, left)
+    )
+    return g * slope * inside
+
+
+@vjp(np.interp, "fp")
+def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    left, _ = _interval(x, xp)
+    lower, upper = call(np.take, xp, left), call(np.take, xp, left + 1)
+    t = call(np.clip, (x - lower) / (upper - lower), 0.0, 1.0)
+    bar = lib.scatter(g * (1 - t), fp, (left,))
+    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
+
+
+def _interval(x: Any, xp: Any) -> tuple[Any, Any]:
+    """The number of the interval of `xp` in which each point lies, and whether it lies in one."""
+    last = lib.length(xp, 0) - 1
+    left = call(np.clip, call(np.searchsorted, xp, x, side="right") - 1, 0, last - 1)
+    first, end = lib.part(xp, (0,)), lib.part(xp, (-1,))
+    inside = np.greater_equal(x, first) & np.less_equal(x, end)
+    return left, inside
