@@ -108,8 +108,7 @@ def test_builtin_that_becomes_a_global() -> None:
     g = Compiled(module.f)
     assert g(-2.0) == 2.0
     module.abs = lambda x: 42.0  # type: ignore[attr-defined]
-    with pytest.raises(Exception, match="source"):  # the new function has no source: an error, not the old result
-        g(-2.0)
+    assert g(-2.0) == 42.0
     del module.abs
     assert g(-3.0) == 3.0
 

@@ -129,7 +129,7 @@ CALLS: list[tuple[Any, Maker, dict[str, Any], str | None]] = [
     (np.add.reduce, lambda n, m, k: (A(n, m),), {}, "float64[d2]"),
     (np.add.reduce, lambda n, m, k: (A(n, m), None), {}, "float64"),
     (np.maximum.reduce, lambda n, m, k: (A(n, m, dtype="f4"), 1), {}, "float32[d1]"),
-    (np.searchsorted, lambda n, m, k: (np.arange(3.0), A(n, m)), {}, "int64[d1, d2]"),
+    (np.searchsorted, lambda n, m, k: (np.arange(3.0), A(n, m)), {}, "int64[d2, d3]"),
     (np.searchsorted, lambda n, m, k: (np.arange(3.0), 1.5), {}, "int64"),
     (np.searchsorted, lambda n, m, k: (np.arange(3.0), np.array(1.5)), {}, "int64"),
     (np.rot90, lambda n, m, k: (A(n, m),), {}, "float64[d2, d1]"),
@@ -314,6 +314,71 @@ def test_call(number: int) -> None:
     # Numbers as parameters instead of constants: less is known, and it must still be true.
     for first in (0, 3, 6):
         check(fn, make(*SIZES[first]), kwargs, [], constants=False)
+
+
+# Calls that raise.
+BAD: list[tuple[Any, Maker, dict[str, Any]]] = [
+    (np.concatenate, lambda n, m, k: ([A(n, m), A(n, m + 1)],), {}),
+    (np.concatenate, lambda n, m, k: ([A(n, m), A(n)],), {}),
+    (np.concatenate, lambda n, m, k: ([A(n), A(n)], 1), {}),
+    (np.concatenate, lambda n, m, k: ([1.0, 2.0],), {}),
+    (np.stack, lambda n, m, k: ([A(n), A(n + 1)],), {}),
+    (np.stack, lambda n, m, k: ([A(n), A(n)], 2), {}),
+    (np.vstack, lambda n, m, k: ([A(n), A(n + 1)],), {}),
+    (np.hstack, lambda n, m, k: ([A(n, m), A(n + 1, m)],), {}),
+    (np.where, lambda n, m, k: (A(n + 2) > 0, A(n + 3), 1.0), {}),
+    (np.clip, lambda n, m, k: (A(n + 2), A(n + 3), None), {}),
+    (np.sort, lambda n, m, k: (A(n), 1), {}),
+    (np.argsort, lambda n, m, k: (A(n), -2), {}),
+    (np.transpose, lambda n, m, k: (A(n, m), (0, 0)), {}),
+    (np.transpose, lambda n, m, k: (A(n, m), (0,)), {}),
+    (np.swapaxes, lambda n, m, k: (A(n), 0, 1), {}),
+    (np.expand_dims, lambda n, m, k: (A(n), 3), {}),
+    (np.diff, lambda n, m, k: (A(n), -1), {}),
+    (np.diff, lambda n, m, k: (1.0,), {}),
+    (np.diag, lambda n, m, k: (A(n, m, k),), {}),
+    (np.diagonal, lambda n, m, k: (A(n),), {}),
+    (np.trace, lambda n, m, k: (A(n, m), 0, 0, 0), {}),
+    (np.tril, lambda n, m, k: (1.0,), {}),
+    (np.cumsum, lambda n, m, k: (A(n), 1), {}),
+    (np.inner, lambda n, m, k: (A(n, m), A(n, m + 1)), {}),
+    (np.vdot, lambda n, m, k: (A(n), A(n + 1)), {}),
+    (np.tensordot, lambda n, m, k: (A(n, m + 5), A(n, m), 1), {}),
+    (np.einsum, lambda n, m, k: ("ij,jk", A(n + 2, m + 2), A(m + 3, k)), {}),
+    (np.einsum, lambda n, m, k: ("ij->k", A(n, m)), {}),
+    (np.einsum, lambda n, m, k: ("ijk->k", A(n, m)), {}),
+    (np.matmul, lambda n, m, k: (A(n, m), A(m + 1, k)), {}),
+    (np.matmul, lambda n, m, k: (1.0, A(m + 1, k)), {}),
+    (np.matmul, lambda n, m, k: (A(n + 2, 2, 2), A(n + 3, 2, 2)), {}),
+    (np.dot, lambda n, m, k: (A(n), A(m + n + 1)), {}),
+    (operator.add, lambda n, m, k: (A(n + 2), A(n + 3)), {}),
+    (np.sum, lambda n, m, k: (A(n), 1), {}),
+    (np.sum, lambda n, m, k: (A(n, m), (0, 0)), {}),
+    (np.max, lambda n, m, k: (np.zeros(0),), {}),
+    (np.flip, lambda n, m, k: (A(n), 3), {}),
+    (np.squeeze, lambda n, m, k: (A(n + 2), 0), {}),
+    (np.array, lambda n, m, k: ([A(n), A(n + 1)],), {}),
+    (np.array, lambda n, m, k: ([[1.0], [1.0, 2.0]],), {}),
+    (np.linalg.inv, lambda n, m, k: (np.zeros((2, 2)),), {}),
+    (np.reshape, lambda n, m, k: (A(n), (n + 1,)), {}),
+    (np.broadcast_to, lambda n, m, k: (A(n + 2), (n + 3,)), {}),
+    (np.power, lambda n, m, k: (np.array([2]), np.array([-1])), {}),
+    (operator.floordiv, lambda n, m, k: (1, 0), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_a_call_that_raises_is_not_said_to_be_total(number: int) -> None:
+    fn, make, kwargs = BAD[number]
+    prim = lookup(fn)
+    assert prim is not None and prim.fn is not None
+    for size in ((4, 3, 2), (3, 3, 3)):
+        with warnings.catch_warnings(), pytest.raises((ValueError, TypeError, IndexError, ZeroDivisionError)):
+            warnings.simplefilter("ignore")
+            prim.fn(*make(*size), **kwargs)
+        function, _ = build(fn, make(*size), kwargs, constants=True)
+        dims = function.body.dims
+        assert not total(function) or dims.constraints, function.results
 
 
 OPERANDS: list[Any] = [

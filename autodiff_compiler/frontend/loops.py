@@ -778,7 +778,7 @@ class _Pass:
                 self.again = True
                 return
             now = state.heap.get(end.cell, MISSING)
-            content = self.head.heap.get(head.cell)
+            content = self.head_snapshot.heap.get(head.cell)
             if ("content", slot) not in guess.forms and content is not now:
                 guess.forms["content", slot] = now
             self.match_content(("h", *slot), content, now, state, ("content", slot))
@@ -895,13 +895,13 @@ class _Pass:
                         self.again = True
             for other in [av.cell, *end.links.get(av.cell, ())]:
                 # A buffer from before the loop that the name may have at the end.
-                if other in self.entry.heap and other not in end.links.get(cell, ()) and other != cell:
-                    if (slot, other) not in guess.links and other not in self.head.links.get(cell, ()):
+                if other in self.entry.heap and other != cell:
+                    if (slot, other) not in guess.links and other not in self.head_snapshot.links.get(cell, ()):
                         guess.links.add((slot, other))
                         self.again = True
         for cell in self.entry.heap:
             for other in end.links.get(cell, ()):
-                if other in self.entry.heap and other not in self.head.links.get(cell, ()):
+                if other in self.entry.heap and other not in self.head_snapshot.links.get(cell, ()):
                     if (cell, other) not in guess.links and (other, cell) not in guess.links:
                         guess.links.add((cell, other))
                         self.again = True
@@ -928,7 +928,7 @@ class _Pass:
     def collect(self, end: State) -> None:
         """What each parameter is at the end of the body."""
         for env, name in self.guess.names:
-            if env not in self.head.envs:
+            if env not in self.head_snapshot.envs:
                 continue
             self.collect_av(("n", env, name), end.envs[env].get(name, MISSING), end)
         for cell in self.guess.cells:

@@ -27,7 +27,7 @@ def enter(
     params: str,
     infer: Callable[..., Any] | None = None,
     *,
-    total: Callable[..., bool] | None = None,
+    total: Callable[..., bool] | str | None = None,
     fn: Any = None,
     alias: str = "fresh",
     nout: int = 1,
@@ -35,15 +35,26 @@ def enter(
     effects: bool = False,
     elementwise: bool = False,
 ) -> Prim:
-    """Enter the callable named `name` into the table. `infer` takes the builder and the callable's own arguments."""
+    """Enter the callable named `name` into the table. `infer` takes the builder and the callable's own arguments.
+
+    ``total="known"``: a call whose result type is inferred in full cannot raise, but for the equalities that inference marks.
+    """
     fn = attribute(name) if fn is None else fn
     prim = Prim(
         name, fn, None if infer is None else bound(infer), tuple(params.replace(",", " ").split()), nout=nout,
-        alias=alias, total=None if total is None else bound_total(total), unique=unique, effects=effects,
+        alias=alias, total=bound_total(total) if callable(total) else None, unique=unique, effects=effects,
         elementwise=elementwise,
     )  # fmt: skip
+    if total == "known":
+        prim.total = lambda b, args, kwargs: _is_known(prim, b, args, kwargs)
     PRIMS[fn] = prim
     return prim
+
+
+def _is_known(prim: Prim, b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    assert prim.infer is not None
+    t = prim.infer(b, args, kwargs)
+    return isinstance(t, Ty) and t.kind in ("array", "generic") and is_number(t.dtype) and t.dims is not None
 
 
 def bound(infer: Callable[..., Any]) -> Callable[..., Any]:

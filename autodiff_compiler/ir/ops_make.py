@@ -109,11 +109,11 @@ enter("np.full", "shape, fill_value, dtype, order", _full, unique=True)
 for _name in ("zeros", "ones", "empty"):
     enter(f"np.{_name}_like", "a, dtype, order, subok, shape", _like, unique=True, total=_total_like)
 enter("np.full_like", "a, fill_value, dtype, order, subok, shape", _full_like, unique=True)
-ARRAY = enter("np.array", "object, dtype, copy, order, subok, ndmin", _array)
-enter("np.asarray", "a, dtype, order", _array, alias="maybe")
-enter("np.asanyarray", "a, dtype, order", _array, alias="maybe")
+ARRAY = enter("np.array", "object, dtype, copy, order, subok, ndmin", _array, total="known")
+enter("np.asarray", "a, dtype, order", _array, alias="maybe", total="known")
+enter("np.asanyarray", "a, dtype, order", _array, alias="maybe", total="known")
 enter("np.ascontiguousarray", "a, dtype", lambda b, a, dtype=None: at_least(_array(b, a, dtype), 1), alias="maybe")
-enter("np.copy", "a, order, subok", _copy, total=lambda b, a: as_array(b, a).kind == "array")
+enter("np.copy", "a, order, subok", _copy, total="known")
 
 
 def _print_astype(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:

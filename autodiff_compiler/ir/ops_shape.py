@@ -136,14 +136,14 @@ def _total_transpose(b: Builder, a: Any) -> bool:
 
 enter("np.reshape", "a, shape, order", _reshape, alias="maybe")
 enter("np.ravel", "a, order", _ravel, alias="maybe", total=_total_transpose)
-enter("np.transpose", "a, axes", _transpose, alias="view", total=_total_transpose)
-enter("np.swapaxes", "a, axis1, axis2", _swapaxes, alias="view")
-enter("np.moveaxis", "a, source, destination", _moveaxis, alias="view")
+enter("np.transpose", "a, axes", _transpose, alias="view", total="known")
+enter("np.swapaxes", "a, axis1, axis2", _swapaxes, alias="view", total="known")
+enter("np.moveaxis", "a, source, destination", _moveaxis, alias="view", total="known")
 enter("np.squeeze", "a, axis", _squeeze, alias="view", total=_total_transpose)
-enter("np.expand_dims", "a, axis", _expand_dims, alias="view")
+enter("np.expand_dims", "a, axis", _expand_dims, alias="view", total="known")
 enter("np.broadcast_to", "array, shape", _broadcast_to, alias="view")
-enter("np.atleast_1d", "*arys", lambda b, a: at_least(as_array(b, a), 1), alias="maybe")
-enter("np.atleast_2d", "*arys", lambda b, a: at_least(as_array(b, a), 2), alias="maybe")
+enter("np.atleast_1d", "*arys", lambda b, a: at_least(as_array(b, a), 1), alias="maybe", total="known")
+enter("np.atleast_2d", "*arys", lambda b, a: at_least(as_array(b, a), 2), alias="maybe", total="known")
 enter("np.flip", "m, axis", _same, alias="view")
 enter("np.flipud", "m", _same, alias="view")
 enter("np.fliplr", "m", _same, alias="view")
@@ -318,13 +318,13 @@ def _pad(b: Builder, array_: Any, pad_width: Any, mode: Any = "constant", **kwar
     return array(t.dtype, tuple(out))
 
 
-enter("np.concatenate", "arrays, axis, out, dtype, casting", _concatenate)
+enter("np.concatenate", "arrays, axis, out, dtype, casting", _concatenate, total="known")
 if hasattr(np, "concat"):
     PRIMS[np.concat] = PRIMS[np.concatenate]
-enter("np.stack", "arrays, axis, out, dtype, casting", _stack)
-enter("np.vstack", "tup, dtype, casting", _vstack)
-enter("np.hstack", "tup, dtype, casting", _hstack)
-enter("np.column_stack", "tup", _column_stack)
+enter("np.stack", "arrays, axis, out, dtype, casting", _stack, total="known")
+enter("np.vstack", "tup, dtype, casting", _vstack, total="known")
+enter("np.hstack", "tup, dtype, casting", _hstack, total="known")
+enter("np.column_stack", "tup", _column_stack, total="known")
 enter("np.append", "arr, values, axis", lambda b, arr, values, axis=None: _concatenate(b, (arr, values), axis=axis))
 enter("np.split", "ary, indices_or_sections, axis", alias="view")
 enter("np.repeat", "a, repeats, axis", _repeat)
@@ -383,14 +383,14 @@ def _take_along(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Ty:
 
 def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
     t = as_array(b, a)
-    if t.kind != "array" or t.dims == ():
+    if t.kind != "array" or t.dims is None or (axis is not None and one_axis(axis, len(t.dims)) is None):
         return ANY
     return _ravel(b, a) if axis is None else t
 
 
 def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
     t = as_array(b, a)
-    if t.kind != "array" or t.dims == ():
+    if t.kind != "array" or t.dims is None or (axis is not None and one_axis(axis, len(t.dims)) is None):
         return ANY
     return array(np.intp, _ravel(b, a).dims if axis is None else t.dims)
 
@@ -461,7 +461,7 @@ def _trace(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) 
 
 def _tri(b: Builder, m: Any, k: Any = 0) -> Ty:
     t = as_array(b, m)
-    if t.kind != "array" or t.dims is None:
+    if t.kind != "array" or not t.dims:
         return ANY
     return array(t.dtype, t.dims if len(t.dims) != 1 else (t.dims[0], t.dims[0]))
 
@@ -489,25 +489,25 @@ def _flags(b: Builder, *args: Any, **kwargs: Any) -> Ty:
     return generic(bool)
 
 
-WHERE = enter("np.where", "condition, x, y", _where)
-CLIP = enter("np.clip", "a, a_min, a_max, out, min, max", _clip)
+WHERE = enter("np.where", "condition, x, y", _where, total="known")
+CLIP = enter("np.clip", "a, a_min, a_max, out, min, max", _clip, total="known")
 enter("np.take", "a, indices, axis, out, mode", _take)
 enter("np.take_along_axis", "arr, indices, axis", _take_along)
-enter("np.sort", "a, axis, kind", _sort)
-enter("np.argsort", "a, axis, kind", _argsort)
+enter("np.sort", "a, axis, kind", _sort, total="known")
+enter("np.argsort", "a, axis, kind", _argsort, total="known")
 enter("np.searchsorted", "a, v, side, sorter", _searchsorted)
 enter("np.nonzero", "a")
 enter("np.flatnonzero", "a")
 enter("np.unique", "ar")
-enter("np.diff", "a, n, axis", _diff)
-enter("np.diag", "v, k", _diag, alias="maybe")
-enter("np.diagonal", "a, offset, axis1, axis2", _diagonal, alias="view")
-enter("np.trace", "a, offset, axis1, axis2, dtype, out", _trace)
-enter("np.tril", "m, k", _tri)
-enter("np.triu", "m, k", _tri)
+enter("np.diff", "a, n, axis", _diff, total="known")
+enter("np.diag", "v, k", _diag, alias="maybe", total="known")
+enter("np.diagonal", "a, offset, axis1, axis2", _diagonal, alias="view", total="known")
+enter("np.trace", "a, offset, axis1, axis2, dtype, out", _trace, total="known")
+enter("np.tril", "m, k", _tri, total="known")
+enter("np.triu", "m, k", _tri, total="known")
 enter("np.interp", "x, xp, fp", _interp)
-enter("np.real", "val", _real, alias="maybe")
-enter("np.imag", "val", _real, alias="maybe")
+enter("np.real", "val", _real, alias="maybe", total="known")
+enter("np.imag", "val", _real, alias="maybe", total="known")
 enter("np.nan_to_num", "x, copy, nan, posinf, neginf", lambda b, x: _same_number(b, x))
 enter("np.round", "a, decimals", lambda b, a, decimals=0: _same_number(b, a))
 PRIMS[np.around] = PRIMS[np.round]

@@ -131,13 +131,33 @@ def pullback(prim: Prim, argname: str) -> Rule | None:
     """
     rules = _pullbacks.get(prim)
     if rules is not None and argname in rules:
-        return rules[argname]
+        return _checked(prim, rules[argname])
     partials = _partials.get(prim)
     if partials is not None and argname in prim.params:
         k = prim.params.index(argname)
         if k < len(partials):
-            return _from_partial(partials[k], prim in _singular)
+            return _checked(prim, _from_partial(partials[k], prim in _singular))
     return None
+
+
+def _checked(prim: Prim, rule: Rule) -> Rule:
+    """The rule; where the call has arguments that it does not know, a LookupError."""
+
+    def run(g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return rule(g, out, *args, **kwargs)
+        except TypeError as error:
+            try:
+                inspect.signature(rule).bind(g, out, *args, **kwargs)
+            except TypeError as reason:
+                raise RuleLookupError(
+                    f"the derivative rule of {prim.name} does not cover this call: {reason}",
+                    None,
+                    f"call {prim.name} without that argument",
+                ) from error
+            raise
+
+    return run
 
 
 def _from_partial(p: Partial, singular: bool) -> Rule:

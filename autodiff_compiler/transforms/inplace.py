@@ -55,6 +55,7 @@ class Analysis:
         self.inner: dict[Value, frozenset[Root]] = {}
         self.made: dict[Root, Op | None] = {}
         self._compute_roots()
+        self.family = self._families()
         self.sharing: dict[Root, list[Value]] = {}
         for v, roots in self.roots.items():
             for root in roots:
@@ -236,6 +237,29 @@ class Analysis:
         self.made[own] = op
         return frozenset([own]), none
 
+    def _families(self) -> dict[Root, frozenset[Root]]:
+        """Buffers that may become one another from trip to trip: a slot's, what enters it, and what is handed over to it."""
+        parent: dict[Root, Root] = {}
+
+        def find(r: Root) -> Root:
+            while parent.get(r, r) != r:
+                r = parent[r]
+            return r
+
+        for op in self.ops:
+            if op.prim is LOOP:
+                body = op.regions[0]
+                for k, param in enumerate(body.params[1:]):
+                    if param in self.mutated:
+                        for root in self.of(op.args[1][k]) | self.of(body.exit[k + 1]):
+                            if root[0] == "before":
+                                root = root[1]
+                            parent[find(root)] = find(("slot", param))
+        members: dict[Root, set[Root]] = {}
+        for root in list(parent):
+            members.setdefault(find(root), {find(root)}).add(root)
+        return {root: frozenset(group) for group in members.values() for root in group}
+
     # --- conflicts ------------------------------------------------------------------------------------------------
 
     def resolve(self) -> bool:
@@ -302,6 +326,13 @@ class Analysis:
                     else:
                         self._copy_dest(op, dest, site)
                         return
+        for root in self.of(dest):
+            for other in self.family.get(root, (root,)):
+                for v in self.sharing.get(other, ()):
+                    for user, _ in self.uses.get(v, ()):
+                        if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
+                            if self._after_capture(user, op, root):
+                                captures.append((user, v))
         for view in views:
             self._plan(("view", view), "_insert_view_copy", view)
         for user, v in captures:
@@ -327,7 +358,7 @@ class Analysis:
         assert capture.parent is not None and store.parent is not None
         inner = self.loops[store.parent]
         for loop in self.loops[capture.parent]:
-            if loop in inner and not self._made_inside(root, loop):
+            if loop in inner and not all(self._made_inside(r, loop) for r in self.family.get(root, (root,))):
                 return True
         if capture is store:
             return False

@@ -104,7 +104,8 @@ class Placer:
             for op in self.body.ops:
                 if _is_backward(op):
                     break
-                found += [r for r in op.results if r.type.kind == "array"]
+                if not op.regions:  # the result of a branch may be undefined on another path
+                    found += [r for r in op.results if r.type.kind == "array"]
             self._sources = found
         return self._sources
 

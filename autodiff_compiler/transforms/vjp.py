@@ -324,6 +324,16 @@ class Reverse:
         normal = path_through(body, exits=False)
         leaving = path_through(body, exits=True)
         params = [body.params[k + 1] for k in range(len(results))]
+        if normal is not None and leaving is not None and runs_on_both(normal, leaving):
+            # Regions that run whether or not the trip leaves the loop save one value per run, so the trip that left is
+            # reversed like the others, its branches decided again.
+            normal, leaving = Path(list(body.ops), [body]), None
+            trips = self.b.emit(ADD, trips, self.b.emit(opset.PRIMS[_ne()], code, 0))
+            self.reversed_trips(op, body, normal, slots, bars, params, trips, env, True)
+            for k in range(len(results)):
+                if k in slots:
+                    self.add(env, inits[k], bars[k])
+            return
         if leaving is not None:
             # The trip that left the loop comes first in reverse; without one, the carried cotangents pass on as they are.
             self.branch(
@@ -468,6 +478,12 @@ def free_values(region: Region) -> list[Value]:
 def path_through(body: Region, exits: bool) -> Path | None:
     """The path through a loop's body on which its exit code is zero, or on which it is not; None if there is none."""
     return _path(body, body.exit[0], exits)
+
+
+def runs_on_both(normal: Path, leaving: Path) -> bool:
+    """Some branch or loop of the body lies on both paths."""
+    mine = {item for item in normal.items if isinstance(item, Op) and item.regions}
+    return any(item in mine for item in leaving.items if isinstance(item, Op))
 
 
 def _outcomes(region: Region, code: Any) -> set[bool]:
