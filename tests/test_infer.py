@@ -412,7 +412,14 @@ def test_binary(fn: Any) -> None:
 
 def test_scalars() -> None:
     numbers = [x for x in OPERANDS if not isinstance(x, np.ndarray)]
-    names = [*numpy_ops.MATH_UNARY, *(n for n in numpy_ops.MATH_NEWER if hasattr(math, n)), "floor", "ceil", "trunc", "isnan"]
+    names = [
+        *numpy_ops.MATH_UNARY,
+        *(n for n in numpy_ops.MATH_NEWER if hasattr(math, n)),
+        "floor",
+        "ceil",
+        "trunc",
+        "isnan",
+    ]
     for x in numbers:
         for name in [*names, "log", "isinf", "isfinite"]:
             check(getattr(math, name), (x,), {}, [], constants=False)
@@ -420,7 +427,12 @@ def test_scalars() -> None:
             check(fn, (x,), {}, [], constants=False)
         check(builtins.round, (x, 1), {}, [], constants=False)
         for y in numbers:
-            for fn in (builtins.max, builtins.min, *(getattr(math, name) for name in numpy_ops.MATH_BINARY), math.hypot):
+            for fn in (
+                builtins.max,
+                builtins.min,
+                *(getattr(math, name) for name in numpy_ops.MATH_BINARY),
+                math.hypot,
+            ):
                 check(fn, (x, y), {}, [], constants=False)
     for x in OPERANDS:
         for fn in numpy_ops.CASTS:
@@ -429,7 +441,14 @@ def test_scalars() -> None:
 
 def test_unknown_operands_give_unknown_results() -> None:
     """Nothing is claimed of a value of which nothing is known; the call itself must not fail."""
-    unknown = [Ty("any"), Ty("any", np.dtype(float)), array(None, None), array(float, None), generic(None), Ty("scalar")]
+    unknown = [
+        Ty("any"),
+        Ty("any", np.dtype(float)),
+        array(None, None),
+        array(float, None),
+        generic(None),
+        Ty("scalar"),
+    ]
     for prim in dict.fromkeys(PRIMS.values()):
         if not prim.name.startswith(("np.", "math.")) or prim.infer is None:
             continue

@@ -6,15 +6,15 @@ import operator
 
 import numpy as np
 import pytest
-from tests.test_verify import branching, looping, straight
 
 from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import UNDEF, Builder, Function, Loc, Region
 from autodiff_compiler.ir.interp import interpret
-from autodiff_compiler.ir.opset import ADD, GET, MUL, POP, PRINT, PRIMS, PUSH, SET, STACK_NEW
+from autodiff_compiler.ir.opset import ADD, GET, MUL, POP, PRIMS, PRINT, PUSH, SET, STACK_NEW
 from autodiff_compiler.ir.printer import print_function
 from autodiff_compiler.ir.types import PY_FLOAT, array, py_int
 from autodiff_compiler.ir.verify import verify
+from tests.test_verify import branching, looping, straight
 
 
 def test_print_straight() -> None:

@@ -15,7 +15,18 @@ from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import Builder, Function, Op, Prim, Region, Value
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.opset import (
-    LIST_ADDAT, LIST_APPEND, LIST_DROP, LIST_GET, LIST_NEW, LIST_SET, MUL, PRIMS, SPREAD, ZEROS, apply, lookup,
+    LIST_ADDAT,
+    LIST_APPEND,
+    LIST_DROP,
+    LIST_GET,
+    LIST_NEW,
+    LIST_SET,
+    MUL,
+    PRIMS,
+    SPREAD,
+    ZEROS,
+    apply,
+    lookup,
 )  # fmt: skip
 from autodiff_compiler.ir.types import Ty, array
 from autodiff_compiler.rules import lib, registry
@@ -119,6 +130,17 @@ def test_a_masked_root_has_no_derivative_where_it_is_masked() -> None:
     np.testing.assert_allclose(found, [0, 0, -1 / 16])
 
 
+def test_a_mask_is_not_seen_through_a_sum() -> None:
+    """Summed over rows, the cotangent is not zero where the mask was."""
+    mask = np.array([[True, False], [False, False]])
+
+    def spoiled(g: Any) -> Any:
+        return np.sum(g * mask, axis=0, keepdims=True) * np.ones((2, 2))
+
+    found = compiled_pull(np.sqrt, "x", spoiled, np.ones((2, 2)), np.full((2, 2), 4.0))
+    np.testing.assert_allclose(found, [[0.25, 0], [0.25, 0]])
+
+
 def test_a_cotangent_that_happens_to_be_zero_is_not_a_mask() -> None:
     """The derivative of sqrt(x) * sqrt(x) at 0 is 1: nan is an honest answer, 0 would not be."""
     found = gradient(lambda x: np.sum(np.sqrt(x) * np.sqrt(x)), np.array([0.0, 4.0]))[0]
@@ -134,7 +156,9 @@ def test_complex_convention() -> None:
     assert gradient(lambda z: abs(z) ** 2, z)[0] == pytest.approx(2 - 4j)
     assert gradient(lambda z: np.real(z * z), z)[0] == pytest.approx(2 + 4j)
     assert gradient(lambda z: np.imag(z), z)[0] == -1j
-    assert gradient(lambda z: np.real(np.conj(z) * 1j), z)[0] == pytest.approx(numeric_gradient(lambda v: np.real(np.conj(v) * 1j), z))
+    assert gradient(lambda z: np.real(np.conj(z) * 1j), z)[0] == pytest.approx(
+        numeric_gradient(lambda v: np.real(np.conj(v) * 1j), z)
+    )
     assert pull(np.sign, "x", 1.0, np.array([0j])).tolist() == [0]
 
 
@@ -223,7 +247,9 @@ def test_refused(fn: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, An
 @pytest.mark.parametrize("fn", [np.sum, np.mean, np.max])
 def test_a_keyword_without_rule_is_not_ignored(fn: Any) -> None:
     with pytest.raises(RuleLookupError, match="does not cover this call: .*(where|initial)"):
-        pull(fn, "a", 1.0, np.ones(3), where=np.array([True, False, True]), **({"initial": 0.0} if fn is np.max else {}))
+        pull(
+            fn, "a", 1.0, np.ones(3), where=np.array([True, False, True]), **({"initial": 0.0} if fn is np.max else {})
+        )
 
 
 def test_a_ufunc_with_a_keyword_is_refused() -> None:

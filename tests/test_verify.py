@@ -61,7 +61,9 @@ def rejected(fn: Function, text: str) -> None:
         verify(fn)
 
 
-@pytest.mark.parametrize("make", [straight, branching, looping, lambda: looping(None), lambda: looping((0, 3, 1, True))])
+@pytest.mark.parametrize(
+    "make", [straight, branching, looping, lambda: looping(None), lambda: looping((0, 3, 1, True))]
+)
 def test_accepts(make: Callable[[], Function]) -> None:
     verify(make())
 

@@ -135,9 +135,8 @@ class Emitter:
         if self.use_count.get(v, 0) != 1:
             return False
         derived = op.tag == "derived" or op.droppable
-        if v.hint and not derived:
-            return False  # the user gave it a name of its own
-        return True
+        # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
+        return derived or not v.hint or sum(1 for x in op.operands() if x.op in self.inlined) == 0
 
     def _accepts(self, user: Op, v: Value) -> bool:
         """The operation can be printed with an expression in the place of this operand."""

@@ -86,7 +86,7 @@ class Printer:
         prim, args = op.prim, op.args
         if prim.template is not None:
             return prim.template(self, op, args, op.kwargs)  # type: ignore[no-any-return]
-        method = _PRINTERS.get(prim)
+        method = _PRINTERS.get(prim) or _BY_FN.get(prim.fn)
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
@@ -321,8 +321,4 @@ _PRINTERS: dict[Prim, Any] = {
 }  # fmt: skip
 
 
-def register_printers() -> None:
-    """Printers of NumPy's own functions, once their primitives exist."""
-    prim = opset.lookup(np.sum)
-    if prim is not None:
-        _PRINTERS[prim] = _sum
+_BY_FN = {np.sum: _sum}  # NumPy's own functions, whose primitives are made elsewhere

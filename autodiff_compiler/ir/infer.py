@@ -96,7 +96,7 @@ def may_be_python_complex(types: list[Ty]) -> bool:
 
 
 def cannot_raise(ufunc: Any, types: list[Ty], operator: bool = False) -> bool:
-    """The ufunc, or the Python operator that it is the array form of, has a loop for operands of these types, and none that raises.
+    """The ufunc, or the Python operator of which it is the array form, is defined for operands of these types.
 
     Python integers of more than 64 bits are left out of account.
     """
@@ -114,9 +114,9 @@ def cannot_raise(ufunc: Any, types: list[Ty], operator: bool = False) -> bool:
             t.kind != "py" and t.dtype is not None and t.dtype.kind in "iu" and t.dtype != np.int64 for t in types
         ):
             return False
-    if operator and "c" in kinds and ufunc in _ORDER and not any(t.kind in ("array", "generic") for t in types):
-        return False
-    return True
+    # Python's complex numbers have no order, NumPy's have one.
+    python = not any(t.kind in ("array", "generic") for t in types)
+    return not (operator and python and "c" in kinds and ufunc in _ORDER)
 
 
 def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:

@@ -37,7 +37,8 @@ def enter(
 ) -> Prim:
     """Enter the callable named `name` into the table. `infer` takes the builder and the callable's own arguments.
 
-    ``total="known"``: a call whose result type is inferred in full cannot raise, but for the equalities that inference marks.
+    ``total="known"``: a call whose result type is inferred in full cannot raise, but for the
+    equalities that inference marks.
     """
     fn = attribute(name) if fn is None else fn
     prim = Prim(

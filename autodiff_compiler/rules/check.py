@@ -460,7 +460,7 @@ def _length_holds(d: Any, n: int, lengths: dict[Any, int]) -> bool:
     if isinstance(d, int):
         return bool(d == n)
     if d.off and Dim(d.root) in lengths:
-        return max(lengths[Dim(d.root)] - d.off, 0) == n
+        return bool(max(lengths[Dim(d.root)] - d.off, 0) == n)
     if d.off:
         return bool(lengths.setdefault(d, n) == n)
     return bool(lengths.setdefault(d, n) == n)

@@ -37,7 +37,12 @@ def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def unsupported(what: str, remedy: str = "") -> RuleLookupError:
-    return RuleLookupError(what, None, remedy)
+    """The error of a rule that does not cover a call, located where the operation at hand was written."""
+    try:
+        loc = current().loc
+    except RuntimeError:  # the rule was called with arrays
+        loc = None
+    return RuleLookupError(what, loc, remedy)
 
 
 def ndim(x: Any) -> int:
@@ -299,34 +304,44 @@ def guarded(g: Any, product: Any) -> Any:
     used there, so it stays zero. A cotangent that happens to be zero gives no such right: in ``sqrt(x) * sqrt(x)``
     zero times infinity is not zero, and stays nan.
     """
-    if type(product) is not Value:
+    if type(product) is not Value or product.type.dims is None:
         return product
-    mask = _mask_of(g, 8)
+    mask = _mask_of(g, product.type.dims, 8)
     if mask is None:
         return product
     if type_of(mask).is_scalar and product.type.is_scalar:
         return choose(mask, product, 0.0)
-    have, want = type_of(mask).dims, product.type.dims
-    if have is None or want is None or len(have) != len(want) or not all(map(current().dims.same, have, want)):
-        return product
     return apply(np.where, mask, product, 0.0)
 
 
-def _mask_of(g: Any, depth: int) -> Any:
-    """The booleans that `g` was masked with, found through products, signs and casts; None if there are none."""
-    if type(g) is not Value or g.op is None or depth == 0:
+def _same_shape(x: Any, dims: tuple[Any, ...]) -> bool:
+    have = type_of(x).dims
+    return have is not None and len(have) == len(dims) and all(map(current().dims.same, have, dims))
+
+
+def _mask_of(g: Any, dims: tuple[Any, ...], depth: int) -> Any:
+    """The booleans that `g` was masked with, found through products, signs and casts; None if there are none.
+
+    Everything on the way has the shape `dims`: what was summed or broadcast in between has no mask of its own.
+    """
+    if type(g) is not Value or g.op is None or depth == 0 or not _same_shape(g, dims):
         return None
     prim, args = g.op.prim, g.op.args
     if prim is MUL or prim is PRIMS[np.multiply]:
         for x in args:
-            if (type(x) is Value and x.type.dtype == BOOL) or (isinstance(x, np.ndarray) and x.dtype == BOOL):
+            if isinstance(x, (Value, np.ndarray)) and type_of(x).dtype == BOOL and _same_shape(x, dims):
                 return x
-        found = _mask_of(args[0], depth - 1)
-        return _mask_of(args[1], depth - 1) if found is None else found
+        found = _mask_of(args[0], dims, depth - 1)
+        return _mask_of(args[1], dims, depth - 1) if found is None else found
     if prim in (NEG, DIV, CAST, SUM_TO):
-        return _mask_of(args[0], depth - 1)
-    if prim in (numpy_ops.SELECT, WHERE) and len(args) == 3:
-        for zero, mask in ((args[2], args[0]), (args[1], None)):
-            if type(zero) in (int, float) and zero == 0:
-                return invert(args[0]) if mask is None else mask
+        return _mask_of(args[0], dims, depth - 1)
+    if prim in (numpy_ops.SELECT, WHERE) and len(args) == 3 and _same_shape(args[0], dims):
+        if _is_zero(args[2]):
+            return args[0]
+        if _is_zero(args[1]):
+            return invert(truth(args[0]))
     return None
+
+
+def _is_zero(x: Any) -> bool:
+    return type(x) in (int, float) and x == 0

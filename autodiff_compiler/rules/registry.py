@@ -16,7 +16,7 @@ from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.opset import PRIMS, lookup
 from ..ir.types import ANY, Ty
-from .lib import guarded, times
+from .lib import guarded, times, unsupported
 
 Rule = Callable[..., Any]
 # ``partial(out, *args)``; None: identically zero; 1 or -1: plus or minus the cotangent itself.
@@ -150,9 +150,8 @@ def _checked(prim: Prim, rule: Rule) -> Rule:
             try:
                 inspect.signature(rule).bind(g, out, *args, **kwargs)
             except TypeError as reason:
-                raise RuleLookupError(
+                raise unsupported(
                     f"the derivative rule of {prim.name} does not cover this call: {reason}",
-                    None,
                     f"call {prim.name} without that argument",
                 ) from error
             raise

@@ -152,6 +152,9 @@ def _spread(b: Builder, g: Any, x: Any) -> Any:
 
 
 def _accum(b: Builder, a: Any, v: Any) -> Any:
+    if _negated(a) is not None and type(v) is Value and v.type.dtype == a.type.dtype and _covers(b, v, a.type.dims):
+        if v.type.kind == a.type.kind == "array":
+            return b.emit(SUB, v, _negated(a))
     inner = _as_spread(v)
     if inner is not None and type_of(a).kind == "array":
         return b.emit(ACCUM, a, inner[0])

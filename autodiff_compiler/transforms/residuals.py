@@ -10,14 +10,25 @@ After: each such read is one of, cheapest first,
 
 from __future__ import annotations
 
+import operator
+from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Function, Op, Region, Value, map_leaves
+from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ACCUM, ADDAT, DIM, GET, LIST_APPEND, LIST_SET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
-from ..ir.rewrite import SHAPE_ONLY, collect_uses, enclosing, region_of
+from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, region_of
 from ..ir.types import UNDEF_TY
 
+
+
+CHEAP = frozenset(
+    opset.PRIMS[f]
+    for f in (
+        operator.add, operator.sub, operator.mul, operator.neg, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
+        operator.ne,
+    )
+)  # fmt: skip
 
 
 def place(fn: Function) -> None:
@@ -50,6 +61,8 @@ class Placer:
                 self._collect(inner)
 
     def run(self) -> None:
+        self.wanted = self._wanted()
+        self._again: dict[Value, bool] = {}
         for op in list(self.body.ops):
             if _is_backward(op):
                 self.visit_op(op, [])
@@ -58,6 +71,22 @@ class Placer:
             for op in ops:
                 op.parent = region
             region.ops[:0] = ops
+
+    def _wanted(self) -> set[Value]:
+        """The values out of reach that the backward sweep names."""
+        out: set[Value] = set()
+
+        def visit(op: Op) -> None:
+            out.update(v for v in content_operands(op) if not self.reachable(v))
+            for region in op.regions:
+                for inner in region.ops:
+                    visit(inner)
+                out.update(v for v in leaves(region.exit) if not self.reachable(v))
+
+        for op in self.body.ops:
+            if _is_backward(op):
+                visit(op)
+        return out
 
     def visit(self, region: Region, chain: list[Region]) -> None:
         here = [*chain, region]
@@ -137,6 +166,9 @@ class Placer:
             if all(x is first or (type(x) is not Value and type(x) is type(first) and x == first) for x in at_sites):
                 return self.fetch(first, chain) if type(first) is Value else first
             return self.save(v, region)
+        stable = self.stable_read(v, region, chain)
+        if stable is not None:
+            return stable
         again = self.recompute(v, region, chain)
         if again is not None:
             return again
@@ -198,8 +230,107 @@ class Placer:
             t = op.args[0].type
             return t.kind == "array" and t.dims is not None and self.has_shape_source(op.args[0])
         t = op.result.type
-        if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib":
-            return all(self.is_index(x) for x in op.operands())
+        if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib" and all(self.is_index(x) for x in op.operands()):
+            return True
+        return self.again(op.result)
+
+    def again(self, v: Value) -> bool:
+        """One cheap operation on numbers that the backward sweep has anyway: done again rather than saved."""
+        if v not in self._again:
+            self._again[v] = False
+            op = v.op
+            if op is not None and op.prim in CHEAP and v.type.is_scalar and all(x.type.is_scalar for x in op.operands()):
+                mirror = region_of(v)
+                self._again[v] = all(
+                    self.reachable(x) or (x in self.wanted and covers_each_other(region_of(x), mirror))
+                    for x in op.operands()
+                )
+        return self._again[v]
+
+    # --- arrays filled in order -----------------------------------------------------------------------------------
+
+    def stable_read(self, v: Value, region: Region, chain: list[Region]) -> Any:
+        """What was read from, or stored into, a part of an array that no later trip of the loop writes: read it from the final array.
+
+        In ``for i in range(n): x[i] = f(x[:i])`` all stores are at i and all reads below it.
+        """
+        op = v.op
+        if op is None:
+            return None
+        if op.prim is GET:
+            slot = self.slot_of(op.args[0])
+            if slot is not None:
+                loop, k, order = slot
+                final = loop.results[k]
+                place = op.args[1]
+                first = place[0][1][0] if place[0][0] == "index" and place[0][1] else None
+                if first is not None and self.settled(first, loop, order) and self.indices_known(op, op.args[0]):
+                    return self.read_final(final, place, v, region, chain)
+        for user in self.uses.get(v, ()):
+            # The only store of each trip, and nothing writes there again.
+            if isinstance(user, Op) and user.prim is SET and user.args[2] is v and user.parent is not None:
+                slot = self.slot_of(user.args[0])
+                if slot is None or len(slot[2].stores) != 1 or user.parent is not slot[0].regions[0]:
+                    continue
+                base = user.args[0].type
+                part = opset.GET.infer(Builder(user.parent), (user.args[0], user.args[1]), {})  # type: ignore[misc]
+                same = v.type.dtype == base.dtype is not None and v.type.dims is not None and part.dims is not None
+                if not same or len(part.dims) != len(v.type.dims or ()) or v.type.kind not in ("generic", "array"):
+                    continue
+                if not all(map(user.parent.dims.same, part.dims, v.type.dims or ())):
+                    continue
+                if opset.is_plain_path(user.args[1]) and self.indices_known(user, user.args[0], v):
+                    return self.read_final(slot[0].results[slot[1]], user.args[1], v, region, chain)
+        return None
+
+    def read_final(self, final: Value, path: Any, v: Value, region: Region, chain: list[Region]) -> Any:
+        if not self.reachable(final) or self.killed(final):
+            return None
+        new = Op(GET, (final, map_leaves(lambda x: self.fetch(x, chain), path)), {}, (), v.op.loc if v.op else None)
+        new.results = [Value(v.type, v.hint, new)]
+        return self.prelude(region, new, v.hint)
+
+    def indices_known(self, op: Op, *others: Value) -> bool:
+        return all(self.is_index(x) for x in op.operands() if x not in others)
+
+    def slot_of(self, a: Value) -> tuple[Op, int, Filling] | None:
+        """The loop and carried slot that `a` is a version of, if every store of a trip is at the loop's own index plus a constant."""
+        if not hasattr(self, "_slots"):
+            self._slots: dict[Value, tuple[Op, int, Filling] | None] = {}
+            for op in self.body.ops:
+                if op.prim is LOOP and not _is_backward(op):
+                    for k in range(len(op.args[1])):
+                        filling = Filling.of(op, k)
+                        if filling is not None:
+                            for version in filling.versions:
+                                self._slots[version] = (op, k, filling)
+        return self._slots.get(a)
+
+    def settled(self, first: Any, loop: Op, order: Filling) -> bool:
+        """The first subscript of a read names only places whose stores lie in earlier trips."""
+        sign = 1 if order.step > 0 else -1
+        if type(first) is slice:
+            if first.step not in (None, 1):
+                return False
+            if sign > 0:
+                low = first.start is None or (type(first.start) is int and first.start >= 0)
+                at = affine(first.stop, loop)
+                return low and at is not None and at <= order.offset and order.lowest + at >= 0
+            at = affine(first.start, loop)
+            return first.stop is None and at is not None and at > order.offset and order.lowest + at >= 0
+        at = affine(first, loop)
+        if at is not None:
+            return sign * at < sign * order.offset and order.lowest + at >= 0
+        if type(first) is Value and first.op is None and first.region is not None and first.region.op is not None:
+            inner = first.region.op
+            if inner.prim is LOOP and first is first.region.params[0] and inner.args[0] is not None and len(inner.args[0]) == 3:
+                start, stop, step = inner.args[0]
+                if type(step) is int and step > 0 and sign > 0 and type(start) is int and start >= 0:
+                    at = affine(stop, loop)
+                    return at is not None and at <= order.offset
+                if type(step) is int and step > 0 and sign < 0:
+                    at = affine(start, loop)
+                    return at is not None and at > order.offset and order.lowest + at >= 0
         return False
 
     def has_shape_source(self, v: Value) -> bool:
@@ -296,6 +427,91 @@ class Placer:
         return pop.results[0]
 
 
+@dataclass
+class Filling:
+    """A loop's carried array, each trip of which stores only at (the loop's variable + offset) along the first axis."""
+
+    versions: list[Value]
+    stores: list[Op]
+    offset: int
+    step: int
+    lowest: int  # the least value of the loop's variable
+
+    @staticmethod
+    def of(loop: Op, k: int) -> Filling | None:
+        range_ = loop.args[0]
+        if range_ is None or len(range_) != 3 or type(range_[2]) is not int or range_[2] == 0:
+            return None
+        start, stop, step = range_
+        if step > 0:
+            if type(start) is not int:
+                return None
+            lowest = start
+        else:
+            if type(stop) is not int:
+                return None
+            lowest = stop + 1
+        body = loop.regions[0]
+        param = body.params[k + 1]
+        versions: list[Value] = [param, loop.results[k]]
+        stores: list[Op] = []
+        if not _stores_between(body.exit[k + 1], param, versions, stores, set()) or not stores:
+            return None
+        offset = None
+        for store in stores:
+            path = store.args[1] if store.prim in (SET, ADDAT) else ()
+            if not path or path[0][0] != "index" or not path[0][1]:
+                return None
+            at = affine(path[0][1][0], loop)
+            if at is None or (offset is not None and at != offset) or lowest + at < 0:
+                return None
+            offset = at
+        versions.remove(loop.results[k])
+        assert offset is not None
+        return Filling(versions, stores, offset, step, lowest)
+
+
+def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op], seen: set[Value]) -> bool:
+    """Collect the stores and versions from a slot's parameter to `v`; False if something else lies between."""
+    while v is not param:
+        if type(v) is not Value or v.op is None or v in seen:
+            return type(v) is Value and v in seen
+        seen.add(v)
+        versions.append(v)
+        op = v.op
+        if op.prim in (SET, ADDAT):
+            stores.append(op)
+            v = op.args[0]
+        elif op.prim is IF:
+            j = op.results.index(v)
+            return all(_stores_between(r.exit[j], param, versions, stores, seen) for r in op.regions)
+        elif op.prim is LOOP:
+            j = op.results.index(v)
+            if j >= len(op.args[1]):
+                return False
+            inner = op.regions[0].params[j + 1]
+            versions.append(inner)
+            if not _stores_between(op.regions[0].exit[j + 1], inner, versions, stores, seen):
+                return False
+            v = op.args[1][j]
+        else:
+            return False
+    return True
+
+
+def affine(x: Any, loop: Op) -> int | None:
+    """The constant c if `x` is the loop's variable plus c."""
+    variable = loop.regions[0].params[0]
+    offset = 0
+    while type(x) is Value and x is not variable:
+        op = x.op
+        if op is None or op.prim not in (opset.ADD, opset.SUB) or type(op.args[1]) is not int:
+            return None
+        offset += op.args[1] if op.prim is opset.ADD else -op.args[1]
+        x = op.args[0]
+    return offset if x is variable else None
+
+
 def on_path(v: Any, site: Region) -> Any:
     """What `v` is at the end of `site`: inside a branch, the result of its ``if`` is what the branch hands out."""
     around = list(enclosing(site))
@@ -305,6 +521,13 @@ def on_path(v: Any, site: Region) -> Any:
             return v
         v = inside[0].exit[v.op.results.index(v)]
     return v
+
+
+def covers_each_other(outer: Region, inner: Region) -> bool:
+    """What `outer` defines can be read in `inner`, and both run equally often or `inner` less."""
+    return any(r is outer for r in enclosing(inner)) and not any(
+        r.op is not None and r.op.prim is LOOP for r in enclosing(inner) if r is not outer and r not in list(enclosing(outer))
+    )
 
 
 def covers(mirror: Any, home: Region) -> bool:
