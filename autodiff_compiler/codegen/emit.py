@@ -5,22 +5,19 @@ The input is the output of the in-place pass: every store may be done where it s
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Prim, Region, Value, leaves, structural_key
-from ..ir.opset import ACCUM, ADDAT, COPY, GET, POP, PUSH, SET, STACK_NEW, STORES
+from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
+from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands
 from .expressions import Printer
 from .names import Naming
 
-WIDTH = 100
 MAX_DEPTH = 5
+AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 
 
 @dataclass
@@ -61,6 +58,7 @@ class Emitter:
         self.lines: list[str] = []
         self.depth = 1
         self.inlined: dict[Op, Op | Region] = {}
+        self.taken: set[Op] = set()  # printed as part of a loop's head
         self.weight: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
         self.use_count: dict[Value, int] = {}
@@ -244,7 +242,7 @@ class Emitter:
 
     def emit_ops(self, ops: list[Op]) -> None:
         for op in ops:
-            if op not in self.inlined:
+            if op not in self.inlined and op not in self.taken:
                 self.emit_op(op)
 
     def comment(self, op: Op) -> None:
@@ -284,7 +282,10 @@ class Emitter:
                 self.line(text)
             else:
                 names = ", ".join(self.naming.of(r) if self.use_count.get(r, 0) else "_" for r in op.results)
-                self.line(f"{names} = {text}")
+                if op.prim in AUGMENTED and op.results[0].type.is_scalar and self.naming.same(op.results[0], op.args[0]):
+                    self.line(f"{names} {op.prim.name}= {show(op.args[1])}")
+                else:
+                    self.line(f"{names} = {text}")
 
     def emit_store(self, op: Op) -> None:
         show = self.printer.show
@@ -427,8 +428,10 @@ class Emitter:
                 self.line(f"{self.naming.of(index)} = 0")
             head = "while True:"
         else:
-            name = self.naming.of(index) if self.use_count.get(index, 0) else "_"
-            head = f"for {name} in {self.printer.range(range_)}:"
+            head = self._over_saved(op)
+            if not head:
+                name = self.naming.of(index) if self.use_count.get(index, 0) else "_"
+                head = f"for {name} in {self.printer.range(range_)}:"
         at = len(self.lines)
         self.line(head)
         self.depth += 1
@@ -460,6 +463,38 @@ class Emitter:
         self._as_while(at)
         # The loop's results are its carried variables.
         self.assign(list(zip(results, body.params[1:])))
+
+    def _over_saved(self, op: Op) -> str:
+        """``for x in reversed(x_saved)``, where each trip begins with what one trip of the forward sweep saved, and nothing else did."""
+        body = op.regions[0]
+        if op.parent is not self.body or self.use_count.get(body.params[0], 0) or op.tag != "derived":
+            return ""
+        pops: list[Op] = []
+        for inner in body.ops:
+            if inner.prim is not POP:
+                break
+            pops.append(inner)
+        if not 1 <= len(pops) <= 3:
+            return ""
+        makers = set()
+        for pop in pops:
+            stack = pop.args[0]
+            pushes = [u for u in self.users.get(stack, ()) if isinstance(u, Op) and u.prim is PUSH]
+            others = [u for u in self.users.get(stack, ()) if u is not pop and u not in pushes]
+            if others or len(pushes) != 1 or pushes[0].parent is None or stack.op is None or stack.op.parent is not self.body:
+                return ""
+            site = pushes[0].parent
+            while site.op is not None and site.op.prim is IF:
+                site = site.op.parent  # type: ignore[assignment]
+            if site.op is None or site.op.parent is not self.body:
+                return ""
+            makers.add(site.op)
+        if len(makers) != 1:
+            return ""
+        self.taken.update(pops)
+        stacks = [f"reversed({self.naming.of(pop.args[0])})" for pop in pops]
+        names = ", ".join(self.naming.of(pop.results[0]) if self.use_count.get(pop.results[0], 0) else "_" for pop in pops)
+        return f"for {names} in {stacks[0] if len(stacks) == 1 else 'zip(' + ', '.join(stacks) + ')'}:"
 
     def _next_trip(self, op: Op, count_trips: bool) -> None:
         index = op.regions[0].params[0]
@@ -581,4 +616,3 @@ def _hashable(x: Any) -> bool:
     return type(x) is Value or x is UNDEF
 
 
-__all__ = ["COPY", "Emitted", "Prim", "emit_function", "np", "operator"]

@@ -465,7 +465,7 @@ class _Pass:
                 state.envs[env][name] = self.generalize(av, form, slot, name)
         for cell in guess.cells:
             if cell in state.heap:
-                state.heap[cell] = self.general_content(entry.heap[cell], guess.forms.get(("c", cell), MISSING), ("c", cell))
+                state.heap[cell] = self.general_content(entry.heap[cell], guess.forms.get(("c", cell), MISSING), ("c", cell), cell)
         for cell, poison in guess.poisoned.items():
             state.heap[cell] = poison
         self.link_heads()
@@ -580,13 +580,13 @@ class _Pass:
             cell = self.head_cells[key] = interp.cells.new()
             content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
             end = guess.forms.get(("content", slot), MISSING)
-            self.head.heap[cell] = self.general_content(content, end, ("h", *slot))
+            self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
         self.slot_cells.append((slot, cell, av.cell if av is not MISSING else None))
         if type(sample) is Instance:
             return Instance(sample.cls, cell)
         return type(sample)(cell)
 
-    def general_content(self, content: Any, end: Any, slot: Any) -> Any:
+    def general_content(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
         """What a carried cell holds at the top of the body."""
         for x in (content, end):
             if isinstance(x, Poison):
@@ -598,6 +598,10 @@ class _Pass:
             init: Any = UNDEF
             if content is not MISSING:
                 init = self.entry_list(content)
+                if type(content) is Items and cell is not None:
+                    for element in self.interp.cells_in(content.items):
+                        for other in (element, *self.entry.links.get(element, ())):
+                            self.head.link(cell, other)
                 if init is None:
                     return Poison(None, "is a list that grows in a loop, of items other than numbers and arrays")
             t = self.guess.types.get(slot, UNDEF_TY) if init is UNDEF else type_of(init)
@@ -612,7 +616,7 @@ class _Pass:
             elif end is not MISSING:
                 if type(end) is Items or type(end) is Value:
                     self.guess.dynamic.add(slot)
-                    return self.general_content(content, end, slot)
+                    return self.general_content(content, end, slot, cell)
                 return Poison(None, "has different keys before and in the loop")
             parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
             bad = next((p for p in parts if type(p) is Conflict), None)
@@ -705,7 +709,7 @@ class _Pass:
                 guess.forms[("c", cell)] = now
                 self.again = True
             else:
-                self.match_content(("c", cell), content, now, end)
+                self.match_content(("c", cell), content, now, end, cell)
         self.compare_links(end)
 
     def widen(self, slot: Any, form: Any) -> None:
@@ -781,7 +785,7 @@ class _Pass:
             content = self.head_snapshot.heap.get(head.cell)
             if ("content", slot) not in guess.forms and content is not now:
                 guess.forms["content", slot] = now
-            self.match_content(("h", *slot), content, now, state, ("content", slot))
+            self.match_content(("h", *slot), content, now, state, end.cell, ("content", slot))
             return
         if is_composite(head) and same_form(head, end):
             for k, (x, y) in enumerate(zip(parts_of(head), parts_of(end))):
@@ -799,7 +803,7 @@ class _Pass:
             return base
         return self.interp.builder.emit(GET, base, ref.path)
 
-    def match_content(self, slot: Any, head: Any, now: Any, state: State, form: Any = None) -> None:
+    def match_content(self, slot: Any, head: Any, now: Any, state: State, cell: int, form: Any = None) -> None:
         guess = self.guess
         form = form or slot
         if isinstance(head, Poison) or head is now:
@@ -813,6 +817,8 @@ class _Pass:
                 self.fits(slot, head, now)
             elif type(now) is Items:
                 value = self.items_value(now, state)
+                for element in self.interp.cells_in(now.items):
+                    state.link_view(cell, element)
                 if value is None:
                     guess.forms[form] = Poison(None, "is a list of different lengths, of items other than numbers and arrays")
                     self.again = True
@@ -907,18 +913,24 @@ class _Pass:
                         self.again = True
 
     def end_of(self, slot: Any, end: State) -> Any:
-        """The reference that a slot of a name holds at the end of the body."""
+        """The reference that a slot holds at the end of the body: a name, or a part of what a name leads to."""
+        while slot[0] == "h":
+            slot = slot[1:]
         if slot[0] == "n":
             av = end.envs.get(slot[1], {}).get(slot[2])
+            if slot[2] == "$ret":
+                return None
             rest = slot[3:]
         else:
-            return None
+            content = end.heap.get(slot[1])
+            av, rest = _item(content, slot[2]), slot[3:]
         for k in rest:
             if type(av) is Maybe:
                 av = av.av
-            if av is None or not is_composite(av) or k >= len(parts_of(av)):
-                return None
-            av = parts_of(av)[k]
+            if type(av) in (ListRef, DictRef, Instance):
+                av = _item(end.heap.get(av.cell), k)
+            else:
+                av = parts_of(av)[k] if is_composite(av) and k < len(parts_of(av)) else None
         if type(av) is Maybe:
             av = av.av
         return av if type(av) in (Ref, ListRef, DictRef, Instance) else None
@@ -1045,6 +1057,13 @@ class _Pass:
         for cell, content in head.heap.items():
             out.heap[cell] = _substitute(content, replace)
         return out
+
+
+def _item(content: Any, k: Any) -> Any:
+    """One item of what a container holds, or None."""
+    if type(content) in (Items, Entries) and isinstance(k, int) and k < len(content.items):
+        return content.items[k]
+    return None
 
 
 def _values_read(region: Region) -> list[Value]:

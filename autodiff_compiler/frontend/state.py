@@ -92,6 +92,8 @@ class Joiner:
         self.out = State()
         # Merged cell, and which cell it is on each path.
         self.merged: list[tuple[int, int | None, int | None]] = []
+        # List cell, path, and the cell of an array that became an item of the IR list on that path.
+        self.elements: list[tuple[int, int, int]] = []
 
     def leaf(self, a: Any, b: Any, hint: str = "") -> Any:
         """The value that is `a` on the first path and `b` on the second."""
@@ -234,14 +236,14 @@ class Joiner:
                     self.cells.contiguous.add(cell)
             else:
                 contents = [MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))]
-                self.out.heap[cell] = self.merge_content(contents[0], contents[1], hint)
+                self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
         if type(sample) is Ref:
             return Ref(cell)
         if type(sample) is Instance:
             return Instance(sample.cls, cell)
         return type(sample)(cell)
 
-    def merge_content(self, a: Any, b: Any, hint: str = "") -> Any:
+    def merge_content(self, a: Any, b: Any, cell: int, hint: str = "") -> Any:
         """What a cell holds that holds `a` on the first path and `b` on the second."""
         if a is b:
             return a
@@ -260,7 +262,7 @@ class Joiner:
             bad = next((m for m in parts if type(m) is Conflict), None)
             return Poison(None, bad.why) if bad else Items(tuple(parts))
         if type(a) in (Items, Value) and type(b) in (Items, Value):
-            values = [self.as_list(k, x) for k, x in enumerate((a, b))]
+            values = [self.as_list(k, x, cell) for k, x in enumerate((a, b))]
             if values[0] is not None and values[1] is not None:
                 return self.leaf(values[0], values[1], hint)
             return Poison(None, "is a list of different lengths on different paths, of items other than numbers and arrays")
@@ -270,7 +272,7 @@ class Joiner:
             return Poison(None, bad.why) if bad else Entries(a.keys, tuple(parts))
         return Poison(None, "has different keys on different paths")
 
-    def as_list(self, side: int, content: Any) -> Any:
+    def as_list(self, side: int, content: Any, cell: int) -> Any:
         """The IR list for what a list cell holds on one path."""
         if type(content) is Value:
             return content
@@ -285,6 +287,7 @@ class Joiner:
                 if value is None or isinstance(value, Poison):
                     return None
                 items.append(value)
+                self.elements.append((cell, side, item.cell))
             else:
                 return None
         with self.builder.inside(self.regions[side]):
@@ -316,7 +319,7 @@ class Joiner:
                 out.envs[env] = dict(a.envs.get(env) or b.envs[env])
         for cell in [c for c in a.heap if c in b.heap]:
             x, y = a.heap[cell], b.heap[cell]
-            out.heap[cell] = x if x is y else self.merge_content(x, y, x.hint if type(x) is Value else "")
+            out.heap[cell] = x if x is y else self.merge_content(x, y, cell, x.hint if type(x) is Value else "")
         self.link_all()
         return out
 
@@ -344,6 +347,11 @@ class Joiner:
                 if origin is not None:
                     groups.setdefault(origin, []).append(entry[0])
             heap = self.out.heap
+            for holder, on, element in self.elements:
+                if on == side:
+                    for origin in {element, *links.get(element, ())}:
+                        for other in {*groups.get(origin, ()), *([origin] if origin in heap else ())}:
+                            self.out.link(holder, other)
             for cell, group in list(groups.items()):
                 if cell in heap and cell not in group:
                     group.append(cell)

@@ -42,7 +42,7 @@ def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 @vjp((operator.truediv, np.true_divide), "x2")
 def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return -guarded(g, g * (out / y))
+    return -guarded(g, (g / y) * out)  # g / y is the cotangent of x, too
 
 
 # Python's and NumPy's ``x - floor(x / y) * y``, and fmod with trunc.

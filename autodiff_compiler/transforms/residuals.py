@@ -70,6 +70,7 @@ class Placer:
         for region, ops in self.preludes.items():
             for op in ops:
                 op.parent = region
+            ops.sort(key=lambda op: op.prim is not POP)
             region.ops[:0] = ops
 
     def _wanted(self) -> set[Value]:

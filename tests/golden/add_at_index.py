@@ -1,0 +1,43 @@
+"""Gather, scatter with repeated subscripts, and accumulation into elements."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def histogram(w, index, x):
+    out = np.zeros(4)
+    np.add.at(out, index, w * x)
+    for k in range(2):
+        out[k] += w[k] * w[k]
+    picked = out[index]
+    return np.sum(picked * picked)
+
+
+derived = ad.grad(histogram)
+arguments = (np.linspace(0.3, 1.5, 5), np.array([0, 2, 2, 1, 0]), np.linspace(1.0, 2.0, 5))
+
+# === emitted ===
+import numpy as np
+
+
+def histogram_grad(w, index, x):
+    out = np.zeros(4)
+    np.add.at(out, index, w * x)
+    for k in range(2):
+        t = w[k]
+        out[k] += t * t
+    # adjoint of line 13: picked = out[index]
+    out_bar = np.zeros_like(out)
+    np.add.at(out_bar, index, 2.0 * out[index])
+    # adjoint of line 11: for k in range(2):
+    w_bar = np.zeros_like(w)
+    # adjoint of line 11: for k in range(2):
+    for k in reversed(range(2)):
+        # adjoint of line 12: out[k] += w[k] * w[k]
+        t = out_bar[k]
+        w_bar[k] += 2.0 * (t * w[k])
+        out_bar[k] = t
+    # adjoint of line 10: np.add.at(out, index, w * x)
+    w_bar += out_bar[index] * x
+    return w_bar

@@ -1,0 +1,35 @@
+"""Operands of different shapes; the gradient is summed to each."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def standardise(x, scale, shift):
+    mu = x.mean(axis=0)
+    sigma = x.std(axis=0)
+    return np.sum(((x - mu) / sigma * scale + shift) ** 3)
+
+
+derived = ad.grad(standardise, argnums=(0, 1, 2))
+arguments = (np.cos(np.arange(12.0)).reshape(4, 3), np.array([1.0, 2.0, 0.5]), 0.3)
+
+# === emitted ===
+import numpy as np
+
+
+def standardise_grad(x, scale, shift):
+    sigma = np.std(x, axis=0)
+    t = (x - np.mean(x, axis=0)) / sigma
+    # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
+    t2 = 3 * (t * scale + shift) ** 2
+    x_bar = t2 * scale / sigma
+    mu_bar = (-x_bar).sum(axis=0)
+    # adjoint of line 10: sigma = x.std(axis=0)
+    t3 = x.shape[0]
+    t4 = np.where(sigma == 0, 1.0, sigma) * (t3 - 0)
+    t5 = x - x.sum(axis=0, keepdims=True) / t3
+    x_bar += (-(x_bar * t)).sum(axis=0) / t4 * t5
+    # adjoint of line 9: mu = x.mean(axis=0)
+    x_bar += mu_bar / t3
+    return (x_bar, (t2 * t).sum(axis=0), t2.sum())

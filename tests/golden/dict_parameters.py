@@ -1,0 +1,26 @@
+"""Parameters in a dict; the gradient is a dict."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def loss(params, x):
+    h = np.tanh(x @ params["w"] + params["b"])
+    return np.mean(h * h) * params["scale"]
+
+
+derived = ad.grad(loss)
+arguments = (dict(w=np.linspace(-1, 1, 6).reshape(3, 2), b=np.zeros(2), scale=2.0), np.linspace(0, 1, 12).reshape(4, 3))
+
+# === emitted ===
+import numpy as np
+
+
+def loss_grad(params_w, params_b, params_scale, x):
+    h = np.tanh(x @ params_w + params_b)
+    t = h * h
+    # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
+    t2 = 1 - h * h
+    t2 = 2.0 * (params_scale / t.size * h) * t2
+    return {'w': x.T @ t2, 'b': t2.sum(axis=0), 'scale': np.mean(t)}

@@ -1,0 +1,54 @@
+"""Branches on the value."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def huber(x, delta):
+    r = x - 1.0
+    if r > delta:
+        out = delta * (r - 0.5 * delta)
+    elif r < -delta:
+        out = -delta * (r + 0.5 * delta)
+    else:
+        out = 0.5 * r * r
+    return out
+
+
+derived = ad.grad(huber, argnums=(0, 1))
+arguments = (3.0, 0.7)
+
+# === emitted ===
+import numpy as np
+
+
+def huber_grad(x, delta):
+    r = x - 1.0
+    t = r > delta
+    if t:
+        delta_bar = r - 0.5 * delta
+        r_bar_bar = None
+    elif r < -delta:
+        r_bar_bar = r + 0.5 * delta
+    else:
+        r_bar_bar = None
+    # adjoint of line 10: if r > delta:
+    if t:
+        # adjoint of line 11: out = delta * (r - 0.5 * delta)
+        delta_bar = delta_bar + delta * -0.5
+        r_bar = delta
+    else:
+        # adjoint of line 12: elif r < -delta:
+        r_bar = -delta
+        # adjoint of line 12: elif r < -delta:
+        if r < r_bar:
+            # adjoint of line 13: out = -delta * (r + 0.5 * delta)
+            delta_bar = delta * -0.5
+        else:
+            # adjoint of line 15: out = 0.5 * r * r
+            r_bar = 0.5 * r + r * 0.5
+            r_bar_bar, delta_bar = 0.0, 0.0
+        # adjoint of line 12: elif r < -delta:
+        delta_bar = delta_bar - r_bar_bar
+    return (r_bar, delta_bar)

@@ -1,0 +1,43 @@
+"""Concatenation, stacking, reshaping, reversal."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def fold(a, b):
+    c = np.concatenate([a, b[::-1]])
+    m = np.stack([c, c * c]).reshape(2, 2, -1)
+    return np.sum(m[0] * m[1]) + np.sum(np.diff(c) ** 2)
+
+
+derived = ad.grad(fold, argnums=(0, 1))
+arguments = (np.array([0.1, 0.7, -0.3]), np.array([1.0, 0.4, 0.9]))
+
+# === emitted ===
+import numpy as np
+
+
+def fold_grad(a, b):
+    c = np.concatenate([a, b[::-1]])
+    t = np.stack([c, c * c])
+    m = np.reshape(t, (2, 2, -1))
+    # adjoint of line 11: return np.sum(m[0] * m[1]) + np.sum(np.diff(c) ** 2)
+    t2 = 2 * np.diff(c)
+    c_bar = np.zeros_like(c)
+    c_bar[1:] = t2
+    c_bar[:-1] -= t2
+    m_bar = np.zeros_like(m)
+    m_bar[1] = m[0]
+    m_bar[0] += m[1]
+    # adjoint of line 10: m = np.stack([c, c * c]).reshape(2, 2, -1)
+    t = np.reshape(m_bar, t.shape)
+    c_bar += t[0]
+    t = t[1] * c
+    c_bar += t
+    c_bar += t
+    # adjoint of line 9: c = np.concatenate([a, b[::-1]])
+    t = a.shape[0]
+    b_bar = np.zeros_like(b)
+    b_bar[::-1] = c_bar[t:]
+    return (c_bar[:t], b_bar)

@@ -1,0 +1,32 @@
+"""A linear system and a log determinant."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def gaussian(k, y):
+    alpha = np.linalg.solve(k, y)
+    sign, logdet = np.linalg.slogdet(k)
+    return 0.5 * y @ alpha + 0.5 * logdet
+
+
+derived = ad.grad(gaussian, argnums=(0, 1))
+arguments = (np.array([[2.0, 0.3], [0.4, 1.5]]), np.array([1.0, -0.5]))
+
+# === emitted ===
+import numpy as np
+
+
+def gaussian_grad(k, y):
+    alpha = np.linalg.solve(k, y)
+    np.linalg.slogdet(k)
+    # adjoint of line 11: return 0.5 * y @ alpha + 0.5 * logdet
+    y_bar = alpha * 0.5
+    # adjoint of line 10: sign, logdet = np.linalg.slogdet(k)
+    k_bar = 0.5 * np.linalg.inv(k).T
+    # adjoint of line 9: alpha = np.linalg.solve(k, y)
+    t = np.linalg.solve(k.T, 0.5 * y)
+    k_bar -= t[:, None] * alpha[None, :]
+    y_bar += t
+    return (k_bar, y_bar)

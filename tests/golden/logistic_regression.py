@@ -1,0 +1,29 @@
+"""Logistic regression: the mean of an elementwise loss over a product."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def loss(w, x, y):
+    p = 1 / (1 + np.exp(-(x @ w)))
+    return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
+
+
+derived = ad.grad(loss)
+arguments = (np.array([0.3, -0.2, 0.1]), np.linspace(-1.0, 1.2, 12).reshape(4, 3), np.array([1.0, 0.0, 1.0, 1.0]))
+
+# === emitted ===
+import numpy as np
+
+
+def loss_grad(w, x, y):
+    t = np.exp(-(x @ w))
+    t2 = 1 + t
+    p = 1 / t2
+    # adjoint of line 10: return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
+    t3 = -1.0 / x.shape[0]
+    t4 = t3 * y / p
+    # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
+    t2 = (t4 - t3 * (1 - y) / (1 - p)) / t2
+    return t2 * p * t @ x

@@ -1,0 +1,44 @@
+"""A kernel that writes into its argument and returns nothing, called from a loss that copies first."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def step(u, v, dt):
+    u += dt * v
+    v -= dt * np.sin(u)
+
+
+def energy(u0, v0, dt):
+    u, v = u0.copy(), v0.copy()
+    for _ in range(3):
+        step(u, v, dt)
+    return np.sum(v * v) - np.sum(np.cos(u))
+
+
+derived = ad.grad(energy, argnums=(0, 1))
+arguments = (np.linspace(0.1, 1.0, 4), np.linspace(-0.3, 0.4, 4), 0.1)
+
+# === emitted ===
+import numpy as np
+
+
+def energy_grad(u0, v0, dt):
+    u0_saved = []
+    u0_2 = u0.copy()
+    v0_2 = v0.copy()
+    for _ in range(3):
+        u0_2[...] += dt * v0_2
+        u0_saved.append(u0_2.copy())
+        v0_2[...] -= dt * np.sin(u0_2)
+    # adjoint of line 17: return np.sum(v * v) - np.sum(np.cos(u))
+    u0_bar = np.sin(u0_2)
+    v0_bar = 2.0 * v0_2
+    # adjoint of line 15: for _ in range(3):
+    for u0_2 in reversed(u0_saved):
+        # adjoint of line 10: v -= dt * np.sin(u)
+        u0_bar -= v0_bar * dt * np.cos(u0_2)
+        # adjoint of line 9: u += dt * v
+        v0_bar += u0_bar * dt
+    return (u0_bar, v0_bar)

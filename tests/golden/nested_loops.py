@@ -1,0 +1,53 @@
+"""Two loops that store elements computed from earlier ones."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def lattice(p, up):
+    n = p.shape[0]
+    v = np.maximum(p - 1.0, 0.0)
+    for i in range(n - 1, 0, -1):
+        for j in range(i):
+            v[j] = up * v[j + 1] + (1.0 - up) * v[j]
+    return v[0]
+
+
+derived = ad.grad(lattice, argnums=(0, 1))
+arguments = (np.linspace(0.7, 1.9, 5), 0.55)
+
+# === emitted ===
+import numpy as np
+
+
+def lattice_grad(p, up):
+    t = p - 1.0
+    v = np.maximum(t, 0.0)
+    t2 = p.shape[0] - 1
+    t_saved = []
+    t_saved2 = []
+    for i in range(t2, 0, -1):
+        for j in range(i):
+            t3 = v[j + 1]
+            t_saved2.append(t3)
+            t4 = v[j]
+            t_saved.append(t4)
+            v[j] = up * t3 + (1.0 - up) * t4
+    v[0]
+    # adjoint of line 14: return v[0]
+    v_bar = np.zeros_like(p)
+    v_bar[0] = 1.0
+    up_bar = 0.0
+    # adjoint of line 11: for i in range(n - 1, 0, -1):
+    for i in reversed(range(t2, 0, -1)):
+        # adjoint of line 12: for j in range(i):
+        for j in reversed(range(i)):
+            t2 = t_saved.pop()
+            t3 = t_saved2.pop()
+            # adjoint of line 13: v[j] = up * v[j + 1] + (1.0 - up) * v[j]
+            t4 = v_bar[j]
+            v_bar[j] = t4 * (1.0 - up)
+            up_bar = up_bar - t4 * t2 + t4 * t3
+            v_bar[j + 1] += t4 * up
+    return (v_bar * (0.5 * np.sign(t) + 0.5), up_bar)

@@ -1,0 +1,64 @@
+"""Newton's iteration, left by break when it has converged."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def root(a):
+    x = a
+    for _ in range(50):
+        step = (x * x - a) / (2.0 * x)
+        x = x - step
+        if abs(step) < 1e-10:
+            break
+    return x
+
+
+derived = ad.grad(root)
+arguments = (2.0,)
+
+# === emitted ===
+import numpy as np
+
+
+def root_grad(a):
+    x_saved = []
+    step_saved = []
+    x_saved2 = []
+    step_saved2 = []
+    x = a
+    trips = 0
+    code = 0
+    for _ in range(50):
+        step = (x * x - a) / (2.0 * x)
+        x2 = x - step
+        if abs(step) < 1e-10:
+            step_saved.append(step)
+            x_saved.append(x)
+            x = x2
+            code = 1
+            break
+        step_saved2.append(step)
+        x_saved2.append(x)
+        x = x2
+        trips += 1
+    # adjoint of line 10: for _ in range(50):
+    if code != 0:
+        x = x_saved.pop()
+        step = step_saved.pop()
+        # adjoint of line 11: step = (x * x - a) / (2.0 * x)
+        t = -1.0 / (2.0 * x)
+        a_bar = -t
+        t2 = t * x
+        x_bar = 1.0 + t * step * -2.0 + t2 + t2
+    else:
+        x_bar, a_bar = 1.0, 0.0
+    # adjoint of line 10: for _ in range(50):
+    for x, step in zip(reversed(x_saved2), reversed(step_saved2)):
+        # adjoint of line 11: step = (x * x - a) / (2.0 * x)
+        t = x_bar / (2.0 * x)
+        a_bar += t
+        t2 = t * x
+        x_bar = x_bar + t * step * 2.0 - t2 - t2
+    return a_bar + x_bar

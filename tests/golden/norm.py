@@ -1,0 +1,31 @@
+"""A norm of a difference, and a normalised vector."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def angle(a, b):
+    u = a / np.linalg.norm(a)
+    return np.linalg.norm(u - b)
+
+
+derived = ad.grad(angle, argnums=(0, 1))
+arguments = (np.array([3.0, 4.0, 1.0]), np.array([0.1, 0.2, -0.3]))
+
+# === emitted ===
+import numpy as np
+
+
+def angle_grad(a, b):
+    t = np.linalg.norm(a)
+    u = a / t
+    t2 = u - b
+    t3 = np.linalg.norm(t2)
+    # adjoint of line 10: return np.linalg.norm(u - b)
+    u_bar = 1.0 / (1.0 if t3 == 0 else t3) * t2
+    # adjoint of line 9: u = a / np.linalg.norm(a)
+    a_bar = u_bar / t
+    t = (-(a_bar * u)).sum() / (1.0 if t == 0 else t)
+    a_bar += t * a
+    return (a_bar, -u_bar)

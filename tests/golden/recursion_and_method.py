@@ -1,0 +1,40 @@
+"""A method, a lambda and a recursion over numbers."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+class Power:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, x):
+        square = lambda z: z * z
+        return self.power(square(x), self.n)
+
+    def power(self, x, n):
+        return x if n == 1 else x * self.power(x, n - 1)
+
+
+power = Power(3)
+
+
+def f(x):
+    return power(x) + power.n * x
+
+
+derived = ad.grad(f)
+arguments = (1.3,)
+
+# === emitted ===
+import numpy as np
+
+
+def f_grad(x):
+    t = x * x
+    # adjoint of line 17: return x if n == 1 else x * self.power(x, n - 1)
+    t2 = t * t
+    # adjoint of line 13: square = lambda z: z * z
+    t = (t * t + t2 + t2) * x
+    return 3.0 + t + t

@@ -1,0 +1,47 @@
+"""A recurrent network: the state is carried through a loop over time."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def loss(w, u, xs, target):
+    h = np.zeros(3)
+    for t in range(xs.shape[0]):
+        h = np.tanh(w @ h + u @ xs[t])
+    return np.sum((h - target) ** 2)
+
+
+derived = ad.grad(loss, argnums=(0, 1))
+arguments = (np.linspace(-0.4, 0.5, 9).reshape(3, 3), np.linspace(0.1, 0.6, 6).reshape(3, 2), np.linspace(-1, 1, 8).reshape(4, 2), np.zeros(3))
+
+# === emitted ===
+import numpy as np
+from autodiff_compiler.runtime import sum_to
+
+
+def loss_grad(w, u, xs, target):
+    h = np.zeros(3)
+    t = xs.shape[0]
+    h_saved = []
+    h_saved2 = []
+    for t2 in range(t):
+        h_saved2.append(h)
+        h = np.tanh(w @ h + u @ xs[t2])
+        h_saved.append(h)
+    # adjoint of line 12: return np.sum((h - target) ** 2)
+    h_bar = sum_to(2 * (h - target), h)
+    # adjoint of line 10: for t in range(xs.shape[0]):
+    w_bar = np.zeros_like(w)
+    u_bar = np.zeros_like(u)
+    # adjoint of line 10: for t in range(xs.shape[0]):
+    for t2 in reversed(range(t)):
+        h = h_saved.pop()
+        h2 = h_saved2.pop()
+        # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
+        t = h_bar * (1 - h * h)
+        t3 = t[:, None]
+        u_bar += t3 * xs[t2]
+        w_bar += t3 * h2
+        h_bar = t @ w
+    return (w_bar, u_bar)

@@ -1,0 +1,45 @@
+"""Forward substitution with scalar stores."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def solve(a, b):
+    n = b.shape[0]
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
+    return np.sum(x * x)
+
+
+derived = ad.grad(solve, argnums=(0, 1))
+arguments = (np.eye(4) * 2.0 + np.linspace(0.1, 0.9, 16).reshape(4, 4), np.linspace(1, 2, 4))
+
+# === emitted ===
+import numpy as np
+
+
+def solve_grad(a, b):
+    n = b.shape[0]
+    x = np.zeros(n)
+    for i in range(n):
+        t = a[i, i]
+        t = (b[i] - a[i, :i] @ x[:i]) / t
+        x[i] = t
+    # adjoint of line 13: return np.sum(x * x)
+    x_bar = 2.0 * x
+    # adjoint of line 11: for i in range(n):
+    b_bar = np.zeros_like(b)
+    a_bar = np.zeros_like(a)
+    # adjoint of line 11: for i in range(n):
+    for i in reversed(range(n)):
+        # adjoint of line 12: x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
+        t = x_bar[i]
+        x_bar[i] = 0.0
+        t = t / a[i, i]
+        a_bar[i, i] -= t * x[i]
+        x_bar[:i] -= t * a[i, :i]
+        a_bar[i, :i] -= t * x[:i]
+        b_bar[i] += t
+    return (a_bar, b_bar)

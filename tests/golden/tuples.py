@@ -1,0 +1,37 @@
+"""Tuples, unpacking, a swap and a loop over zip."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def walk(a, b, steps):
+    pair = (a * b, a + b)
+    for s, k in zip(steps, range(3)):
+        x, y = pair
+        pair = (y * s, x - k * y)
+    (x, y) = pair
+    return x * y
+
+
+derived = ad.grad(walk, argnums=(0, 1))
+arguments = (0.7, 1.3, np.array([0.5, 1.5, -0.3]))
+
+# === emitted ===
+import numpy as np
+
+
+def walk_grad(a, b, steps):
+    y_bar = a * b
+    x_bar = a + b
+    t = min(steps.shape[0], 3)
+    for i in range(t):
+        t2 = x_bar * steps[i]
+        x_bar = y_bar - i * x_bar
+        y_bar = t2
+    # adjoint of line 10: for s, k in zip(steps, range(3)):
+    for i in reversed(range(t)):
+        # adjoint of line 12: pair = (y * s, x - k * y)
+        y_bar2 = x_bar * steps[i] - y_bar * i
+        x_bar, y_bar = y_bar, y_bar2
+    return (y_bar + x_bar * b, y_bar + x_bar * a)

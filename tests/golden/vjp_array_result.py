@@ -1,0 +1,34 @@
+"""A function with an array as its result, split in a forward sweep and a pullback."""
+
+import numpy as np
+
+from tests.test_golden import vjp_of
+
+
+def layer(w, x):
+    h = np.tanh(w @ x)
+    return h / np.sum(h * h)
+
+
+derived = vjp_of(layer, 2)
+arguments = (np.linspace(-1, 1, 6).reshape(3, 2), np.array([0.5, -0.7]))
+
+# === emitted ===
+import numpy as np
+from autodiff_compiler.runtime import sum_to
+
+
+def layer_vjp(w, x):
+    h = np.tanh(w @ x)
+    t = (h * h).sum()
+    t2 = h / t
+    def pullback(out_bar):
+        # adjoint of line 10: return h / np.sum(h * h)
+        h_bar = sum_to(out_bar, t2) / t
+        t3 = (-(h_bar * t2)).sum() * h
+        h_bar += t3
+        h_bar += t3
+        # adjoint of line 9: h = np.tanh(w @ x)
+        t3 = h_bar * (1 - h * h)
+        return (t3[:, None] * x, t3 @ w)
+    return t2, pullback

@@ -1,0 +1,39 @@
+"""A loop whose number of trips depends on the data."""
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+
+def decay(x, rate):
+    total = 0.0
+    while x > 0.1:
+        total += x * x
+        x *= rate
+    return total
+
+
+derived = ad.grad(decay, argnums=(0, 1))
+arguments = (2.0, 0.7)
+
+# === emitted ===
+import numpy as np
+
+
+def decay_grad(x, rate):
+    x_saved = []
+    x2 = x
+    trips = 0
+    while x2 > 0.1:
+        x_saved.append(x2)
+        x2 *= rate
+        trips += 1
+    x_bar, rate_bar = 0.0, 0.0
+    # adjoint of line 10: while x > 0.1:
+    for x2 in reversed(x_saved):
+        # adjoint of line 12: x *= rate
+        rate_bar += x_bar * x2
+        # adjoint of line 11: total += x * x
+        t = 1.0 * x2
+        x_bar = x_bar * rate + t + t
+    return (x_bar, rate_bar)
