@@ -81,7 +81,7 @@ def evaluates(x):
 
 
 def unbound(x):
-    y = z  # noqa: F821, F841
+    y = z  # noqa: F821
     z = x
     return z
 
@@ -130,8 +130,8 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (long_recursion, "return long_recursion(x - 1)", UnsupportedError, (3.0,)),
     (unknown_method, "return x.partition(2)", errors.RuleLookupError, (X,)),
     (evaluates, 'return eval("x")', UnsupportedError, (X,)),
-    (unbound, "y = z  # noqa: F821, F841", UnboundLocalError, (X,)),
-    (no_such_name, "return x + undefined_name  # noqa: F821", NameError, (X,)),
+    (unbound, "y = z", UnboundLocalError, (X,)),
+    (no_such_name, "return x + undefined_name", NameError, (X,)),
     (no_such_attribute, "return np.no_such_function(x)", AttributeError, (X,)),
     (wrong_call, "return inner(x)", TypeError, (X,)),
     (int_plus_float, "k += x[:3]", TypeError, (X,)),
@@ -151,7 +151,7 @@ def test_located(case: tuple[Any, str, type[Exception], Any]) -> None:
     assert text[0].endswith(f"in {f.__name__}")
     number = int(text[0][len(__file__) + 1 :].split(":")[0])
     assert f.__code__.co_firstlineno < number < f.__code__.co_firstlineno + 10
-    assert text[1].strip() == line
+    assert text[1].strip().startswith(line)
     assert set(text[2].strip()) == {"^"}
     assert len(text[2]) <= len(text[1])
 
@@ -213,7 +213,9 @@ def elements_shared(x):
     return rows[0].sum()
 
 
-@pytest.mark.parametrize("case", [(either, X, 1.0), (maybe_view, np.eye(2)), (elements_shared, X)], ids=lambda c: c[0].__name__)
+@pytest.mark.parametrize(
+    "case", [(either, X, 1.0), (maybe_view, np.eye(2)), (elements_shared, X)], ids=lambda c: c[0].__name__
+)
 def test_unprovable_alias(case: tuple[Any, ...]) -> None:
     f, *args = case
     with pytest.raises(AliasError, match="unprovable alias") as caught:

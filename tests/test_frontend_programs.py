@@ -200,7 +200,7 @@ def closures(x):
         return v * k + w
 
     k = x[1]
-    f = lambda v: inner(v) + 1  # noqa: E731
+    f = lambda v: inner(v) + 1
     return f(x).sum() + inner(x, w=k).sum()
 
 
@@ -515,6 +515,7 @@ def structured(x):
 
 def imports(x):
     import math as m
+
     from numpy import tanh
 
     return m.exp(x[0]) + tanh(x).sum()

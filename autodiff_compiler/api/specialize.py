@@ -87,7 +87,11 @@ class _Names:
         elif kind == "item":
             text = f"{self.fetch(path[:-1])}[{self.constant(step[1])}]"
         else:
-            text = f"{self.fetch(path[:-1])}.{step[1]}" if step[1].isidentifier() else f"getattr({self.fetch(path[:-1])}, {step[1]!r})"
+            text = (
+                f"{self.fetch(path[:-1])}.{step[1]}"
+                if step[1].isidentifier()
+                else f"getattr({self.fetch(path[:-1])}, {step[1]!r})"
+            )
         name = f"v{len(self.locals)}"
         self.locals[path] = name
         self.lines.append(f"{name} = {text}")
@@ -103,7 +107,9 @@ class _Names:
             return
         x = self.fetch(guard.path)
         e = self.constant(expected)
-        if guard.kind == "is" or (guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)):
+        if guard.kind == "is" or (
+            guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)
+        ):
             self.check(f"{x} is {e}")
         elif guard.kind == "eq":
             t = self.constant(type(expected))
@@ -163,7 +169,11 @@ class Entry:
             shapes = ", ".join(f"{x}.shape" for x in in_order) if len(in_order) > 1 else f"{in_order[0]}.shape"
             names.namespace["shapes"], names.namespace["new_shapes"] = self.shapes, self._new_shapes
             checks.append(f"    s = {f'({shapes})' if len(in_order) > 1 else shapes}")
-            checks.append("    if s not in shapes and not new_shapes(s, (" + "".join(f"a{k}, " for k in range(n)) + ")): return MISS")
+            checks.append(
+                "    if s not in shapes and not new_shapes(s, ("
+                + "".join(f"a{k}, " for k in range(n))
+                + ")): return MISS"
+            )
         if low.no_alias:
             names.namespace["may_share"], names.namespace["overlap"] = np.may_share_memory, self._overlap
             for i, j in low.no_alias:
@@ -173,12 +183,23 @@ class Entry:
         # A guarded global, attribute or item may have gone.
         risky = any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards
         if risky:
-            source += ["  try:", *checks, "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):", "    return MISS"]
+            source += [
+                "  try:",
+                *checks,
+                "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):",
+                "    return MISS",
+            ]
             # An error raised on purpose while shapes and overlaps are checked must come through.
             checks_on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
             if checks_on_purpose:
                 plain = [c for c in checks if c not in checks_on_purpose]
-                source = [source[0], "  try:", *plain, "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):", "    return MISS"]
+                source = [
+                    source[0],
+                    "  try:",
+                    *plain,
+                    "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):",
+                    "    return MISS",
+                ]
                 source += ["  if True:", *checks_on_purpose]
         else:
             source += ["  if True:", *(checks or ["    pass"])]
@@ -273,7 +294,9 @@ class Dispatcher:
             # Positional arguments are the first parameters, one to one.
             self.simple = not kinds & {inspect.Parameter.VAR_POSITIONAL}
             self.positional = [
-                p.name for p in params if p.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+                p.name
+                for p in params
+                if p.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
             ]
         except ValueError:
             self.simple, self.positional = False, []
@@ -303,7 +326,9 @@ class Dispatcher:
                 return result
         result = self.make(names, values).call(*values)
         if result is MISS:
-            raise ArgumentError("an argument changed while the function was compiled, or a guard does not hold of its own value")
+            raise ArgumentError(
+                "an argument changed while the function was compiled, or a guard does not hold of its own value"
+            )
         return result
 
     def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:

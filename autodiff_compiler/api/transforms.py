@@ -149,8 +149,8 @@ class Gradient(Transformed):
     keep_value = False
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        check_scalar(lowered, self)
         wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        check_scalar(lowered, self)
         fn = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], keep_results=self.keep_value)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import LIST_APPEND, LIST_DROP, LIST_GET, PRIMS, PRINT, opaque
+from ..ir.opset import LIST_DROP, LIST_GET, PRIMS, PRINT, opaque
 from ..ir.types import py_int
+from .access import class_lookup
 from .avals import (
     Bound,
     Closure,
@@ -38,7 +39,6 @@ from .avals import (
     is_static_int,
 )
 from .calls import Calls
-from .expressions import _class_lookup
 
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
@@ -79,7 +79,9 @@ class BuiltinCalls(Calls):
     def integer(self, av: Any, node: Any) -> Any:
         x = self.operand(av, node)
         t = type_of(x)
-        if not (t.dtype is not None and t.dtype.kind in "iub") and not (t.kind in ("any", "scalar") and t.dtype is None):
+        if not (t.dtype is not None and t.dtype.kind in "iub") and not (
+            t.kind in ("any", "scalar") and t.dtype is None
+        ):
             self.fail(f"{describe(av)} cannot be interpreted as an integer", node, "", ArgumentError)
         if type(x) is Value and t.kind != "py":
             return self.emit(node, opaque_index(), x) if t.kind in ("any", "array") or t.dtype is None else x
@@ -109,7 +111,15 @@ class BuiltinCalls(Calls):
                 self.list_append(out, self.call(args[0], list(item.items), {}, node), node)
             return out
         range_, item_at = self.iteration(it, node)
-        self.run_loop(node, range_, lambda i: self.list_append(out, self.call(args[0], list(item_at(i).items), {}, node), node), None, [], [], None)
+        self.run_loop(
+            node,
+            range_,
+            lambda i: self.list_append(out, self.call(args[0], list(item_at(i).items), {}, node), node),
+            None,
+            [],
+            [],
+            None,
+        )
         return out
 
     def b_filter(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -130,7 +140,9 @@ class BuiltinCalls(Calls):
         if items is not None:
             return self.new_list(items)
         if type(av) is ListRef:
-            return self.linked(self.checked(av.cell, node, "list"), [av], numpy=False)
+            made = self.linked(self.checked(av.cell, node, "list"), [av], numpy=False)
+            self.cells.distinct.add(frozenset((made.cell, av.cell)))
+            return made
         out = self.new_list([])
         range_, item_at = self.iteration(av, node)
         self.run_loop(node, range_, lambda i: self.list_append(out, item_at(i), node), None, [], [], None)
@@ -208,7 +220,11 @@ class BuiltinCalls(Calls):
             if items is None:
                 if type(args[0]) is Ref and self.read(args[0], node).type.ndim == 1:
                     return self.call(Obj(getattr(np, fn.__name__), None), args, {}, node)
-                self.fail(f"{fn.__name__}() of a sequence whose length is known at run time only", node, f"use np.{fn.__name__}")
+                self.fail(
+                    f"{fn.__name__}() of a sequence whose length is known at run time only",
+                    node,
+                    f"use np.{fn.__name__}",
+                )
             args = items
         if all(is_number(a) for a in args) and args:
             return fn(args)
@@ -216,7 +232,12 @@ class BuiltinCalls(Calls):
             return args[0]
         for a in args:
             if type(a) is Ref and self.read(a, node).type.ndim != 0:
-                self.fail(f"{fn.__name__}() of arrays, whose truth is ambiguous", node, f"use np.{fn.__name__}imum", ArgumentError)
+                self.fail(
+                    f"{fn.__name__}() of arrays, whose truth is ambiguous",
+                    node,
+                    f"use np.{fn.__name__}imum",
+                    ArgumentError,
+                )
         return self.call_prim(PRIMS[fn], args, {}, node)
 
     def b_min(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -279,7 +300,9 @@ class BuiltinCalls(Calls):
             x = self.operand(args[0], node)
             if type(x) is Value and x.type.kind == "array" and x.type.ndim == 1:
                 return self.truth(self.call(Obj(np.all if every else np.any, None), args, {}, node), node)
-            self.fail("any() or all() of a sequence whose length is known at run time only", node, "use np.any or np.all")
+            self.fail(
+                "any() or all() of a sequence whose length is known at run time only", node, "use np.any or np.all"
+            )
         result: Any = every
         for item in items:
             flag = self.truth(item, node)
@@ -287,13 +310,19 @@ class BuiltinCalls(Calls):
                 if flag is not every:
                     return flag
                 continue
-            result = flag if result is every else self.emit(node, PRIMS[operator.and_ if every else operator.or_], result, flag)
+            result = (
+                flag
+                if result is every
+                else self.emit(node, PRIMS[operator.and_ if every else operator.or_], result, flag)
+            )
         return result
 
     # --- objects --------------------------------------------------------------------------------------------------
 
     def b_print(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.emit(node, PRINT, *[self.plain(a, node) for a in args], **{k: self.plain(v, node) for k, v in kwargs.items()})
+        self.emit(
+            node, PRINT, *[self.plain(a, node) for a in args], **{k: self.plain(v, node) for k, v in kwargs.items()}
+        )
         return None
 
     def b_str(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -335,7 +364,7 @@ class BuiltinCalls(Calls):
         if type(av) is Obj:
             return hasattr(av.obj, name)
         if type(av) is Instance:
-            return name in self.checked(av.cell, node, "object").keys or _class_lookup(av.cls, name) is not None
+            return name in self.checked(av.cell, node, "object").keys or class_lookup(av.cls, name) is not None
         if type(av) is Ref:
             return hasattr(np.ndarray, name)
         if type(av) is Value and av.type.kind == "py" and av.type.dtype is not None:
@@ -381,7 +410,14 @@ class BuiltinCalls(Calls):
             return av.cls
         if kind is Seq:
             return av.cls or tuple
-        return {ListRef: list, DictRef: dict, RangeOf: range, Closure: types.FunctionType, SliceOf: slice, Partial: functools.partial}.get(kind)
+        return {
+            ListRef: list,
+            DictRef: dict,
+            RangeOf: range,
+            Closure: types.FunctionType,
+            SliceOf: slice,
+            Partial: functools.partial,
+        }.get(kind)
 
     def b_isinstance(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "isinstance")
@@ -395,11 +431,20 @@ class BuiltinCalls(Calls):
             answers = {issubclass(python, classes), issubclass(t.dtype.type, classes)}
             if len(answers) == 1:
                 return answers.pop()
-        if t.kind in ("scalar", "generic") and not issubclass(np.ndarray, classes) and all(
-            not issubclass(c, (int, float, complex, np.generic)) and not issubclass(np.float64, c) for c in classes
+        if (
+            t.kind in ("scalar", "generic")
+            and not issubclass(np.ndarray, classes)
+            and all(
+                not issubclass(c, (int, float, complex, np.generic)) and not issubclass(np.float64, c) for c in classes
+            )
         ):
             return False
-        return self.emit(node, opaque(isinstance, "isinstance"), self.operand(args[0], node), classes if len(classes) > 1 else classes[0])
+        return self.emit(
+            node,
+            opaque(isinstance, "isinstance"),
+            self.operand(args[0], node),
+            classes if len(classes) > 1 else classes[0],
+        )
 
     def b_issubclass(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         return issubclass(args[0].obj, self.classes(args[1], node))
@@ -448,9 +493,21 @@ class BuiltinCalls(Calls):
                 return av.join(items)
         if all(is_constant(a) for a in [*args, *kwargs.values()]):
             result = getattr(av, name)(*args, **kwargs)
-            return self.new_list(result) if isinstance(result, list) else Seq(result) if isinstance(result, tuple) else result
+            return (
+                self.new_list(result)
+                if isinstance(result, list)
+                else Seq(result)
+                if isinstance(result, tuple)
+                else result
+            )
         if name == "format":
-            return self.emit(node, opaque(str.format, "str.format"), av, *[self.plain(a, node) for a in args], **{k: self.plain(v, node) for k, v in kwargs.items()})
+            return self.emit(
+                node,
+                opaque(str.format, "str.format"),
+                av,
+                *[self.plain(a, node) for a in args],
+                **{k: self.plain(v, node) for k, v in kwargs.items()},
+            )
         self.fail(f"str.{name} of values known at run time only", node)
 
     def constant_search(self, items: list[Any], name: str, args: list[Any], node: Any) -> Any:
@@ -556,5 +613,3 @@ _BUILTINS: dict[Any, str] = {
 }
 
 _BUILTINS[functools.partial] = "partial"
-
-__all__ = ["BuiltinCalls", "LIST_APPEND"]

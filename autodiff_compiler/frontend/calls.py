@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ir.core import Prim, Value
 from ..ir.opset import LIST_APPEND, lookup, opaque
+from .access import class_lookup
 from .avals import (
     Bound,
     Closure,
@@ -33,7 +34,6 @@ from .avals import (
     is_number,
 )
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
-from .expressions import _class_lookup
 from .loops import Loops
 from .source import FunctionNode, Scope, scope_of, source_of
 
@@ -117,7 +117,13 @@ class Calls(Loops):
             kwargs.pop("where", None)
         if "where" in kwargs and prim.elementwise:
             self.fail("the keyword where= of a ufunc", node, "use np.where")
-        if out is None and prim.elementwise and prim.params and len(args) == len(prim.params) + 1 and type(args[-1]) is Ref:
+        if (
+            out is None
+            and prim.elementwise
+            and prim.params
+            and len(args) == len(prim.params) + 1
+            and type(args[-1]) is Ref
+        ):
             out = args.pop()
         operands = [self.argument(a, node) for a in args]
         keywords = {k: self.argument(v, node) for k, v in kwargs.items()}
@@ -157,7 +163,9 @@ class Calls(Loops):
         if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
             self.fail(f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}", node)
         operands = [self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for a in args]
-        keywords = {k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()}
+        keywords = {
+            k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
+        }
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
         if not _is_numeric(obj):
@@ -184,7 +192,9 @@ class Calls(Loops):
             return self.outside(holder[key], (("default", obj, key),), node)  # type: ignore[index]
 
         n = len(obj.__defaults__ or ())
-        bound = self.bind_parameters(tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__)
+        bound = self.bind_parameters(
+            tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__
+        )
         return self.activate(tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
 
     def inline_closure(self, fn: Closure, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -198,7 +208,15 @@ class Calls(Loops):
         return self.activate(fn.node, scope_of(fn.node), fn.owner, fn.file, name, self.frames[fn.env], bound, node)
 
     def bind_parameters(
-        self, spec: ast.arguments, n_defaults: int, default: Any, kw_defaults: set[str], args: list[Any], kwargs: dict[str, Any], node: Any, name: str
+        self,
+        spec: ast.arguments,
+        n_defaults: int,
+        default: Any,
+        kw_defaults: set[str],
+        args: list[Any],
+        kwargs: dict[str, Any],
+        node: Any,
+        name: str,
     ) -> dict[str, Any]:
         """Python's binding of arguments to parameters."""
         kwargs = dict(kwargs)
@@ -211,7 +229,9 @@ class Calls(Loops):
         if spec.vararg is not None:
             bound[spec.vararg.arg] = Seq(tuple(extra))
         elif extra:
-            self.fail(f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node, "", ArgumentError)
+            self.fail(
+                f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node, "", ArgumentError
+            )
         for k, p in enumerate(params):
             if k >= positional_only and p in kwargs:
                 if p in bound:
@@ -236,7 +256,15 @@ class Calls(Loops):
         return bound
 
     def activate(
-        self, tree: FunctionNode, scope: Scope, owner: types.FunctionType, file: str, name: str, parent: Frame | None, bound: dict[str, Any], node: Any
+        self,
+        tree: FunctionNode,
+        scope: Scope,
+        owner: types.FunctionType,
+        file: str,
+        name: str,
+        parent: Frame | None,
+        bound: dict[str, Any],
+        node: Any,
     ) -> Any:
         """Lower the body of a function with its parameters bound; its return value."""
         if sum(1 for t in self.stack if t is tree) >= RECURSION_LIMIT or len(self.stack) > 400:
@@ -250,7 +278,9 @@ class Calls(Loops):
             self.fail(f"{name!r} is a generator", node, "return a list")
         self.env_count += 1
         caller = self.frame
-        frame = Frame(self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None))
+        frame = Frame(
+            self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None)
+        )
         self.frames[frame.env] = frame
         self.state.envs[frame.env] = bound
         self.frame = frame
@@ -293,13 +323,18 @@ class Calls(Loops):
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return self.construct_named_tuple(cls, args, kwargs, node)
         user = [c for c in cls.__mro__ if c is not object]
-        if any(c.__module__.split(".")[0] in ("numpy", "builtins", "collections") for c in user) or cls.__new__ is not object.__new__:
+        if (
+            any(c.__module__.split(".")[0] in ("numpy", "builtins", "collections") for c in user)
+            or cls.__new__ is not object.__new__
+        ):
             return self.call_unknown(cls, args, kwargs, node)
         cell = self.cells.new()
         self.state.heap[cell] = Entries((), ())
         made = Instance(cls, cell)
-        init = _class_lookup(cls, "__init__")
-        if dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "").startswith("<"):
+        init = class_lookup(cls, "__init__")
+        if dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "").startswith(
+            "<"
+        ):
             self.construct_dataclass(made, args, kwargs, node)
         elif isinstance(init, types.FunctionType):
             self.call(self.outside(init, (("object", cls), ("attr", "__init__")), node), [made, *args], kwargs, node)
@@ -314,7 +349,9 @@ class Calls(Loops):
             if name not in values:
                 if name not in cls._field_defaults:
                     self.fail(f"{cls.__name__}() is missing {name!r}", node, "", ArgumentError)
-                values[name] = self.outside(cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node)
+                values[name] = self.outside(
+                    cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
+                )
         if set(values) != set(cls._fields) or len(args) > len(cls._fields):
             self.fail(f"{cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
         return Seq(tuple([values[n] for n in cls._fields]), cls)
@@ -336,7 +373,7 @@ class Calls(Loops):
         if set(values) - {f.name for f in fields if f.init}:
             self.fail(f"{made.cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
         self.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
-        post = _class_lookup(made.cls, "__post_init__")
+        post = class_lookup(made.cls, "__post_init__")
         if isinstance(post, types.FunctionType):
             self.call(self.outside(post, (("object", made.cls), ("attr", "__post_init__")), node), [made], {}, node)
 
@@ -348,7 +385,11 @@ class Calls(Loops):
             self.mutate(ref.cell, Items((*content.items, item)), node)
             return
         if not (type(item) in (Value, Ref) or is_number(item)):
-            self.fail(f"{describe(item)} is appended to a list that grows in a loop", node, "use one list for each number or array")
+            self.fail(
+                f"{describe(item)} is appended to a list that grows in a loop",
+                node,
+                "use one list for each number or array",
+            )
         self.mutate(ref.cell, self.emit(node, LIST_APPEND, content, self.operand(item, node)), node)
         for cell in self.cells_in([item]):
             self.state.link_view(ref.cell, cell)
@@ -383,7 +424,9 @@ class Calls(Loops):
         env = frame.env
         hidden = {n: self.state.envs[env].pop(n) for n in targets if n in self.state.envs[env]}
         first = self.ev_outer(generators[0].iter, hidden)
-        frame.scope = Scope(saved_scope.locals | targets, saved_scope.globals - targets, saved_scope.nonlocals - targets)
+        frame.scope = Scope(
+            saved_scope.locals | targets, saved_scope.globals - targets, saved_scope.nonlocals - targets
+        )
         try:
             self.comprehend_from(generators, 0, first, add, node)
         finally:
@@ -402,7 +445,9 @@ class Calls(Loops):
             env.pop(n, None)
         return av
 
-    def comprehend_from(self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any) -> None:
+    def comprehend_from(
+        self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any
+    ) -> None:
         if k == len(generators):
             add()
             return
@@ -454,6 +499,18 @@ def _belongs_to_numpy(obj: Any) -> bool:
     return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
 
 
-_CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity", "@", "np.matmul", "np.dot"}
+_CONTIGUOUS = {
+    "np.zeros",
+    "np.ones",
+    "np.empty",
+    "np.full",
+    "np.arange",
+    "np.linspace",
+    "np.eye",
+    "np.identity",
+    "@",
+    "np.matmul",
+    "np.dot",
+}
 
 __all__ = ["Calls", "dotted_name"]

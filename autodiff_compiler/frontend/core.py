@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -112,7 +111,9 @@ class Core:
         if node is not None and hasattr(node, "lineno"):
             self.builder.loc = self.loc_of(node)
 
-    def fail(self, message: str, node: Any = None, remedy: str = "", error: type[AutodiffError] = UnsupportedError) -> NoReturn:
+    def fail(
+        self, message: str, node: Any = None, remedy: str = "", error: type[AutodiffError] = UnsupportedError
+    ) -> NoReturn:
         loc = self.loc_of(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
         raise error(message, loc, remedy)
 
@@ -193,7 +194,12 @@ class Core:
 
     def poisoned(self, content: Poison, node: Any, what: str) -> NoReturn:
         if content.store is None:
-            self.fail(f"unprovable alias: this {what} {content.why}", node, "make both paths agree, or copy with .copy()", AliasError)
+            self.fail(
+                f"unprovable alias: this {what} {content.why}",
+                node,
+                "make both paths agree, or copy with .copy()",
+                AliasError,
+            )
         self.fail(
             f"unprovable alias: this {what} {content.why} in line {content.store.line} ({content.store.file}); "
             "whether that store changed it is not known when the program is compiled",
@@ -233,15 +239,29 @@ class Core:
         for step in path:
             t, view = infer_step(self.builder, t, step)
             if not view:
-                self.fail("unprovable alias: it is not known whether this is a view", node, "store with one subscript", AliasError)
+                self.fail(
+                    "unprovable alias: it is not known whether this is a view",
+                    node,
+                    "store with one subscript",
+                    AliasError,
+                )
 
     def mutate(self, cell: int, content: Any, node: Any) -> None:
-        """A list or dictionary changes in place."""
+        """A list or dictionary changes in place: which items it has, not what is in them."""
         self.state.heap[cell] = content
-        self.state.poison(cell, self.loc_of(node))
+        for other in self.state.links.get(cell, ()):
+            found = self.state.heap.get(other)
+            if type(found) is Value and found.type.kind == "array":
+                continue  # an item of it, perhaps
+            if found is not None and not isinstance(found, Poison) and frozenset((cell, other)) not in self.cells.distinct:
+                self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed")
         for paths in self.inputs.containers.values():
-            if len(paths) > 1 and any(self.inputs.by_path.get(p) is not None and self.inputs.by_path[p].cell == cell for p in paths):
-                self.fail("unprovable alias: this list or dictionary reaches the function in two ways", node, "", AliasError)
+            if len(paths) > 1 and any(
+                self.inputs.by_path.get(p) is not None and self.inputs.by_path[p].cell == cell for p in paths
+            ):
+                self.fail(
+                    "unprovable alias: this list or dictionary reaches the function in two ways", node, "", AliasError
+                )
 
     # --- operands -------------------------------------------------------------------------------------------------
 

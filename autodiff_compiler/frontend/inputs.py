@@ -19,7 +19,18 @@ from ..ir.types import Ty, array, generic, type_of_constant
 from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
 from .state import Cells
 
-_BAKED_MODULES = ("numpy", "math", "cmath", "operator", "functools", "itertools", "builtins", "scipy", "collections", "typing")
+_BAKED_MODULES = (
+    "numpy",
+    "math",
+    "cmath",
+    "operator",
+    "functools",
+    "itertools",
+    "builtins",
+    "scipy",
+    "collections",
+    "typing",
+)
 
 
 @dataclass(slots=True)
@@ -141,11 +152,15 @@ class Inputs:
                 "pass np.asarray of it",
             )
         if isinstance(obj, (int, float, complex)) and not isinstance(obj, bool):
-            raise UnsupportedError(f"{name!r} is a {kind.__name__}, a subclass of a Python number", loc, "pass a plain number")
+            raise UnsupportedError(
+                f"{name!r} is a {kind.__name__}, a subclass of a Python number", loc, "pass a plain number"
+            )
         if isinstance(obj, tuple) and (kind is tuple or hasattr(kind, "_fields")):
             self.guard(path, "type", kind)
             self.guard(path, "len", len(obj))
-            items = [self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in enumerate(obj)]
+            items = [
+                self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in enumerate(obj)
+            ]
             return Seq(tuple(items), None if kind is tuple else kind)
         if kind is list:
             self.guard(path, "type", list)
@@ -159,17 +174,23 @@ class Inputs:
             return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items))))
         if kind is slice:
             self.guard(path, "type", slice)
-            return SliceOf(*[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")])
+            return SliceOf(
+                *[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")]
+            )
         if kind is range:
             self.guard(path, "type", range)
-            return RangeOf(*[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")])
+            return RangeOf(
+                *[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")]
+            )
         if kind is functools.partial:
             self.guard(path, "type", kind)
             fn = self.wrap(obj.func, (*path, ("attr", "func")), "", hidden, loc)
             args = self.wrap(obj.args, (*path, ("attr", "args")), "", hidden, loc)
             names = tuple(obj.keywords)
             self.guard((*path, ("attr", "keywords")), "keys", names)
-            values = [self.wrap(obj.keywords[k], (*path, ("attr", "keywords"), ("item", k)), k, hidden, loc) for k in names]
+            values = [
+                self.wrap(obj.keywords[k], (*path, ("attr", "keywords"), ("item", k)), k, hidden, loc) for k in names
+            ]
             return Partial(fn, args.items, names, tuple(values))
         if kind is types.MethodType:
             self.guard(path, "type", kind)
@@ -178,9 +199,9 @@ class Inputs:
         if isinstance(obj, np.dtype):
             self.guard(path, "eq", obj)
             return Obj(obj, path)
-        if isinstance(obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)) or callable(
-            getattr(obj, "__autodiff_lower__", None)
-        ):
+        if isinstance(
+            obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
+        ) or callable(getattr(obj, "__autodiff_lower__", None)):
             self.guard(path, "is", obj)
             return Obj(obj, path)
         if callable(obj) and not hasattr(obj, "__dict__"):

@@ -92,7 +92,11 @@ class Interpreter(NumpyCalls):
                 names = [f.name for f in dataclasses.fields(av.cls) if f.init]
                 values = dict(zip(content.keys, content.items))
                 return ("make", av.cls, tuple([self.result_tree(values[n], leaves) for n in names]))
-        self.fail(f"the function returns {describe(av)}", None, "return numbers, arrays, or tuples, lists and dictionaries of them")
+        self.fail(
+            f"the function returns {describe(av)}",
+            None,
+            "return numbers, arrays, or tuples, lists and dictionaries of them",
+        )
 
 
 def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any], Any]:
@@ -137,9 +141,12 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
         elif kind is inspect.Parameter.VAR_KEYWORD:
             content = interp.content(av.cell)
             keywords.update(zip(content.keys, content.items))
-        elif kind is inspect.Parameter.KEYWORD_ONLY or keywords:
-            keywords[name] = av
-        elif kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and len(positional) < list(signature.parameters).index(name):
+        elif (
+            kind is inspect.Parameter.KEYWORD_ONLY
+            or keywords
+            or kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+            and len(positional) < list(signature.parameters).index(name)
+        ):
             keywords[name] = av
         else:
             positional.append(av)
@@ -159,12 +166,16 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
         except Unreachable:
             out = ("static", None)
         except RecursionError:
-            raise UnsupportedError("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
+            raise UnsupportedError(
+                "the function is nested too deeply to be compiled", interp.builder.loc, "use a loop"
+            ) from None
         except AutodiffError:
             raise
         except Exception as error:
             raise UnsupportedError(
-                f"the compiler cannot handle this ({type(error).__name__}: {error})", interp.builder.loc, "write it in simpler steps"
+                f"the compiler cannot handle this ({type(error).__name__}: {error})",
+                interp.builder.loc,
+                "write it in simpler steps",
             ) from error
     interp.top.exit = tuple(leaves)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
@@ -196,7 +207,10 @@ def fn_value(interp: Interpreter, fn: Any) -> Any:
     if isinstance(fn, types.FunctionType):
         return Obj(fn, path)
     if isinstance(fn, types.MethodType):
-        return Bound(Obj(fn.__func__, (*path, ("attr", "__func__"))), interp.inputs.wrap(fn.__self__, (*path, ("attr", "__self__")), "self"))
+        return Bound(
+            Obj(fn.__func__, (*path, ("attr", "__func__"))),
+            interp.inputs.wrap(fn.__self__, (*path, ("attr", "__self__")), "self"),
+        )
     return interp.inputs.wrap(fn, path, getattr(fn, "__name__", ""))
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
-from ..ir.opset import ADDAT, CAST, PRIMS, lookup, opaque, path_is_view
+from ..ir.opset import ADDAT, CAST, PRIMS, lookup
 from ..ir.types import ANY
-from .avals import Bound, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
+from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .builtin_calls import BuiltinCalls, Handler
 
 # Methods that are the function of the same name with the array first.
@@ -41,7 +41,9 @@ class NumpyCalls(BuiltinCalls):
             return getattr(self, "n_" + name)  # type: ignore[no-any-return]
         if obj in _WRITERS:
             return lambda args, kwargs, node: self.fail(
-                f"np.{obj.__name__} writes into its argument, which is not supported", node, "store with a subscript, a[i] = v"
+                f"np.{obj.__name__} writes into its argument, which is not supported",
+                node,
+                "store with a subscript, a[i] = v",
             )
         if obj in _STATIC:
             return lambda args, kwargs, node: self.static_call(obj, args, kwargs, node)
@@ -135,7 +137,13 @@ class NumpyCalls(BuiltinCalls):
 
     def n_reshape(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         kwargs = dict(kwargs)
-        shape = kwargs.pop("newshape", None) if "newshape" in kwargs else kwargs.pop("shape", None) if "shape" in kwargs else None
+        shape = (
+            kwargs.pop("newshape", None)
+            if "newshape" in kwargs
+            else kwargs.pop("shape", None)
+            if "shape" in kwargs
+            else None
+        )
         if shape is None:
             if len(args) < 2:
                 self.fail("reshape() needs a shape", node, "", ArgumentError)
@@ -167,7 +175,9 @@ class NumpyCalls(BuiltinCalls):
         for step in av.path:
             if step[0] == "reshape":
                 continue
-            if step[0] != "index" or not all(is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1]):
+            if step[0] != "index" or not all(
+                is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1]
+            ):
                 return False
         return True
 
@@ -187,7 +197,11 @@ class NumpyCalls(BuiltinCalls):
 
     def transposed(self, av: Any, axes: Any, node: Any) -> Any:
         if axes is None:
-            return self.transpose(av, None, node) if type(av) is Ref else self.call_prim(PRIMS[np.transpose], [av], {}, node)
+            return (
+                self.transpose(av, None, node)
+                if type(av) is Ref
+                else self.call_prim(PRIMS[np.transpose], [av], {}, node)
+            )
         order = self.operand(axes, node)
         if type(av) is not Ref or not isinstance(order, (tuple, list)) or not all(is_static_int(k) for k in order):
             self.fail("the axes of a transposition have to be known when the program is compiled", node)
@@ -203,7 +217,11 @@ class NumpyCalls(BuiltinCalls):
         return out
 
     def n_swapaxes(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av, a, b = args[0], kwargs.get("axis1", args[1] if len(args) > 1 else None), kwargs.get("axis2", args[2] if len(args) > 2 else None)
+        av, a, b = (
+            args[0],
+            kwargs.get("axis1", args[1] if len(args) > 1 else None),
+            kwargs.get("axis2", args[2] if len(args) > 2 else None),
+        )
         ndim = type_of(self.operand(av, node)).ndim
         if ndim is None or not is_static_int(a) or not is_static_int(b) or type(av) is not Ref:
             return self.call_prim(PRIMS[np.swapaxes], args, kwargs, node)
@@ -218,7 +236,9 @@ class NumpyCalls(BuiltinCalls):
         if type(av) is not Ref or ndim is None or not is_static_int(axis):
             return self.call_prim(PRIMS[np.expand_dims], args, kwargs, node)
         (place,) = self.normal_axes((axis,), ndim + 1, node)
-        return self.step_view(av, ("index", (*[slice(None)] * place, None, *([] if place == ndim else [Ellipsis]))), node)
+        return self.step_view(
+            av, ("index", (*[slice(None)] * place, None, *([] if place == ndim else [Ellipsis]))), node
+        )
 
     # --- stores ---------------------------------------------------------------------------------------------------
 
@@ -299,7 +319,14 @@ class NumpyCalls(BuiltinCalls):
         prim = lookup(bound)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
-        same = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all, np.logical_or: np.any}
+        same = {
+            np.add: np.sum,
+            np.multiply: np.prod,
+            np.maximum: np.max,
+            np.minimum: np.min,
+            np.logical_and: np.all,
+            np.logical_or: np.any,
+        }
         if name == "reduce" and ufunc in same and set(kwargs) <= {"axis", "keepdims"} and len(args) <= 2:
             axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
             rest = {k: v for k, v in kwargs.items() if k != "axis"}
@@ -372,7 +399,9 @@ class NumpyCalls(BuiltinCalls):
         t = type_of(self.operand(av, node))
         if t.dtype is not None and t.dtype.kind in "fic" and not args:
             fn = {"f": float, "i": int, "c": complex}[t.dtype.kind]
-            return self.call(Obj(fn, None), [self.reshaped(av, Seq(()), node) if type(av) is Ref and t.ndim != 0 else av], {}, node)
+            return self.call(
+                Obj(fn, None), [self.reshaped(av, Seq(()), node) if type(av) is Ref and t.ndim != 0 else av], {}, node
+            )
         if args and type(av) is Ref and len(args) == t.ndim:
             return self.m_item(self.subscript(av, Seq(tuple(args)), node), [], {}, node)
         self.fail(".item() of an array of unknown dtype", node, "index it")
@@ -384,7 +413,15 @@ class NumpyCalls(BuiltinCalls):
         if t.ndim == 1:
             out = self.new_list([])
             range_, item_at = self.iteration(av, node)
-            self.run_loop(node, range_, lambda i: self.list_append(out, self.m_item(item_at(i), [], {}, node), node), None, [], [], None)
+            self.run_loop(
+                node,
+                range_,
+                lambda i: self.list_append(out, self.m_item(item_at(i), [], {}, node), node),
+                None,
+                [],
+                [],
+                None,
+            )
             return out
         self.fail(".tolist() of an array with several axes", node, "loop over the array")
 
@@ -401,7 +438,9 @@ def method_prim(name: str) -> Prim:
             return getattr(obj, name)(*args, **kwargs)
 
         fn.__name__ = name
-        prim = _methods[name] = Prim(f"method {name}", fn, infer=lambda b, a, k: ANY, params=("*args",), alias="maybe", effects=True)
+        prim = _methods[name] = Prim(
+            f"method {name}", fn, infer=lambda b, a, k: ANY, params=("*args",), alias="maybe", effects=True
+        )
     return prim
 
 
@@ -410,5 +449,3 @@ _SPECIAL: dict[Any, str] = {
     np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims", np.copyto: "copyto", np.shape: "shape",
     np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
 }  # fmt: skip
-
-__all__ = ["NumpyCalls", "Bound", "opaque", "path_is_view"]

@@ -124,12 +124,19 @@ def _parse(text: str, first: int) -> ast.stmt:
 
 def _agrees(node: FunctionNode, code: types.CodeType) -> bool:
     """Whether the tree has the parameters and the free names of the compiled code: an edited file mostly has not."""
-    if _parameters(node.args) != code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)]:
+    if (
+        _parameters(node.args)
+        != code.co_varnames[
+            : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+        ]
+    ):
         return False
     if not code.co_freevars:
         return True
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return set(code.co_freevars) <= names | {"__class__"} | {n for sub in ast.walk(node) for n in getattr(sub, "names", ()) if isinstance(n, str)}
+    return set(code.co_freevars) <= names | {"__class__"} | {
+        n for sub in ast.walk(node) for n in getattr(sub, "names", ()) if isinstance(n, str)
+    }
 
 
 def _parameters(args: ast.arguments) -> tuple[str, ...]:
@@ -146,7 +153,11 @@ def _read_lambda(code: types.CodeType, file: str, lines: list[str], missing: Any
         except SyntaxError:
             raise missing(f"{file!r} does not parse") from None
         _modules[file] = known
-    found = [n for n in ast.walk(known[1]) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno and _agrees(n, code)]
+    found = [
+        n
+        for n in ast.walk(known[1])
+        if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno and _agrees(n, code)
+    ]
     if len(found) > 1 and hasattr(code, "co_positions"):
         spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
         found = [n for n in found if all(_inside(n, p) for p in spans)] or found
@@ -167,7 +178,10 @@ def _inside(node: ast.Lambda, span: Any) -> bool:
     if line == node.lineno and end_line == node.lineno and col == 0 and end_col == 0:
         return True  # the resume instruction
     body = node.body
-    return (node.lineno, node.col_offset) <= (line, col) and (end_line, end_col) <= (body.end_lineno, body.end_col_offset)
+    return (node.lineno, node.col_offset) <= (line, col) and (end_line, end_col) <= (
+        body.end_lineno,
+        body.end_col_offset,
+    )
 
 
 def _contains(outer: ast.Lambda, inner: ast.Lambda) -> bool:
@@ -279,7 +293,9 @@ def _nodes(node: ast.AST) -> list[ast.AST]:
         for value in current.__dict__.values():
             if isinstance(value, list):
                 out += [x for x in value if isinstance(x, ast.AST)]
-            elif isinstance(value, ast.expr) or (isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator))):
+            elif isinstance(value, ast.expr) or (
+                isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator))
+            ):
                 out.append(value)
     return out
 
@@ -308,7 +324,10 @@ def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
         total = count_loads(function)
         function._loads = total  # type: ignore[union-attr]
     inside = count_loads(stmt)
-    parts = [*getattr(stmt, "body", ()), *[x for x in (getattr(stmt, "target", None), getattr(stmt, "test", None)) if x is not None]]
+    parts = [
+        *getattr(stmt, "body", ()),
+        *[x for x in (getattr(stmt, "target", None), getattr(stmt, "test", None)) if x is not None],
+    ]
     assigned = bound_names(parts) if isinstance(stmt, (ast.For, ast.While)) else set()
     plainly: set[str] = set()
     captured: set[str] = set()
@@ -320,7 +339,11 @@ def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
                 plainly.add(n.id)
             elif isinstance(n, (ast.FunctionDef, ast.Lambda)):
                 captured |= set(count_loads(n))
-    orelse = {name for sub in getattr(stmt, "orelse", ()) for name in count_loads(sub)} if isinstance(stmt, (ast.For, ast.While)) else set()
+    orelse = (
+        {name for sub in getattr(stmt, "orelse", ()) for name in count_loads(sub)}
+        if isinstance(stmt, (ast.For, ast.While))
+        else set()
+    )
     needed = {n for n in assigned if total.get(n, 0) > inside.get(n, 0)} | (assigned & captured) | (assigned & orelse)
     facts = LoopFacts(frozenset(assigned), frozenset(plainly), frozenset(needed))
     stmt._facts = facts

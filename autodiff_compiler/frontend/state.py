@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
 from ..ir.opset import GET, LIST_NEW
-from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join
+from ..ir.types import ANY, UNDEF_TY, Ty, join
 from .avals import (
     MISSING,
     Conflict,
@@ -65,6 +65,7 @@ class Cells:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
+        self.distinct: set[frozenset[int]] = set()  # lists that share items at most
         self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
 
     def new(self) -> int:
@@ -216,7 +217,13 @@ class Joiner:
         pair = (keys[0], keys[1])
         cell = self.pairs.get(pair)
         if cell is None:
-            if type(sample) is Ref and keys[0] is not None and keys[1] is not None and a.cell == b.cell and (a.path or b.path):
+            if (
+                type(sample) is Ref
+                and keys[0] is not None
+                and keys[1] is not None
+                and a.cell == b.cell
+                and (a.path or b.path)
+            ):
                 return Conflict("is a different part of the same array on different paths")
             cell = self.cells.new()
             self.pairs[pair] = cell
@@ -232,10 +239,15 @@ class Joiner:
                 cells = [x.cell for x in (a, b) if x is not MISSING]
                 if all(c in self.cells.numpy for c in cells):
                     self.cells.numpy.add(cell)
-                if all(c in self.cells.contiguous and not x.path for c, x in zip(cells, [x for x in (a, b) if x is not MISSING])):
+                if all(
+                    c in self.cells.contiguous and not x.path
+                    for c, x in zip(cells, [x for x in (a, b) if x is not MISSING])
+                ):
                     self.cells.contiguous.add(cell)
             else:
-                contents = [MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))]
+                contents = [
+                    MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
+                ]
                 self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
         if type(sample) is Ref:
             return Ref(cell)
@@ -265,7 +277,9 @@ class Joiner:
             values = [self.as_list(k, x, cell) for k, x in enumerate((a, b))]
             if values[0] is not None and values[1] is not None:
                 return self.leaf(values[0], values[1], hint)
-            return Poison(None, "is a list of different lengths on different paths, of items other than numbers and arrays")
+            return Poison(
+                None, "is a list of different lengths on different paths, of items other than numbers and arrays"
+            )
         if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
             parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
             bad = next((m for m in parts if type(m) is Conflict), None)
@@ -376,6 +390,3 @@ def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: J
     for value in op.results:
         value.op = op
     builder.append(op)
-
-
-__all__ = ["Cells", "Joiner", "State", "emit_if", "PY_BOOL"]

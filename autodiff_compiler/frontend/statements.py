@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import AliasError, ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import ASSERT, EQ, LIST_SET, PRIMS, RAISE, opaque
+from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, opaque
+from .access import class_lookup
 from .avals import (
-    Closure,
     DictRef,
     Entries,
     Instance,
@@ -23,15 +24,12 @@ from .avals import (
     ListRef,
     Obj,
     Ref,
-    Seq,
     SliceOf,
     describe,
-    is_constant,
     is_static_int,
 )
-from ..errors import AliasError, ArgumentError
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
-from .expressions import _BINARY, Expressions, _class_lookup
+from .expressions import _BINARY, Expressions
 from .state import emit_if
 
 _EXITS = (ast.Return, ast.Break, ast.Continue)
@@ -113,7 +111,15 @@ class Statements(Expressions):
         self.at(rest[0])
         return self.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes, start)
 
-    def join_paths(self, cond: Any, regions: Any, states: list[Any], codes: list[Any], second: frozenset[int] | None = None, start: Any = None) -> Any:
+    def join_paths(
+        self,
+        cond: Any,
+        regions: Any,
+        states: list[Any],
+        codes: list[Any],
+        second: frozenset[int] | None = None,
+        start: Any = None,
+    ) -> Any:
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
         joiner = self.joiner(states[0], states[1], regions)
         joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
@@ -249,7 +255,9 @@ class Statements(Expressions):
         package = self.frame.owner.__globals__.get("__package__") if stmt.level else None
         module = importlib.import_module("." * stmt.level + (stmt.module or ""), package)
         for alias in stmt.names:
-            self.bind(alias.asname or alias.name, self.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt)
+            self.bind(
+                alias.asname or alias.name, self.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt
+            )
         return NORMAL
 
     def do_With(self, stmt: ast.With) -> Any:
@@ -318,7 +326,9 @@ class Statements(Expressions):
             return
         after = n - star - 1
         if len(items) < n - 1:
-            self.fail(f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node, "", ArgumentError)
+            self.fail(
+                f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node, "", ArgumentError
+            )
         for t, item in zip(target.elts[:star], items[:star]):
             self.assign(t, item, node)
         starred = target.elts[star]
@@ -375,7 +385,7 @@ class Statements(Expressions):
 
     def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
         if type(base) is Instance:
-            raw = _class_lookup(base.cls, name)
+            raw = class_lookup(base.cls, name)
             if isinstance(raw, property):
                 if raw.fset is None:
                     self.fail(f"property {name!r} has no setter", node, "", ArgumentError)
@@ -467,6 +477,3 @@ class Statements(Expressions):
                 "make the array a float array first",
                 ArgumentError,
             )
-
-
-__all__ = ["Statements", "surely_exits", "Closure", "Seq", "is_constant", "PRIMS"]

@@ -139,7 +139,9 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
         if kind == "py" and dtypes[0] is not None and dtypes[0].kind in "biu":
             if dtypes[0].kind != "b" or not _gives_bool(ufunc):
                 return Ty("py", np.dtype(np.int64), ())  # True + True is 2
-        out = tuple(Ty(kind, d, dims) for d in dtypes)
+        # Real operands give a real result, whatever its precision (but for Python's power of a negative number).
+        real = all(t.is_real for t in types) and not (operator and ufunc is np.power)
+        out = tuple(Ty(kind, d, dims, None, None, real and d is None) for d in dtypes)
         return out[0] if ufunc.nout == 1 else out
 
     return infer

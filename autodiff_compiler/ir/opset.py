@@ -347,19 +347,19 @@ def _elem(x: Any) -> Ty:
 
 
 def _infer_list_new(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    from .types import join
+    from .types import join_elements
 
     elem = None
     for item in args[0]:
-        elem = type_of(item) if elem is None else join(elem, type_of(item), b.dims)
+        elem = type_of(item) if elem is None else join_elements(elem, type_of(item), b.dims)
     return Ty("list", elem=elem)
 
 
 def _infer_list_with(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    from .types import join
+    from .types import join_elements
 
     t, v = type_of(args[0]), type_of(args[-1])
-    return Ty("list", elem=v if t.elem is None else join(t.elem, v, b.dims))
+    return Ty("list", elem=v if t.elem is None else join_elements(t.elem, v, b.dims))
 
 
 LIST_NEW = define("list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe")

@@ -41,6 +41,7 @@ class Ty:
     dims: tuple[DimLike, ...] | None = None
     elem: Ty | None = None
     length: DimLike | None = None  # for Python ints: the axis length it is known to equal
+    real: bool = False  # proven not complex, though the dtype is not known
 
     # Written out because ``np.dtype(float) == None`` is True in NumPy.
     def __eq__(self, other: object) -> bool:
@@ -48,9 +49,14 @@ class Ty:
             return NotImplemented
         return (
             (self.dtype is None) == (other.dtype is None)
-            and (self.kind, self.dtype, self.dims, self.elem, self.length)
-            == (other.kind, other.dtype, other.dims, other.elem, other.length)
+            and (self.kind, self.dtype, self.dims, self.elem, self.length, self.real)
+            == (other.kind, other.dtype, other.dims, other.elem, other.length, other.real)
         )  # fmt: skip
+
+    @property
+    def is_real(self) -> bool:
+        """Proven not complex."""
+        return self.real or (self.dtype is not None and self.dtype.kind in "biuf")
 
     @property
     def ndim(self) -> int | None:
@@ -260,18 +266,30 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     if a.kind == b.kind == "list":
         if a.elem is None or b.elem is None:
             return Ty("list", elem=a.elem or b.elem)
-        return Ty("list", elem=join(a.elem, b.elem, dims))
+        return Ty("list", elem=join_elements(a.elem, b.elem, dims))
     dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
     if a.is_scalar and b.is_scalar:
         kind = a.kind if a.kind == b.kind else "scalar"
         length = a.length if a.length is not None and a.length == b.length else None
         if kind == "py" and dtype is None:
             kind = "scalar"  # an int on one path and a float on the other
-        return Ty(kind, dtype, (), None, length)
+        return Ty(kind, dtype, (), None, length, dtype is None and a.is_real and b.is_real)
     kind = a.kind if a.kind == b.kind else "any"
     if kind in ("stack", "shape", "object"):
         return Ty(kind)
     shape: tuple[DimLike, ...] | None = None
     if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
         shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
-    return Ty(kind, dtype, shape)
+    return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
+
+
+def join_elements(a: Ty, b: Ty, dims: Dims) -> Ty:
+    """The facts that hold of every element of a list that holds an `a` and a `b`.
+
+    Lengths that differ are dropped: one new length would claim that all elements have it.
+    """
+    joined = join(a, b, dims)
+    if a == b or joined.dims is None or not joined.dims:
+        return joined
+    same = a.dims is not None and b.dims is not None and all(dims.same(x, y) for x, y in zip(a.dims, b.dims))
+    return joined if same else Ty(joined.kind, joined.dtype, None, joined.elem)

@@ -241,6 +241,8 @@ def _sum_to(b: Builder, g: Any, x: Any) -> Any:
         return g if tx.is_scalar and not (isinstance(g, complex)) else NotImplemented
     if tx.kind == "list":
         return g
+    if tx.is_scalar and tx.dtype is None and tg.is_scalar and tg.is_real:
+        return g  # a real number is a cotangent of any number; the caller's dtype is restored at the end
     if tx.is_scalar or tx.dims == ():
         if tg.dims == () and (tg.is_scalar or tx.kind == "array"):
             return _match_dtype(b, g, tx)
@@ -284,6 +286,8 @@ def _reduce(b: Builder, g: Any, axes: tuple[int, ...] | None, keepdims: bool) ->
 def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
     """The cotangent in the dtype of its primal."""
     tg = type_of(g)
+    if tg.dtype is None and tg.is_real and tg.is_scalar and tx.kind == "py" and tx.is_real:
+        return g
     if tx.dtype is None or tg.dtype is None:
         return NotImplemented
     if tx.dtype.kind not in "fc" or tg.dtype == tx.dtype:

@@ -429,7 +429,7 @@ def cotangent_type(v: Any) -> Ty:
     """The facts that hold of any cotangent of `v`: its shape; its dtype where that is certain."""
     t = type_of(v)
     if t.is_scalar:
-        return Ty("scalar", t.dtype if t.is_float else None, ())
+        return Ty("scalar", t.dtype if t.is_float else None, (), real=t.is_real and not t.is_float)
     if t.kind == "list":
         return Ty("list", elem=t.elem if t.elem is None or not t.elem.is_scalar else Ty("scalar", t.elem.dtype, ()))
     return Ty(t.kind, t.dtype if t.is_float else None, t.dims)

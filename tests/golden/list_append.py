@@ -47,17 +47,16 @@ def spread_of_grad(x, n):
     t4 = t[-1]
     t3 * t4
     # adjoint of line 13: return sum(path) * path[-1]
-    t5 = sum_to(t4, t3)
     t = zeros(t)
     t[-1] = accum(t[-1], sum_to(1.0 * t3, t4))
     # adjoint of line 13: return sum(path) * path[-1]
     for i in reversed(range(t2)):
         t2 = t_saved3.pop()
         t3 = t_saved4.pop()
-        t4 = t_saved5.pop()
-        t2 = sum_to(t5, t2)
-        t5 = sum_to(t2, t3)
-        t[i] = accum(t[i], sum_to(t2, t4))
+        t5 = t_saved5.pop()
+        t2 = sum_to(t4, t2)
+        t4 = sum_to(t2, t3)
+        t[i] = accum(t[i], sum_to(t2, t5))
     x_bar = 0.0
     # adjoint of line 10: for _ in range(n):
     for t2, t3 in zip(reversed(t_saved), reversed(t_saved2)):

@@ -10,6 +10,21 @@ def margin(a):
 
 
 derived = ad.grad(margin)
-arguments = (np.array([[0.9, 2.0], [0.3, 4.0], [1.5, -1.0]]))
+arguments = (np.array([[0.9, 2.0], [0.3, 4.0], [1.5, -1.0]]),)
 
 # === emitted ===
+import numpy as np
+
+
+def margin_grad(a):
+    t = np.min(a, axis=0)
+    t2 = a[0, 0]
+    # adjoint of line 9: return a.max() - np.sum(a.min(axis=0)) * max(a[0, 0], 0.5)
+    a_bar = np.zeros_like(a)
+    a_bar[0, 0] = 0.0 if t2 < 0.5 else -t.sum()
+    t3 = a == t
+    t = np.broadcast_to(-max(t2, 0.5), t.shape) / t3.sum(axis=0, keepdims=False) * t3
+    a_bar += t
+    t = a == np.max(a)
+    a_bar += np.divide(1.0, np.count_nonzero(t)) * t
+    return a_bar

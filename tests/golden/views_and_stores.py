@@ -16,6 +16,32 @@ def mix(a):
 
 
 derived = ad.grad(mix)
-arguments = (np.linspace(0.5, 2.0, 9).reshape(3, 3))
+arguments = (np.linspace(0.5, 2.0, 9).reshape(3, 3),)
 
 # === emitted ===
+import numpy as np
+from autodiff_compiler.runtime import spread, sum_to
+
+
+def mix_grad(a):
+    a[:, 1]
+    t = a[:, 1][:3] * 2.0
+    a2 = a.copy()
+    a2[:2][1] = t
+    t2 = a2[2, 2]
+    a2[:, 1][0] = t2 ** 2
+    a2.T[0, 2:] = 1.0
+    # adjoint of line 15: return np.sum(m * top[0])
+    a_bar = spread(1.0, a) * a2[:2][0]
+    a_bar[:2][0] += a2.sum(axis=0)
+    # adjoint of line 14: m.T[0, 2:] = 1.0
+    a_bar.T[0, 2:] = 0.0
+    # adjoint of line 13: column[0] = m[2, 2] ** 2
+    t3 = a_bar[:, 1][0]
+    a_bar[:, 1][0] = 0.0
+    a_bar[2, 2] += t3 * (2 * t2)
+    # adjoint of line 12: top[1] = column[:3] * 2.0
+    a_bar2 = a_bar.copy()
+    a_bar2[:2][1] = 0.0
+    a_bar2[:, 1][:3] += sum_to(a_bar[:2][1], t) * 2.0
+    return a_bar2

@@ -6,7 +6,7 @@ import autodiff_compiler as ad
 
 
 def robust(x, lo):
-    y = np.where(x > 0.0, np.sqrt(x), -x)
+    y = np.where(x > 0.0, x * x, -0.3 * x)
     return np.sum(np.clip(y, lo, 1.0) * np.maximum(x, 0.2))
 
 
@@ -19,12 +19,13 @@ import numpy as np
 
 def robust_grad(x, lo):
     t = x > 0.0
-    t2 = np.sqrt(x)
-    y = np.where(t, t2, -x)
+    y = np.where(t, x * x, -0.3 * x)
     # adjoint of line 10: return np.sum(np.clip(y, lo, 1.0) * np.maximum(x, 0.2))
     x_bar = np.clip(y, lo, 1.0) * (0.5 * np.sign(x - 0.2) + 0.5)
     y_bar = np.maximum(x, 0.2) * (np.greater_equal(y, lo) & np.less_equal(y, 1.0))
-    # adjoint of line 9: y = np.where(x > 0.0, np.sqrt(x), -x)
-    x_bar -= y_bar * np.logical_not(t)
-    x_bar += np.where(t, y_bar * t * (0.5 / t2), 0.0)
+    # adjoint of line 9: y = np.where(x > 0.0, x * x, -0.3 * x)
+    x_bar += y_bar * np.logical_not(t) * -0.3
+    t = y_bar * t * x
+    x_bar += t
+    x_bar += t
     return x_bar

@@ -1,0 +1,328 @@
+"""What a loop is believed to carry, and the state at the top of its body under that belief."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..ir.core import UNDEF, Value, structural_key, type_of
+from ..ir.opset import GET, LIST_NEW
+from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join, py_int
+from .avals import (
+    MISSING,
+    Conflict,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Poison,
+    Ref,
+    is_composite,
+    is_constant,
+    parts_of,
+    same,
+    same_form,
+    with_parts,
+)
+from .state import State
+
+if TYPE_CHECKING:
+    from .loops import Loops
+
+
+class Again(Exception):
+    """The guess of what the loop carries was too narrow."""
+
+
+@dataclass
+class Guess:
+    """What is believed of a loop: grows until it holds."""
+
+    names: dict[tuple[int, str], None] = field(default_factory=dict)  # carried names: (frame, name)
+    cells: dict[int, None] = field(default_factory=dict)  # cells whose content is carried
+    forms: dict[Any, Any] = field(default_factory=dict)  # by slot: the abstract value at the end of the last pass
+    types: dict[Any, Ty] = field(default_factory=dict)  # by leaf
+    varying: dict[Any, set[int]] = field(
+        default_factory=dict
+    )  # by leaf: the axes whose length changes from trip to trip
+    dynamic: set[Any] = field(default_factory=set)  # list slots that change their length
+    poisoned: dict[int, Poison] = field(default_factory=dict)
+    partition: dict[Any, Any] = field(
+        default_factory=dict
+    )  # by slot of a reference: what distinguishes its buffer at the end
+    links: set[tuple[Any, Any]] = field(
+        default_factory=set
+    )  # slots, or cells from before the loop, that may share memory
+    assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
+    kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
+    rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
+
+    def is_rebound(self, slot: Any) -> bool:
+        """Whether the name gets another buffer or container in the body."""
+        if slot in self.rebound:
+            return True
+        return slot[0] == "n" and (slot[1], slot[2]) in self.assumed and slot not in self.kept
+
+
+class LoopHead:
+    """The top of the body: its leaves are the loop's parameters."""
+
+    def __init__(self, interp: Loops, guess: Guess, entry: State, needed: frozenset[str]):
+        self.interp = interp
+        self.guess = guess
+        self.entry = entry
+        self.needed = needed
+        self.params: list[tuple[Any, Value, Any]] = []  # leaf key, parameter, init
+        self.exits: dict[Any, Any] = {}
+        self.head_cells: dict[Any, int] = {}
+        self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
+        self.again = False
+        self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
+        self.by_index = False  # the loop's variable is the index itself
+
+    # --- the state at the top of the body -------------------------------------------------------------------------
+
+    def head_state(self) -> State:
+        guess, entry = self.guess, self.entry
+        state = entry.fork()
+        self.head = state
+        for env, name in guess.names:
+            if env not in state.envs:
+                continue
+            slot = ("n", env, name)
+            av = entry.envs[env].get(name, MISSING)
+            form = guess.forms.get(slot, MISSING)
+            if name == "$ret":
+                # What is returned is never read in the loop, and every path that returns sets it.
+                state.envs[env].pop(name, None)
+                self.returned[env] = self.generalize(MISSING, form, slot, "")
+                continue
+            if av is MISSING or type(av) is Maybe or type(form) is Maybe:
+                inner = av.av if type(av) is Maybe else av
+                flag = av.flag if type(av) is Maybe else av is not MISSING
+                end_inner = form.av if type(form) is Maybe else form
+                made = self.generalize(inner, end_inner, slot, name)
+                state.envs[env][name] = (
+                    made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
+                )
+            else:
+                state.envs[env][name] = self.generalize(av, form, slot, name)
+        for cell in guess.cells:
+            if cell in state.heap:
+                state.heap[cell] = self.general_content(
+                    entry.heap[cell], guess.forms.get(("c", cell), MISSING), ("c", cell), cell
+                )
+        for cell, poison in guess.poisoned.items():
+            state.heap[cell] = poison
+        self.link_heads()
+        return state
+
+    def param(self, key: Any, init: Any, t: Ty, hint: str) -> Value:
+        guess = self.guess
+        known = guess.types.get(key)
+        dims = self.interp.builder.dims
+        joined = t if known is None else known if t == known or t.kind == "undef" else join(known, t, dims)
+        if known is not None and joined.dims is not None and t.dims is not None and known.dims is not None:
+            joined = self.with_varying(key, known, t, joined)
+        guess.types[key] = joined
+        varying = guess.varying.get(key)
+        actual = joined
+        if varying and joined.dims is not None:
+            actual = Ty(
+                joined.kind,
+                joined.dtype,
+                tuple([dims.fresh() if k in varying else d for k, d in enumerate(joined.dims)]),
+            )
+        value = self.region.param(actual, "" if hint.startswith("$") else hint)
+        self.params.append((key, value, init))
+        return value
+
+    def with_varying(self, key: Any, a: Ty, b: Ty, joined: Ty) -> Ty:
+        """Note the axes on which two types differ; they get a new unknown length on each trip."""
+        dims = self.interp.builder.dims
+        assert a.dims is not None and b.dims is not None and joined.dims is not None
+        varying = self.guess.varying.setdefault(key, set())
+        for k, (x, y) in enumerate(zip(a.dims, b.dims)):
+            if not dims.same(x, y):
+                varying.add(k)
+        return Ty(
+            joined.kind, joined.dtype, tuple([a.dims[k] if k in varying else d for k, d in enumerate(joined.dims)])
+        )
+
+    def generalize(self, av: Any, form: Any, slot: Any, hint: str) -> Any:
+        """What a carried name is at the top of the body: its leaves are the loop's parameters."""
+        form = self.guess.forms.get(slot, form)
+        if type(form) is Maybe:
+            form = form.av
+        if type(av) is Conflict or type(form) is Conflict:
+            return av if type(av) is Conflict else form
+        if av is MISSING and form is MISSING:
+            return Conflict("is not bound before the loop")
+        sample = form if av is MISSING else av
+        kind = type(sample)
+        if kind is Value or is_constant(sample):
+            if form is not MISSING and not (type(form) is Value or is_constant(form)):
+                if type(form) is Ref and av is not MISSING:
+                    return self.head_ref(av, slot, hint)
+                return Conflict("is bound to different kinds of things before and in the loop")
+            init = UNDEF if av is MISSING else av
+            t = type_of(av)
+            if av is MISSING:
+                t = self.guess.types.get(slot) or (type_of(form) if type_of(form).is_scalar else UNDEF_TY)
+            elif type(av) is int:
+                t = py_int()
+            return self.param(slot, init, t, hint)
+        if kind is Ref:
+            if form is not MISSING and type(form) is not Ref and not (type(form) is Value or is_constant(form)):
+                return Conflict("is bound to different kinds of things before and in the loop")
+            return self.head_ref(av, slot, hint)
+        if kind in (ListRef, DictRef, Instance):
+            if form is not MISSING and av is not MISSING and type(form) is not kind:
+                return Conflict("is bound to different kinds of things before and in the loop")
+            return self.head_container(av, sample, form, slot, hint)
+        if is_composite(sample):
+            if form is not MISSING and av is not MISSING and not same_form(av, form):
+                return Conflict("is bound to different kinds of things before and in the loop")
+            n = len(parts_of(sample))
+            mine = [MISSING] * n if av is MISSING else parts_of(av)
+            ends = [MISSING] * n if form is MISSING else parts_of(form)
+            parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
+            bad = next((p for p in parts if type(p) is Conflict), None)
+            return bad if bad is not None else with_parts(sample, parts)
+        if form is not MISSING and av is not MISSING and not same(av, form):
+            return Conflict("is bound to different kinds of things before and in the loop")
+        return sample
+
+    def head_ref(self, av: Any, slot: Any, hint: str) -> Any:
+        """An array name: a new cell for the buffer that it is bound to at the top of the body."""
+        guess, interp = self.guess, self.interp
+        if av is not MISSING and type(av) is Ref and not guess.is_rebound(slot):
+            return av
+        entry_key = (av.cell, structural_key(av.path)) if type(av) is Ref else ("none", slot)
+        key = (entry_key, guess.partition.get(slot))
+        cell = self.head_cells.get(key)
+        if cell is None:
+            cell = self.head_cells[key] = interp.cells.new()
+            leaf = ("r", *slot)
+            if av is MISSING:
+                init: Any = UNDEF
+                t = guess.types.get(leaf, UNDEF_TY)
+            elif type(av) is Ref:
+                base = self.entry.heap.get(av.cell)
+                if base is None or isinstance(base, Poison):
+                    self.head.heap[cell] = base or Poison(None, "is unknown here")
+                    return Ref(cell)
+                init = interp.builder.emit(GET, base, av.path) if av.path else base
+                t = init.type
+            else:
+                init, t = av, type_of(av)
+                guess.types.setdefault(leaf, ANY)
+            self.head.heap[cell] = self.param(leaf, init, t, hint)
+            if av is MISSING or type(av) is not Ref or av.cell in interp.cells.numpy:
+                interp.cells.numpy.add(cell)
+            if type(av) is Ref and av.cell in interp.cells.origins:
+                interp.cells.origins[cell] = interp.cells.origins[av.cell]
+        self.slot_cells.append((slot, cell, av.cell if type(av) is Ref else None))
+        return Ref(cell)
+
+    def head_container(self, av: Any, sample: Any, form: Any, slot: Any, hint: str) -> Any:
+        interp, guess = self.interp, self.guess
+        if av is not MISSING and not guess.is_rebound(slot):
+            return av
+        key = (av.cell if av is not MISSING else ("none", slot), guess.partition.get(slot))
+        cell = self.head_cells.get(key)
+        if cell is None:
+            cell = self.head_cells[key] = interp.cells.new()
+            content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
+            end = guess.forms.get(("content", slot), MISSING)
+            self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
+        self.slot_cells.append((slot, cell, av.cell if av is not MISSING else None))
+        if type(sample) is Instance:
+            return Instance(sample.cls, cell)
+        return type(sample)(cell)
+
+    def general_content(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
+        """What a carried cell holds at the top of the body."""
+        for x in (content, end):
+            if isinstance(x, Poison):
+                return x
+        sample = end if content is MISSING else content
+        if sample is MISSING:
+            return Poison(None, "is unknown here")
+        if type(content) is Value and type(end) is not Items or slot in self.guess.dynamic or type(sample) is Value:
+            init: Any = UNDEF
+            if content is not MISSING:
+                init = self.entry_list(content)
+                if type(content) is Items and cell is not None:
+                    for element in self.interp.cells_in(content.items):
+                        for other in (element, *self.entry.links.get(element, ())):
+                            self.head.link(cell, other)
+                if init is None:
+                    return Poison(None, "is a list that grows in a loop, of items other than numbers and arrays")
+            t = self.guess.types.get(slot, UNDEF_TY) if init is UNDEF else type_of(init)
+            hint = init.hint if type(init) is Value else ""
+            return self.param(slot, init, t, hint)
+        if type(sample) is Items or type(sample) is Entries:
+            n = len(sample.items)
+            mine = [MISSING] * n if content is MISSING else list(content.items)
+            ends = [MISSING] * n
+            if type(end) is type(sample) and len(end.items) == n and (type(end) is Items or end.keys == sample.keys):
+                ends = list(end.items)
+            elif end is not MISSING:
+                if type(end) is Items or type(end) is Value:
+                    self.guess.dynamic.add(slot)
+                    return self.general_content(content, end, slot, cell)
+                return Poison(None, "has different keys before and in the loop")
+            parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
+            bad = next((p for p in parts if type(p) is Conflict), None)
+            if bad is not None:
+                return Poison(None, bad.why)
+            return Items(tuple(parts)) if type(sample) is Items else Entries(sample.keys, tuple(parts))
+        return sample
+
+    def entry_list(self, content: Any) -> Any:
+        """The IR list that the loop starts with."""
+        if type(content) is Value:
+            return content
+        interp = self.interp
+        items = []
+        for item in content.items:
+            if type(item) is Value or is_constant(item):
+                items.append(item)
+            elif type(item) is Ref:
+                base = self.entry.heap.get(item.cell)
+                if type(base) is not Value:
+                    return None
+                items.append(interp.builder.emit(GET, base, item.path) if item.path else base)
+            else:
+                return None
+        return interp.builder.emit(LIST_NEW, tuple(items))
+
+    def link_heads(self) -> None:
+        """Which of the new cells may share memory at the top of the body: those that do at the start or after a trip."""
+        entry, state = self.entry, self.head
+        for k, (slot, cell, origin) in enumerate(self.slot_cells):
+            if origin is not None:
+                state.link(cell, origin)
+                for other in entry.links.get(origin, ()):
+                    state.link(cell, other)
+            for slot2, cell2, origin2 in self.slot_cells[:k]:
+                if cell2 == cell:
+                    continue
+                if (
+                    origin is not None
+                    and origin2 is not None
+                    and (origin == origin2 or origin2 in entry.links.get(origin, ()))
+                ):
+                    state.link(cell, cell2)
+                if (slot, slot2) in self.guess.links or (slot2, slot) in self.guess.links:
+                    state.link(cell, cell2)
+        for a, b in self.guess.links:
+            if isinstance(a, int) or isinstance(b, int):
+                cells_a = [a] if isinstance(a, int) else [c for s, c, _ in self.slot_cells if s == a]
+                cells_b = [b] if isinstance(b, int) else [c for s, c, _ in self.slot_cells if s == b]
+                for x in cells_a:
+                    for y in cells_b:
+                        state.link(x, y)
