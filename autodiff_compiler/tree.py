@@ -41,7 +41,8 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def flatten(obj: Any) -> tuple[list[Any], Tree]:
-    """The leaves of nested containers, and their description. Numbers and arrays are leaves; None, bools and others static.
+    """The leaves of nested containers, and their description. Numbers and arrays are leaves; None, bools and others
+    static.
 
     >>> flatten({"w": 1.0, "b": [2.0, None]})
     ([1.0, 2.0], ('dict', ('w', 'b'), (('leaf', 0), ('list', (('leaf', 1), ('static', None))))))

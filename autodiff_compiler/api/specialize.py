@@ -1,8 +1,9 @@
 """Specialisation: which compiled code is valid for the arguments of a call, and the fast way to it.
 
-Code is compiled for the types of the arguments: Python types of numbers, dtype, number of axes and the axes of length 1 of arrays,
-and the identity of the functions that it found in globals and closures. Each compiled entry gets a small generated function that
-checks all this and fetches the hidden inputs; shapes seen before are looked up in a set, so they cost one hash.
+Code is compiled for the types of the arguments: Python types of numbers, dtype, number of axes and the axes of length
+1 of arrays, and the identity of the functions that it found in globals and closures. Each compiled entry gets a small
+generated function that checks all this and fetches the hidden inputs; shapes seen before are looked up in a set, so
+they cost one hash.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ class _Names:
 
 
 class Entry:
-    """One compiled function and the check of what it is valid for: ``entry.call(*args)`` gives `MISS` where it is not."""
+    """One compiled function and the check of what it is valid for: ``entry.call(*args)`` gives `MISS` where it is
+    not."""
 
     def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any]):
         self.fn = fn
@@ -245,7 +247,8 @@ class Entry:
     def _overlap(self, i: int, j: int) -> None:
         a, b = self.lowered.inputs[i], self.lowered.inputs[j]
         raise AliasError(
-            f"unprovable alias: the arrays {a.name!r} and {b.name!r} may share memory, and the function writes to {a.name!r}",
+            f"unprovable alias: the arrays {a.name!r} and {b.name!r} may share memory, "
+            f"and the function writes to {a.name!r}",
             self.lowered.loc,
             f"pass a copy of one of them, {b.name}.copy()",
         )

@@ -17,6 +17,7 @@ from .expressions import Printer
 from .names import Naming
 
 MAX_DEPTH = 5
+COMMENT_WIDTH = 90
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 
 
@@ -206,7 +207,7 @@ class Emitter:
         if split is None:
             self.emit_ops(self.body.ops)
             shown = [self.printer.show(x) for x in exits]
-            self.line("return " + (result(shown) if result else ", ".join(shown)))
+            self.line("return " + bare(result(shown) if result else ", ".join(shown)))
         else:
             self._emit_split(exits, split, result)
         text = "\n".join(self.lines)
@@ -233,7 +234,7 @@ class Emitter:
             self.line(f"{s} = list({s})")
         self.emit_ops(backward)
         shown = [self.printer.show(x) for x in exits[split:]]
-        self.line("return " + (result(shown) if result else ", ".join(shown)))
+        self.line("return " + bare(result(shown) if result else ", ".join(shown)))
         self.depth -= 1
         self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, pullback")
 
@@ -250,18 +251,20 @@ class Emitter:
             return
         derived = op.tag == "derived"
         key = (op.loc.file, op.loc.line, derived)
-        if key == self.commented or not derived:
+        if key == self.commented or not derived or op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
             return
         self.commented = key
         text = self.line_of(op.loc).strip()
         if text:
-            self.line(f"# adjoint of line {op.loc.line}: {text}")
+            shown = text if len(text) <= COMMENT_WIDTH else text[: COMMENT_WIDTH - 3] + "..."
+            self.line(f"# adjoint of line {op.loc.line}: {shown}")
 
     def emit_op(self, op: Op) -> None:
         if op.prim in (IF, LOOP):
-            self.commented = None
-            self.emit_if(op) if op.prim is IF else self.emit_loop(op)
-            self.commented = None
+            if op.prim is IF:
+                self.emit_if(op)
+            else:
+                self.emit_loop(op)
             return
         self.comment(op)
         show = self.printer.show
@@ -601,6 +604,11 @@ class Emitter:
 def _decides(region: Region, code: Any) -> bool:
     last = region.ops[-1] if region.ops else None
     return type(code) is Value and last is not None and last.prim is IF and code.op is last
+
+
+def bare(text: str) -> str:
+    """A tuple without its parentheses."""
+    return text[1:-1] if text[:1] == "(" and text[-1:] == ")" and _balanced(text[1:-1]) and text[-2] != "," and "," in text else text
 
 
 def _balanced(text: str) -> bool:

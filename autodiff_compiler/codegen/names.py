@@ -131,9 +131,9 @@ class Naming:
             for inner in op.regions:
                 self._make_groups(inner, within)
         if region is self.body:
-            for p in region.params:
-                self.group[p].spans = [(0.0, float("inf"))]
             if self.inner:
+                for p in region.params:
+                    self.group[p].spans = [(0.0, float("inf"))]
                 # The nested function may be called at any time: what it reads lives on.
                 for g in self.group.values():
                     if not g.nested:
@@ -177,12 +177,18 @@ class Naming:
         ordered = sorted(groups.values(), key=lambda g: min(s for s, _ in g.spans))
         for p in self.body.params:
             g = self.group[p]
-            g.name = self._pick(p.hint or "x", g, fresh=True)
+            if not g.name:
+                g.name = self._pick(p.hint or "x", g)
+        # The user's names come first; temporaries take none of them.
+        for g in ordered:
+            if not g.name and (stem := _hint_of(g)):
+                g.name = self._pick(stem, g)
+        self.fixed |= set(self.taken)
         for g in ordered:
             if not g.name:
-                g.name = self._pick(_hint_of(g), g)
+                g.name = self._pick(_stem_of(g.values[0]), g)
 
-    def _pick(self, stem: str, group: Group, fresh: bool = False) -> str:
+    def _pick(self, stem: str, group: Group) -> str:
         if not stem.isidentifier():
             stem = "t"
         name, n = stem, 1
@@ -199,7 +205,15 @@ class Naming:
 
 def _hint_of(group: Group) -> str:
     hints = [v.hint for v in group.values if v.hint]
-    return hints[0] if hints else "t"
+    return hints[0] if hints else ""
+
+
+def _stem_of(v: Value) -> str:
+    """What an unnamed value is called, by what it is: a length, a condition, anything else."""
+    t = v.type
+    if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib":
+        return "n" if t.dtype.kind == "i" else "cond"
+    return "t"
 
 
 def _overlap(a: list[Interval], b: list[Interval]) -> bool:

@@ -1,4 +1,5 @@
-"""From a Python function to the IR: an abstract interpreter over the syntax tree, specialised on the types of the arguments."""
+"""From a Python function to the IR: an abstract interpreter over the syntax tree, specialised on the types of the
+arguments."""
 
 from .inputs import Guard, Input, fetch, key_of
 from .lower import Interpreter, Lowered, bind_arguments, lower

@@ -1,7 +1,8 @@
 """Abstract values: what a name may be bound to while a function is lowered.
 
-A plain Python number, bool, string or None stands for itself (a constant); an `ir.core.Value` for a number that is known at run time
-only. Arrays, lists and dictionaries live in the heap of the flow state and are referred to by cell, so that aliases are the same cell.
+A plain Python number, bool, string or None stands for itself (a constant); an `ir.core.Value` for a number that is
+known at run time only. Arrays, lists and dictionaries live in the heap of the flow state and are referred to by cell,
+so that aliases are the same cell.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from typing import Any
 
 from ..ir.core import Loc, Value, structural_key
 
-# Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then any number of
-# ("item", key) and ("attr", name).
+# Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
+# any number of ("item", key) and ("attr", name).
 Path = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Obj:
-    """A Python object known at compile time: a function, class, module, or an instance whose attributes are read by path."""
+    """A Python object known at compile time: a function, class, module, or an instance whose attributes are read by
+    path."""
 
     obj: Any
     path: Path | None = None
@@ -269,7 +271,7 @@ def same(a: Any, b: Any) -> bool:
     if is_constant(a):
         return bool(structural_key(a) == structural_key(b))
     if type(a) is Ref:
-        return a.cell == b.cell and structural_key(a.path) == structural_key(b.path)
+        return bool(a.cell == b.cell and structural_key(a.path) == structural_key(b.path))
     if type(a) in (ListRef, DictRef, Instance):
         return bool(a.cell == b.cell)
     if type(a) is Obj:

@@ -43,8 +43,9 @@ from .calls import Calls
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
 _REFUSED = {
-    "eval": "", "exec": "", "globals": "", "locals": "", "vars": "", "input": "", "open": "", "setattr": "assign to the name",
-    "delattr": "", "compile": "", "__import__": "use an import statement", "iter": "loop over it directly", "next": "loop over it directly",
+    "eval": "", "exec": "", "globals": "", "locals": "", "vars": "", "input": "", "open": "", "delattr": "",
+    "compile": "", "setattr": "assign to the name", "__import__": "use an import statement",
+    "iter": "loop over it directly", "next": "loop over it directly",
     "id": "", "memoryview": "", "set": "use a list", "frozenset": "use a tuple",
 }  # fmt: skip
 
@@ -286,7 +287,8 @@ class BuiltinCalls(Calls):
 
     def b_divmod(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "divmod")
-        return Seq((self.binary(operator.floordiv, *args, node), self.binary(operator.mod, *args, node)))
+        a, b = args
+        return Seq((self.binary(operator.floordiv, a, b, node), self.binary(operator.mod, a, b, node)))
 
     def b_any(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         return self.quantified(args, False, node)
@@ -354,7 +356,7 @@ class BuiltinCalls(Calls):
         if type(av) is Obj:
             return callable(av.obj)
         if type(av) is Instance:
-            return callable(getattr(av.cls, "__call__", None))
+            return class_lookup(av.cls, "__call__") is not None
         return type(av) in (Closure, Bound, Partial)
 
     def b_hasattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Lowering of calls: inlining of the user's functions, construction of objects, primitives, and callables of which nothing is known."""
+"""Lowering of calls: inlining of the user's functions, construction of objects, primitives, and callables of which
+nothing is known."""
 
 from __future__ import annotations
 
@@ -269,7 +270,8 @@ class Calls(Loops):
         """Lower the body of a function with its parameters bound; its return value."""
         if sum(1 for t in self.stack if t is tree) >= RECURSION_LIMIT or len(self.stack) > 400:
             self.fail(
-                f"recursion of {name!r} that does not end on the types, the int arguments and the shapes (or is deeper than {RECURSION_LIMIT})",
+                f"recursion of {name!r} that does not end on the types, the int arguments and the shapes "
+                f"(or is deeper than {RECURSION_LIMIT})",
                 node,
                 "write it as a loop",
                 RecursionTooDeep,

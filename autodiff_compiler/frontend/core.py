@@ -220,7 +220,8 @@ class Core:
         base = self.checked(ref.cell, node)
         if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
             self.fail(
-                "unprovable alias: it is not known whether this is an array, so what a store into it changes is not known",
+                "unprovable alias: it is not known whether this is an array, "
+                "so what a store into it changes is not known",
                 node,
                 "make it an array on every path, with np.array(...)",
                 AliasError,
@@ -253,7 +254,9 @@ class Core:
             found = self.state.heap.get(other)
             if type(found) is Value and found.type.kind == "array":
                 continue  # an item of it, perhaps
-            if found is not None and not isinstance(found, Poison) and frozenset((cell, other)) not in self.cells.distinct:
+            if found is None or isinstance(found, Poison):
+                continue
+            if frozenset((cell, other)) not in self.cells.distinct:
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed")
         for paths in self.inputs.containers.values():
             if len(paths) > 1 and any(

@@ -1,7 +1,9 @@
-"""What a function reads from outside: its arguments, and the globals, closure cells, defaults and attributes that it looks up.
+"""What a function reads from outside: its arguments, and the globals, closure cells, defaults and attributes that it
+looks up.
 
-Numbers and arrays become inputs of the lowered function, fetched anew at each call. Everything else is known at compile time and
-guarded: functions, modules and classes by identity, bools, strings and None by value, containers by their structure.
+Numbers and arrays become inputs of the lowered function, fetched anew at each call. Everything else is known at
+compile time and guarded: functions, modules and classes by identity, bools, strings and None by value, containers by
+their structure.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ..ir.types import Ty, array, generic, type_of_constant
 from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
 from .state import Cells
 
-_BAKED_MODULES = (
+BAKED_MODULES = (
     "numpy",
     "math",
     "cmath",
@@ -50,8 +52,8 @@ class Input:
 class Guard:
     """What has to hold at a call for the lowered function to be valid.
 
-    kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order), "absent" (the global
-    name `expected` does not exist), "type_key" (an Input's key).
+    kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
+    "absent" (the global name `expected` does not exist), "type_key" (an Input's key).
     """
 
     path: Path
@@ -254,4 +256,4 @@ def _item_name(obj: Any, name: str, k: int) -> str:
 
 def is_baked_module(module: types.ModuleType) -> bool:
     """A module whose attributes nobody rebinds."""
-    return module.__name__.split(".")[0] in _BAKED_MODULES
+    return module.__name__.split(".")[0] in BAKED_MODULES

@@ -109,7 +109,7 @@ class LoopPass(LoopHead):
         keys = {k for k, _, _ in self.params}
         if (*slot, "bound") in keys:
             flag = av.flag if type(av) is Maybe else av is not MISSING
-            self.exits[*slot, "bound"] = flag
+            self.exits[(*slot, "bound")] = flag
         if type(av) is Maybe:
             av = av.av
         if av is MISSING or type(av) is Conflict:
@@ -229,7 +229,6 @@ class LoopPass(LoopHead):
     def compare(self, before: Any, heap_before: Any, end: State) -> None:
         """Widen the guess wherever the end of the body does not fit it."""
         guess = self.guess
-        ends: dict[Any, list[Any]] = {}
         for env, names in before.items():
             if env not in end.envs:
                 continue
@@ -443,7 +442,7 @@ class LoopPass(LoopHead):
             if not fresh <= varying:
                 varying |= fresh
                 self.again = True
-            joined = Ty(joined.kind, joined.dtype, old.dims, joined.elem, joined.length)
+            joined = Ty(joined.kind, joined.dtype, old.dims, joined.elem, joined.length, joined.real)
         if joined.kind == "list" and joined.elem is not None and joined.elem.dims is not None:
             joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
         if joined != old:
@@ -465,7 +464,7 @@ class LoopPass(LoopHead):
         """Names that got the same buffer, or linked ones, at the end have to be linked at the top."""
         guess = self.guess
         ends = []
-        for slot, cell, origin in self.slot_cells:
+        for slot, cell, _ in self.slot_cells:
             av = self.end_of(slot, end)
             if av is not None:
                 ends.append((slot, cell, av))

@@ -1,4 +1,5 @@
-"""Lowering of loops: what they carry, and with which types, is found by repeating the lowering of the body until it is stable."""
+"""Lowering of loops: what they carry, and with which types, is found by repeating the lowering of the body until it
+is stable."""
 
 from __future__ import annotations
 

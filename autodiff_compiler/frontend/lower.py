@@ -118,8 +118,8 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
     """Lower ``fn(*args, **kwargs)`` for arguments of these types.
 
-    A function that calls itself is unrolled. If that does not end on the types alone, it is lowered anew for the values of the ints and
-    for the shapes at hand, with guards on them.
+    A function that calls itself is unrolled. If that does not end on the types alone, it is lowered anew for the
+    values of the ints and for the shapes at hand, with guards on them.
     """
     try:
         return _lower(fn, tuple(args), dict(kwargs or {}), False)

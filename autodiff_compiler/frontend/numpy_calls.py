@@ -18,9 +18,9 @@ from .builtin_calls import BuiltinCalls, Handler
 _AS_FUNCTION = {
     name: getattr(np, name)
     for name in (
-        "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all", "clip", "round", "repeat",
-        "take", "trace", "diagonal", "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot", "searchsorted", "ptp", "argpartition", "choose",
-        "compress",
+        "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all", "clip",
+        "round", "repeat", "take", "trace", "diagonal", "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot",
+        "searchsorted", "ptp", "argpartition", "choose", "compress",
     )
 }  # fmt: skip
 _AS_FUNCTION["conjugate"] = np.conj
@@ -445,7 +445,7 @@ def method_prim(name: str) -> Prim:
 
 
 _SPECIAL: dict[Any, str] = {
-    np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape", np.ravel: "ravel",
-    np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims", np.copyto: "copyto", np.shape: "shape",
-    np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
+    np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape",
+    np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",
+    np.copyto: "copyto", np.shape: "shape", np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
 }  # fmt: skip

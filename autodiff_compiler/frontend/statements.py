@@ -1,14 +1,15 @@
 """Lowering of statements: blocks with their exit codes, branches, assignments.
 
-A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 9 raised. Where two paths end differently the code
-is a value, and what follows is guarded by it. Code behind an ``if`` that exits is lowered inside the branch that does not.
+A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 9 raised. Where two paths end
+differently the code is a value, and what follows is guarded by it. Code behind an ``if`` that exits is lowered inside
+the branch that does not.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -62,9 +63,7 @@ class Statements(Expressions):
                 if done:
                     return code
             else:
-                method = getattr(self, "do_" + type(stmt).__name__, None)
-                if method is None:
-                    self.unsupported(stmt)
+                method: Any = getattr(self, "do_" + type(stmt).__name__, None) or self.unsupported
                 self.at(stmt)
                 try:
                     code = method(stmt)
@@ -79,7 +78,7 @@ class Statements(Expressions):
             return self.guard_rest(code, rest, tail)
         return NORMAL
 
-    def unsupported(self, stmt: ast.stmt) -> None:
+    def unsupported(self, stmt: ast.stmt) -> NoReturn:
         what = {
             "Try": ("try/except", "check the condition with `if` before the operation that raises"),
             "TryStar": ("try/except*", "check the condition with `if`"),
@@ -356,11 +355,11 @@ class Statements(Expressions):
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
             if type(content) is Items and is_static_int(index):
-                items = list(content.items)
-                if not -len(items) <= index < len(items):
+                kept = list(content.items)
+                if not -len(kept) <= index < len(kept):
                     self.fail("list assignment index out of range", node, "", ArgumentError)
-                items[index] = av
-                self.mutate(base.cell, Items(tuple(items)), node)
+                kept[index] = av
+                self.mutate(base.cell, Items(tuple(kept)), node)
             elif type(index) is SliceOf:
                 self.fail("assignment to a slice of a list is not supported", node, "use an array, or append")
             else:
@@ -442,7 +441,8 @@ class Statements(Expressions):
             whole = self.read(current, node)
             if whole.type.kind != "array":
                 self.fail(
-                    "unprovable alias: it is not known whether this is an array, which is changed in place, or a number, which is not",
+                    "unprovable alias: it is not known whether this is an array, which is changed in place, "
+                    "or a number, which is not",
                     node,
                     "write `a = a + v` for a new array, or `a[...] = a + v` to change it in place",
                     AliasError,

@@ -135,6 +135,8 @@ class Reverse:
             env[v] = g
         elif known is g and type(g) is Value and g.type.is_float:
             env[v] = self.b.emit(MUL, 2.0, g)
+        elif _last_addend(known) is g and type(g) is Value and g.type.is_float:
+            env[v] = self.b.emit(known.op.prim, known.op.args[0], self.b.emit(MUL, 2.0, g))
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
         else:
@@ -417,6 +419,11 @@ class Reverse:
 
 def _hint(v: Any) -> str:
     return v.hint if type(v) is Value else ""
+
+
+def _last_addend(known: Any) -> Any:
+    """What was added to a cotangent last."""
+    return known.op.args[1] if type(known) is Value and known.op is not None and known.op.prim in (ACCUM, ADD) else None
 
 
 def _ne() -> Any:

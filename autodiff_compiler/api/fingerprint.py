@@ -1,0 +1,181 @@
+"""What identifies a function, class or module in another process: a text that differs when its code does.
+
+A function is identified by the text it was read from and by its compiled code. Both are needed: the compiler reads the text, and only
+the code says which of the functions on a line it is, or that a file was edited after it was imported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import linecache
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from ..frontend.inputs import BAKED_MODULES
+
+_PACKAGE = __name__.split(".")[0]
+_KNOWN_MODULES = frozenset((*BAKED_MODULES, _PACKAGE, "types", "dataclasses", "enum", "abc", "numbers"))
+# Classes whose name is no attribute of their module.
+_RENAMED = {types.MethodType: "MethodType", types.FunctionType: "FunctionType", types.BuiltinFunctionType: "BuiltinFunctionType",
+            types.ModuleType: "ModuleType", type(None): "NoneType", type(Ellipsis): "EllipsisType"}  # fmt: skip
+
+
+class NotPortable(Exception):
+    """This cannot be recognised in another process, so nothing that depends on it is kept on disk."""
+
+
+def fingerprint(obj: Any) -> str:
+    """The text by which another process can tell whether it has the same thing."""
+    name = import_name(obj)
+    if name is not None:
+        return f"import {name[0]} {name[1]} {_version(name[0])}"
+    if isinstance(obj, types.FunctionType):
+        return "function " + function_print(obj)
+    if isinstance(obj, types.MethodType):
+        return f"method {function_print(obj.__func__)}" if isinstance(obj.__func__, types.FunctionType) else _give_up(obj)
+    if isinstance(obj, types.ModuleType):
+        if sys.modules.get(obj.__name__) is obj:
+            return f"module {obj.__name__}"
+    elif isinstance(obj, enum.Enum):
+        return f"member {type(obj).__qualname__}.{obj.name} {class_print(type(obj))}"
+    elif isinstance(obj, type):
+        return "class " + class_print(obj)
+    elif type(obj).__module__.startswith(_PACKAGE + ".") and hasattr(obj, "__autodiff_portable__"):
+        return "transformed " + " ".join([*obj.__autodiff_portable__(), fingerprint(obj.primal)])
+    return _give_up(obj)
+
+
+def _give_up(obj: Any) -> str:
+    raise NotPortable(type(obj).__name__)
+
+
+def digest(*parts: str) -> str:
+    out = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        out.update(b"%d:" % len(data))
+        out.update(data)
+    return out.hexdigest()
+
+
+def function_print(fn: types.FunctionType) -> str:
+    """Identifies the code of a Python function: not what its globals, closure cells and defaults hold."""
+    code = fn.__code__
+    return digest(
+        fn.__qualname__, _text(fn), *_code_parts(code), str(len(fn.__defaults__ or ())), repr(sorted(fn.__kwdefaults__ or ()))
+    )
+
+
+def _text(fn: types.FunctionType) -> str:
+    code = fn.__code__
+    lines = linecache.getlines(code.co_filename, fn.__globals__)
+    return "".join(lines[code.co_firstlineno - 1 : _last_line(code)])
+
+
+def _last_line(code: types.CodeType) -> int:
+    last = max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    return max([last, *[_last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)]])
+
+
+def _code_parts(code: types.CodeType) -> list[str]:
+    # The first line too: comments in the emitted code and messages name lines.
+    parts = [
+        code.co_name, code.co_code.hex(), str(code.co_firstlineno),
+        repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)),
+        repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)),
+    ]  # fmt: skip
+    for const in code.co_consts:
+        parts += _code_parts(const) if isinstance(const, types.CodeType) else [_constant(const)]
+    return parts
+
+
+def _constant(x: Any) -> str:
+    if isinstance(x, frozenset):
+        return "frozenset " + " ".join(sorted(_constant(y) for y in x))  # its order differs between processes
+    return f"{type(x).__name__} {x!r}"
+
+
+def class_print(cls: type) -> str:
+    """Identifies a class by what it and its bases define."""
+    parts = []
+    for klass in cls.__mro__:
+        parts.append(f"{klass.__module__}.{klass.__qualname__}" if import_name(klass) else f"{klass.__qualname__}")
+        if import_name(klass) is None:
+            for name, value in sorted(klass.__dict__.items()):
+                if name not in ("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "_abc_impl"):
+                    parts += [name, _member(value)]
+    return digest(*parts)
+
+
+def _member(value: Any) -> str:
+    if isinstance(value, types.FunctionType):
+        return function_print(value)
+    if isinstance(value, (staticmethod, classmethod)):
+        return f"{type(value).__name__} {_member(value.__func__)}"
+    if isinstance(value, property):
+        return "property " + " ".join(_member(f) for f in (value.fget, value.fset, value.fdel))
+    if isinstance(value, functools.cached_property):
+        return "cached " + _member(value.func)
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and type(value).__module__ == "builtins":
+        return _constant(value)
+    if isinstance(value, tuple) and all(isinstance(x, (str, int)) for x in value):
+        return repr(value)
+    if isinstance(value, dict) and all(isinstance(f, dataclasses.Field) for f in value.values()):
+        return " ".join(_field(f) for f in value.values())
+    return type(value).__qualname__
+
+
+def _field(f: dataclasses.Field[Any]) -> str:
+    factory = "" if f.default_factory is dataclasses.MISSING else fingerprint(f.default_factory)
+    return repr((f.name, f.init, f.kw_only, f.default is dataclasses.MISSING, factory))
+
+
+# --- things found by name ---------------------------------------------------------------------------------------------
+
+
+def import_name(obj: Any) -> tuple[str, str] | None:
+    """The module and the name under which something of NumPy, the standard library or this package is found; None for all else."""
+    if isinstance(obj, types.ModuleType):
+        return (obj.__name__, "") if _is_known(obj.__name__) and sys.modules.get(obj.__name__) is obj else None
+    try:
+        if obj in _RENAMED:
+            return ("types", _RENAMED[obj])
+    except TypeError:
+        return None
+    if isinstance(obj, np.ufunc):
+        candidates = ["numpy", "scipy.special"]
+    else:
+        candidates = [str(getattr(obj, "__module__", None) or "")]
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    if not isinstance(name, str):
+        return None
+    for module in candidates:
+        # Modules like numpy.linalg's functions name the module they are documented in.
+        if _is_known(module) and find(module, name) is obj:
+            return (module, name)
+    return None
+
+
+def _is_known(module: str) -> bool:
+    return module.split(".")[0] in _KNOWN_MODULES
+
+
+def find(module: str, name: str) -> Any:
+    """What a loaded module has under a dotted name, or None. Nothing is imported."""
+    found: Any = sys.modules.get(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part, None)
+    return found
+
+
+def _version(module: str) -> str:
+    return str(getattr(sys.modules.get(module.split(".")[0]), "__version__", ""))
+
+
+__all__ = ["NotPortable", "class_print", "digest", "find", "fingerprint", "function_print", "import_name"]
