@@ -72,9 +72,3 @@ def flatten(obj: Any) -> tuple[list[Any], Tree]:
 def is_leaf(x: Any) -> bool:
     """A number or an array (a bool is not one)."""
     return isinstance(x, (int, float, complex, np.ndarray, np.generic)) and not isinstance(x, (bool, np.bool_))
-
-
-def map_tree(f: Any, obj: Any) -> Any:
-    """The same containers with `f` applied to every leaf."""
-    leaves, tree = flatten(obj)
-    return unflatten(tree, [f(x) for x in leaves])

@@ -114,6 +114,24 @@ def grows_strange(x):
     return out
 
 
+outside = np.ones(4)
+log: list[Any] = []
+
+
+def writes_outside(x):
+    outside[0] = x[0]
+    return x.sum()
+
+
+def logs(x):
+    log.append(x[0])
+    return x.sum()
+
+
+def not_a_number_method(x):
+    return x.sum()
+
+
 class Box:
     w = 1.0
 
@@ -135,6 +153,9 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (no_such_attribute, "return np.no_such_function(x)", AttributeError, (X,)),
     (wrong_call, "return inner(x)", TypeError, (X,)),
     (int_plus_float, "k += x[:3]", TypeError, (X,)),
+    (writes_outside, "outside[0] = x[0]", UnsupportedError, (X,)),
+    (logs, "log.append(x[0])", UnsupportedError, (X,)),
+    (not_a_number_method, "return x.sum()", AttributeError, (2.0,)),
     (grows_strange, 'out.append({"v": v})', UnsupportedError, (X,)),
 ]
 
@@ -179,7 +200,7 @@ def test_no_source() -> None:
 
 
 def test_array_subclass_and_unknown_objects() -> None:
-    with pytest.raises(UnsupportedError, match="subclasses of np.ndarray"):
+    with pytest.raises(UnsupportedError, match="subclasses of np"):
         lower(lambda x: x, (np.ma.array([1.0]),))
 
 

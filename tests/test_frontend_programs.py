@@ -271,7 +271,7 @@ def iterate(x, m):
     for row in m:
         for v in row:
             s += v * v
-    for i, (a, b) in enumerate(zip(x, x[1:])):
+    for i, (a, b) in enumerate(zip(x, x[1:])):  # noqa: RUF007
         s += i * a * b
     for v in reversed(x):
         s = s * 0.5 + v

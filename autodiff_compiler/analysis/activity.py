@@ -34,9 +34,9 @@ _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
 
 def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
     """The active values of a function's body, with respect to these inputs."""
-    varied = set(v for v in inputs if v.type.may_be_float)
+    varied = {v for v in inputs if v.type.may_be_float}
     _fix(varied, lambda: _spread_varied(body, varied, nondiff))
-    useful: set[Value] = {v for v in leaves(body.exit)}
+    useful: set[Value] = set(leaves(body.exit))
     _fix(useful, lambda: _spread_useful(body, useful, nondiff))
     return varied & useful
 

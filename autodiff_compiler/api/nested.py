@@ -83,7 +83,7 @@ def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str) -
         return interp.fresh(param) if kind is Ref else param
     if kind is Seq:
         return Seq(tuple(_replaced(interp, x, region, actual, what) for x in av.items), av.cls)
-    content = interp.checked(av.cell, None) if kind in (ListRef, DictRef) else None
+    content: Any = interp.checked(av.cell, None) if kind in (ListRef, DictRef) else None
     if type(content) in (Items, Entries):
         cell = interp.cells.new()
         items = tuple(_replaced(interp, x, region, actual, what) for x in content.items)

@@ -264,7 +264,7 @@ def split_arguments(fn: Any, names: list[str], values: tuple[Any, ...]) -> tuple
         signature = inspect.signature(fn, follow_wrapped=False)
     except ValueError:
         return values, {}
-    bound = inspect.BoundArguments(signature, dict(zip(names, values)))  # type: ignore[arg-type]
+    bound = inspect.BoundArguments(signature, dict(zip(names, values)))
     return bound.args, bound.kwargs
 
 

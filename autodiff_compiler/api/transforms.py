@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
+import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -16,7 +19,7 @@ from ..ir.printer import print_function
 from ..ir.types import Ty
 from ..transforms.simplify import simplify
 from ..tree import flatten, unflatten
-from . import pipeline
+from . import persist, pipeline
 from .nested import lower_transform
 from .specialize import MISS, Dispatcher
 
@@ -33,6 +36,7 @@ class Transformed:
 
     suffix = "grad"
     keep_value = False
+    __wrapped__: Any
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
         if not callable(fn):
@@ -42,32 +46,36 @@ class Transformed:
         functools.update_wrapper(self, fn, updated=())
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
         del self.__wrapped__
-        self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower)
+        self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower, self)
         self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dispatch = self._dispatch
         if not kwargs and len(args) == dispatch.front_count:
-            result = dispatch.front(*args)
+            result = dispatch.front(*args)  # type: ignore[misc]
             if result is not MISS:
                 return result
         return dispatch.finish(*dispatch.bind(args, kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self
-        return functools.partial(self, instance) if not isinstance(self.argnums, int) else _bound(self, instance)
+        return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self.suffix} of {_name_of(self.primal)}>"
 
     def __reduce__(self) -> Any:
+        # Where a decorator put this object under the function's name, pickle finds it there, and not the function.
+        found: Any = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return self.__qualname__
         return type(self), (self.primal, self.argnums)
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for these arguments; without arguments, all that has been generated."""
         if args or kwargs:
-            return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[no-any-return]
+            return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
         return "\n\n".join(self._generated)
 
     def ir(self, *args: Any, **kwargs: Any) -> str:
@@ -98,10 +106,30 @@ class Transformed:
 
         emitted = pipeline.emit_adjoint(derived.function, self.__name__, split=split, result=result)
         objects = {**emitted.objects, **{cls.__name__: cls for cls in classes}}
-        self._generated[emitted.source] = None
-        run = load(emitted.source, self.__name__, objects)
-        run.__autodiff_source__ = emitted.source  # type: ignore[attr-defined]
+        return self._load(emitted.source, objects)
+
+    def _load(self, source: str, objects: dict[str, Any]) -> Callable[..., Any]:
+        self._generated[source] = None
+        run = load(source, self.__name__, objects)
+        run.__autodiff_source__ = source  # type: ignore[attr-defined]
+        run.__autodiff_objects__ = objects  # type: ignore[attr-defined]
         return run
+
+    # --- the disk cache -------------------------------------------------------------------------------------------
+
+    def _key(self, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
+        return persist.entry_key(self, self._dispatch.fn, names, values)
+
+    def _restore(self, key: str, values: tuple[Any, ...]) -> tuple[Lowered, Any] | None:
+        """What the disk holds for these arguments, if it is certain to be valid."""
+        return persist.load(key, self._dispatch.fn, values, self._rebuild)
+
+    def _rebuild(self, source: str, objects: dict[str, Any], details: Any) -> Callable[..., Any]:
+        return self._load(source, objects)
+
+    def _keep(self, key: str, lowered: Lowered, values: tuple[Any, ...], run: Any) -> None:
+        details = getattr(run, "__autodiff_details__", None)
+        persist.store(key, self._dispatch.fn, lowered, values, run.__autodiff_source__, run.__autodiff_objects__, details)
 
     # --- inside other functions that are being compiled -----------------------------------------------------------
 
@@ -113,8 +141,9 @@ class Transformed:
         return lower_call(interp, callee, self.argnums, self.keep_value, self.suffix, args, kwargs)
 
 
-def _bound(transformed: Transformed, instance: Any) -> Any:
-    return functools.partial(transformed, instance)
+def portable_name(transformed: Transformed) -> list[str]:
+    """What, besides the primal, identifies a transformation in another process."""
+    return [type(transformed).__name__, repr(transformed.argnums)]
 
 
 def innermost(fn: Any) -> Any:
@@ -128,7 +157,7 @@ def tree_text(tree: Any, shown: Sequence[str], classes: list[Any]) -> str:
     """The expression that builds a result from the expressions of its leaves."""
     kind = tree[0]
     if kind == "leaf":
-        return shown[tree[1]]
+        return str(shown[tree[1]])
     if kind == "static":
         return repr(tree[1])
     if kind == "dict":
@@ -147,6 +176,9 @@ class Gradient(Transformed):
 
     suffix = "grad"
     keep_value = False
+
+    def __autodiff_portable__(self) -> list[str]:
+        return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
@@ -180,7 +212,8 @@ def shift(tree: Any, by: int) -> Any:
 
 def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
     return Lowered(
-        fn, lowered.inputs, lowered.guards, out, lowered.sources, lowered.params, lowered.no_alias, lowered.stored, lowered.loc
+        fn, lowered.inputs, lowered.guards, out, lowered.sources, lowered.params, lowered.no_alias, lowered.stored, lowered.loc,
+        lowered.functions,
     )
 
 
@@ -335,6 +368,9 @@ def value_and_grad(fun: Any = None, argnums: Argnums = 0) -> Any:
 class _Pullback(Transformed):
     suffix = "vjp"
 
+    def __autodiff_portable__(self) -> list[str]:
+        return portable_name(self)
+
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
         results = lowered.function.results
@@ -352,6 +388,13 @@ class _Pullback(Transformed):
         count = len(lowered.function.results)
         seeded = derived.function.meta["seeded"]
         run = self.generate(replaced(derived, derived.function, tree), split=count)
+        return self._wrapped(run, out, count, seeded)
+
+    def _rebuild(self, source: str, objects: dict[str, Any], details: Any) -> Callable[..., Any]:
+        return self._wrapped(self._load(source, objects), *details)
+
+    def _wrapped(self, run: Any, out: Any, count: int, seeded: list[int]) -> Callable[..., Any]:
+        """The function that gives the value in its structure, and the pullback for cotangents in that structure."""
 
         def call(*leaves: Any) -> Any:
             results, pullback = run(*leaves)
@@ -363,6 +406,8 @@ class _Pullback(Transformed):
             return unflatten(out, parts), pull
 
         call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
+        call.__autodiff_objects__ = run.__autodiff_objects__  # type: ignore[attr-defined]
+        call.__autodiff_details__ = (out, count, seeded)  # type: ignore[attr-defined]
         return call
 
 
@@ -390,7 +435,7 @@ def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int
 
 def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[int]) -> list[Any]:
     """The leaves of a cotangent, checked against the results' shapes."""
-    leaves, tree = flatten(cotangent)
+    leaves, _ = flatten(cotangent)
     if count_leaves(out) != len(leaves):
         raise ArgumentError(f"the cotangent has {len(leaves)} leaves, the result {count_leaves(out)}", None, "give it the result's structure")
     for g, r in zip(leaves, results):
@@ -422,9 +467,21 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     return _pullback_of(fun, len(args))(*args)  # type: ignore[no-any-return]
 
 
-@functools.lru_cache(maxsize=256)
 def _pullback_of(fun: Any, count: int) -> _Pullback:
-    return _Pullback(fun, tuple(range(count)))
+    # By identity: callables may be unhashable, or equal and yet different. A bound method is made anew at each access.
+    parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
+    key = (count, *[id(p) for p in parts])
+    found = _pullbacks.get(key)
+    if found is None:
+        with _pullbacks_lock:
+            found = _pullbacks.setdefault(key, _Pullback(fun, tuple(range(count))))  # keeps the parts alive, and so their ids
+            while len(_pullbacks) > 256:
+                del _pullbacks[next(iter(_pullbacks))]
+    return found
+
+
+_pullbacks: dict[tuple[int, ...], _Pullback] = {}
+_pullbacks_lock = threading.Lock()
 
 
 grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]

@@ -580,7 +580,7 @@ class Emitter:
     def _as_while(self, at: int) -> None:
         """``while True: if not c: break`` reads ``while c``."""
         head = self.lines[at]
-        if not head.strip() == "while True:" or len(self.lines) < at + 3:
+        if head.strip() != "while True:" or len(self.lines) < at + 3:
             return
         first, second = self.lines[at + 1].strip(), self.lines[at + 2]
         deeper = len(head) - len(head.lstrip()) + 8

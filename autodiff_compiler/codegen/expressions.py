@@ -321,4 +321,4 @@ _PRINTERS: dict[Prim, Any] = {
 }  # fmt: skip
 
 
-_BY_FN = {np.sum: _sum}  # NumPy's own functions, whose primitives are made elsewhere
+_BY_FN: dict[Any, Any] = {np.sum: _sum}  # NumPy's own functions, whose primitives are made elsewhere

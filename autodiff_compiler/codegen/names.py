@@ -11,8 +11,7 @@ import keyword
 from typing import Any
 
 from ..ir.core import IF, LOOP, UNDEF, Op, Region, Value, leaves
-from ..ir.opset import ACCUM, ADDAT, SET, STORES
-from ..ir import opset
+from ..ir.opset import STORES
 from ..ir.rewrite import region_of
 
 Interval = tuple[float, float]

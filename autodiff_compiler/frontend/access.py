@@ -86,6 +86,7 @@ class Access(Core):
         if kind is Super:
             return self.super_attribute(av, name, node)
         if kind is Ref or kind is Value or is_number(av):
+            self.require_attribute(av, name, node)
             found = self.array_attribute(av, name, node)
             if found is not NotImplemented:
                 return found
@@ -95,6 +96,14 @@ class Access(Core):
         if kind is Closure and name in ("__name__", "__qualname__"):
             return getattr(av.node, "name", "<lambda>")
         return Bound(name, av)
+
+    def require_attribute(self, av: Any, name: str, node: Any) -> None:
+        """Python's numbers do not have what NumPy's have."""
+        t = type_of(av) if type(av) is not Ref else None
+        if t is not None and t.kind == "py" and t.dtype is not None:
+            cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
+            if not hasattr(cls, name):
+                self.fail(f"{cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
 
     def object_attribute(self, av: Obj, name: str, node: Any) -> Any:
         obj = av.obj
@@ -274,6 +283,12 @@ class Access(Core):
             known = self.builder.dims.find(dims[axis])
             if isinstance(known, int):
                 return known
+            if type(x) is Value and x.region is not self.top:
+                # The length of an argument, so that nothing else is kept for its shape.
+                for param, item in zip(self.top.params, self.inputs.inputs):
+                    for k, d in enumerate(item.type.dims or ()):
+                        if self.builder.dims.find(d) == known:
+                            return self.emit(node, DIM, param, k)
         return self.emit(node, DIM, x, axis)
 
     # --- subscripts -----------------------------------------------------------------------------------------------

@@ -185,6 +185,7 @@ class Calls(Loops):
             self.fail(f"{obj.__name__!r} is a generator or a coroutine", node, "return a list")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
         self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
+        self.functions[obj] = None
         tree = source.node
 
         def default(name: str, k: int | None) -> Any:
@@ -359,7 +360,7 @@ class Calls(Loops):
         return Seq(tuple([values[n] for n in cls._fields]), cls)
 
     def construct_dataclass(self, made: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        fields = dataclasses.fields(made.cls)  # type: ignore[arg-type]
+        fields = dataclasses.fields(made.cls)
         values = dict(zip([f.name for f in fields if f.init and not f.kw_only], args))
         values.update(kwargs)
         entries: dict[str, Any] = {}

@@ -84,6 +84,7 @@ class Core:
         self.codes: dict[Value, frozenset[int]] = {}  # the exit codes that a dynamic code may have
         self.stored: set[int] = set()  # the inputs that are written to
         self.sources: dict[str, None] = {}
+        self.functions: dict[Any, None] = {}  # those that were inlined
         self.loop_memo: dict[Any, Any] = {}
         self.stack: list[Any] = []  # the functions being inlined
 
@@ -233,7 +234,18 @@ class Core:
             new.hint = base.hint
         self.state.heap[ref.cell] = new
         self.state.poison(ref.cell, self.loc_of(node))
-        self.stored |= self.cells.origins.get(ref.cell, frozenset())
+        origins = self.cells.origins.get(ref.cell, frozenset())
+        for number in origins:
+            if self.inputs.inputs[number].hidden:
+                self.refuse_outside(self.inputs.inputs[number].name, node)
+        self.stored |= origins
+
+    def refuse_outside(self, name: str, node: Any) -> NoReturn:
+        self.fail(
+            f"a store into {name!r}, which lives outside of the function and was not passed to it",
+            node,
+            "pass it as an argument, or copy it first",
+        )
 
     def check_steps(self, base: Any, path: tuple[Any, ...], node: Any) -> None:
         t = type_of(base)
@@ -249,6 +261,8 @@ class Core:
 
     def mutate(self, cell: int, content: Any, node: Any) -> None:
         """A list or dictionary changes in place: which items it has, not what is in them."""
+        if cell in self.inputs.hidden_cells:
+            self.refuse_outside(self.inputs.hidden_cells[cell], node)
         self.state.heap[cell] = content
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)

@@ -114,6 +114,7 @@ class Inputs:
         self.initial: dict[int, Any] = {}  # what the heap holds before the program runs
         self.by_path: dict[Path, Any] = {}
         self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
+        self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
         self.keep: list[Any] = []  # so that these ids stay taken
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
@@ -168,12 +169,12 @@ class Inputs:
             self.guard(path, "type", list)
             self.guard(path, "len", len(obj))
             items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in enumerate(obj)]
-            return ListRef(self._container(obj, path, Items(tuple(items))))
+            return ListRef(self._container(obj, path, Items(tuple(items)), name, hidden))
         if kind is dict:
             self.guard(path, "type", dict)
             self.guard(path, "keys", tuple(obj))
             items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
-            return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items))))
+            return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items)), name, hidden))
         if kind is slice:
             self.guard(path, "type", slice)
             return SliceOf(
@@ -215,9 +216,11 @@ class Inputs:
         self.guard(path, "type", kind)
         return Obj(obj, path)
 
-    def _container(self, obj: Any, path: Path, content: Any) -> int:
+    def _container(self, obj: Any, path: Path, content: Any, name: str, hidden: bool) -> int:
         cell = self.cells.new()
         self.initial[cell] = content
+        if hidden:
+            self.hidden_cells[cell] = name
         self.containers.setdefault(id(obj), []).append(path)
         self.keep.append(obj)
         return cell

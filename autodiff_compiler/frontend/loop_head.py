@@ -81,6 +81,7 @@ class LoopHead:
         self.again = False
         self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
         self.by_index = False  # the loop's variable is the index itself
+        self.region = interp.builder.new_region()
 
     # --- the state at the top of the body -------------------------------------------------------------------------
 
@@ -134,6 +135,7 @@ class LoopHead:
                 joined.kind,
                 joined.dtype,
                 tuple([dims.fresh() if k in varying else d for k, d in enumerate(joined.dims)]),
+                real=joined.real,
             )
         value = self.region.param(actual, "" if hint.startswith("$") else hint)
         self.params.append((key, value, init))
@@ -147,9 +149,8 @@ class LoopHead:
         for k, (x, y) in enumerate(zip(a.dims, b.dims)):
             if not dims.same(x, y):
                 varying.add(k)
-        return Ty(
-            joined.kind, joined.dtype, tuple([a.dims[k] if k in varying else d for k, d in enumerate(joined.dims)])
-        )
+        dims_ = tuple([a.dims[k] if k in varying else d for k, d in enumerate(joined.dims)])
+        return Ty(joined.kind, joined.dtype, dims_, joined.elem, joined.length, joined.real)
 
     def generalize(self, av: Any, form: Any, slot: Any, hint: str) -> Any:
         """What a carried name is at the top of the body: its leaves are the loop's parameters."""
@@ -268,7 +269,7 @@ class LoopHead:
             n = len(sample.items)
             mine = [MISSING] * n if content is MISSING else list(content.items)
             ends = [MISSING] * n
-            if type(end) is type(sample) and len(end.items) == n and (type(end) is Items or end.keys == sample.keys):
+            if type(end) is type(sample) and len(end.items) == n and _keys(end) == _keys(sample):
                 ends = list(end.items)
             elif end is not MISSING:
                 if type(end) is Items or type(end) is Value:
@@ -279,7 +280,7 @@ class LoopHead:
             bad = next((p for p in parts if type(p) is Conflict), None)
             if bad is not None:
                 return Poison(None, bad.why)
-            return Items(tuple(parts)) if type(sample) is Items else Entries(sample.keys, tuple(parts))
+            return Items(tuple(parts)) if type(sample) is Items else Entries(_keys(sample), tuple(parts))
         return sample
 
     def entry_list(self, content: Any) -> Any:
@@ -301,7 +302,7 @@ class LoopHead:
         return interp.builder.emit(LIST_NEW, tuple(items))
 
     def link_heads(self) -> None:
-        """Which of the new cells may share memory at the top of the body: those that do at the start or after a trip."""
+        """Which of the new cells may share memory at the top of the body: those that do before it or after a trip."""
         entry, state = self.entry, self.head
         for k, (slot, cell, origin) in enumerate(self.slot_cells):
             if origin is not None:
@@ -326,3 +327,8 @@ class LoopHead:
                 for x in cells_a:
                     for y in cells_b:
                         state.link(x, y)
+
+
+def _keys(content: Any) -> Any:
+    """The keys of what a container holds; those of a list are None."""
+    return getattr(content, "keys", None)

@@ -41,8 +41,7 @@ class LoopPass(LoopHead):
         interp = self.interp
         builder = interp.builder
         interp.at(stmt)
-        region = builder.new_region()
-        self.region = region
+        region = self.region
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
         self.root_limit = builder.dims.counter[0]  # later lengths may differ from trip to trip
@@ -510,12 +509,11 @@ class LoopPass(LoopHead):
         for k in rest:
             if type(av) is Maybe:
                 av = av.av
-            if type(av) in (ListRef, DictRef, Instance):
+            if isinstance(av, (ListRef, DictRef, Instance)):
                 av = _item(end.heap.get(av.cell), k)
             else:
                 av = parts_of(av)[k] if is_composite(av) and k < len(parts_of(av)) else None
-        if type(av) is Maybe:
-            av = av.av
+        av = av.av if type(av) is Maybe else av
         return av if type(av) in (Ref, ListRef, DictRef, Instance) else None
 
 

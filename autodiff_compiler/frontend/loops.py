@@ -124,7 +124,7 @@ class Loops(Statements):
         cond: Any = None
         for value in sorted(goes_on):
             test = self.emit(stmt, EQ, code, value)
-            cond = test if cond is None else self.branch(cond, lambda: True, lambda test=test: test, stmt)
+            cond = test if cond is None else self.branch(cond, _constant(True), _constant(test), stmt)
         start = self.state
         regions = (self.builder.new_region(), self.builder.new_region())
         with self.path(start.fork(), regions[0]):
@@ -158,7 +158,7 @@ class Loops(Statements):
         for old, new in mapping.items():
             if old in possible and old != new:
                 test = self.emit(stmt, EQ, code, old)
-                code = self.branch(test, lambda new=new: new, lambda code=code: code, stmt)
+                code = self.branch(test, _constant(new), _constant(code), stmt)
         self.codes[code] = mapped
         return code
 
@@ -336,7 +336,7 @@ class Loops(Statements):
         found: dict[Any, int] = {}
         for k, name in cells:
             av = self.state.envs[envs[k]].get(name) if k < len(envs) else None
-            if type(av) in (Ref, ListRef, DictRef, Instance):
+            if isinstance(av, (Ref, ListRef, DictRef, Instance)):
                 guess.cells[av.cell] = None
                 found[k, name] = av.cell
 
@@ -350,3 +350,7 @@ class Loops(Statements):
         guess.types.update({local(k): t for k, t in types.items()})
         for group, mine in zip(sets, (guess.kept, guess.rebound, guess.dynamic)):
             mine |= {local(k) for k in group}
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

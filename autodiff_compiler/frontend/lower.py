@@ -52,6 +52,7 @@ class Lowered:
     no_alias: list[tuple[int, int]] = field(default_factory=list)
     stored: list[int] = field(default_factory=list)
     loc: Loc | None = None  # of the definition
+    functions: list[Any] = field(default_factory=list)  # those whose text went into it
 
 
 class Interpreter(NumpyCalls):
@@ -187,7 +188,16 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
             if j != i and item.key[0] == "array" and interp.top.params[j] in used and (j, i) not in pairs:
                 pairs.append((i, j))
     return Lowered(
-        function, interp.inputs.inputs, interp.inputs.guards, out, list(interp.sources), names, pairs, stored, loc
+        function,
+        interp.inputs.inputs,
+        interp.inputs.guards,
+        out,
+        list(interp.sources),
+        names,
+        pairs,
+        stored,
+        loc,
+        list(interp.functions),
     )
 
 

@@ -18,8 +18,9 @@ from .builtin_calls import BuiltinCalls, Handler
 _AS_FUNCTION = {
     name: getattr(np, name)
     for name in (
-        "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all", "clip",
-        "round", "repeat", "take", "trace", "diagonal", "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot",
+        "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all",
+        "clip", "round", "repeat", "take", "trace", "diagonal",
+        "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot",
         "searchsorted", "ptp", "argpartition", "choose", "compress",
     )
 }  # fmt: skip

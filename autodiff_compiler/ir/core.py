@@ -265,7 +265,7 @@ class Builder:
                     return results[0] if prim.nout == 1 else tuple(results)
         op = Op(prim, args, kwargs, (), self.loc)
         self.unified = False
-        types = ANY if prim.infer is None else prim.infer(self, args, kwargs)
+        types: Any = ANY if prim.infer is None else prim.infer(self, args, kwargs)
         op.checks = self.unified
         if prim.nout == 1:
             types = (types,)

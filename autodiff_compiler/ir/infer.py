@@ -19,6 +19,7 @@ def promote(ufunc: Any, types: list[Ty]) -> Any:
         if t.dtype is None or t.dtype.kind not in "biufc":
             return None
         weak = _WEAK.get(t.dtype.kind, int)
+        options: list[Any]
         if t.kind == "py":
             options = [weak]
         elif t.kind in ("scalar", "any"):
@@ -204,7 +205,7 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
     for item in items:
         if item is None or item is Ellipsis:
             continue
-        t = type_of(item) if isinstance(item, Value) or isinstance(item, np.ndarray) else None
+        t = type_of(item) if isinstance(item, (Value, np.ndarray)) else None
         if t is not None and t.kind == "array" and (t.dtype is None or t.dtype.kind == "b"):
             if t.dims is None or t.dtype is None:
                 return Ty("any", base.dtype, None), False

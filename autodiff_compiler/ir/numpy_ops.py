@@ -244,11 +244,6 @@ def _infer_numpy_cast(dtype: Any) -> Any:
     return infer
 
 
-def _total_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    t = type_of(args[0]) if len(args) == 1 else ANY
-    return t.kind in ("py", "generic", "scalar", "array") and t.dtype is not None and t.dtype.kind in "bf"
-
-
 CASTS: dict[Any, Prim] = {}
 for _type in (
     np.float64, np.float32, np.float16, np.complex128, np.complex64, np.int64, np.int32, np.int16, np.int8,

@@ -231,11 +231,6 @@ def _solve(b: Builder, a: Any, b_: Any) -> Ty:
     return array(dtype, (*batch, p.dims[-1], q.dims[-1]))
 
 
-def _slogdet_pair(a: Any) -> tuple[Any, Any]:
-    sign, logabsdet = np.linalg.slogdet(a)
-    return sign, logabsdet
-
-
 enter("np.matmul", "x1, x2", _matmul, total=_total_matmul)
 MATMUL = enter("@", "x1, x2", _matmul, total=_total_matmul, fn=operator.matmul)
 DOT = enter("np.dot", "a, b", _dot, total=_total_matmul)

@@ -23,7 +23,7 @@ from .ops_common import (
     shape_dims,
 )  # fmt: skip
 from .opset import PRIMS, reshape_dims
-from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array, generic
+from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array
 
 # --- shaping ----------------------------------------------------------------------------------------------------------
 
@@ -483,10 +483,6 @@ def _real(b: Builder, val: Any) -> Ty:
     dtype = t.dtype
     assert dtype is not None
     return Ty(t.kind, np.empty(0, dtype).real.dtype, t.dims)
-
-
-def _flags(b: Builder, *args: Any, **kwargs: Any) -> Ty:
-    return generic(bool)
 
 
 WHERE = enter("np.where", "condition, x, y", _where, total="known")

@@ -94,8 +94,7 @@ for _fn, (_name, _ufunc) in UNARY_OPERATORS.items():
     define(_name, _fn, "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True, total=_total_operator(_ufunc, False))
 
 ADD, SUB, MUL, DIV = (PRIMS[f] for f in (operator.add, operator.sub, operator.mul, operator.truediv))
-NEG, POW, MATMUL_OP = PRIMS[operator.neg], PRIMS[operator.pow], None
-EQ, LT = PRIMS[operator.eq], PRIMS[operator.lt]
+NEG, EQ = PRIMS[operator.neg], PRIMS[operator.eq]
 
 
 def _infer_abs(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -159,7 +158,7 @@ def reshape_dims(b: Builder, dims: Any, shape: Any) -> Any:
         return (dim_of(b, shape),) if shape.type.kind == "py" else None
     if not isinstance(shape, (tuple, list)):
         shape = (shape,)
-    out = []
+    out: list[Any] = []
     for item in shape:
         if isinstance(item, int) and item == -1:
             rest = [d for d in dims or () if d != 1]

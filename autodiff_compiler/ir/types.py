@@ -68,10 +68,6 @@ class Ty:
         return self.kind in ("py", "generic", "scalar")
 
     @property
-    def is_weak(self) -> bool:
-        return self.kind == "py"
-
-    @property
     def is_float(self) -> bool:
         """Proven to hold real or complex floating numbers."""
         return self.dtype is not None and self.dtype.kind in "fc"
@@ -124,7 +120,6 @@ OBJECT = Ty("object")
 STACK = Ty("stack")
 SHAPE = Ty("shape")
 PY_BOOL = Ty("py", np.dtype(bool), ())
-PY_INT = Ty("py", np.dtype(np.int64), ())
 PY_FLOAT = Ty("py", np.dtype(np.float64), ())
 PY_COMPLEX = Ty("py", np.dtype(np.complex128), ())
 

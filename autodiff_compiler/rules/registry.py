@@ -8,6 +8,7 @@ compute, called with IR values they build IR.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -28,6 +29,19 @@ _pullbacks: dict[Prim, dict[str, Rule]] = {}
 _nondiff: set[Prim] = set()
 # The partials whose value may be infinite where the function is finite; their products are guarded.
 _singular: set[Prim] = set()
+# Set once code outside of this package entered something: then the table is no longer what the package's version says.
+_by_users: list[str] = []
+
+
+def _note(frame: Any) -> None:
+    module = str(frame.f_globals.get("__name__", ""))
+    if not module.startswith(__name__.split(".")[0] + "."):
+        _by_users.append(module)
+
+
+def has_user_rules() -> bool:
+    """Whether a rule or primitive was registered by code outside of this package."""
+    return bool(_by_users)
 
 
 def _prims(fns: Any, make: bool = False) -> list[Prim]:
@@ -57,6 +71,7 @@ def elementwise(fns: Any, *partials: Partial, singular: bool = False) -> None:
     zero everywhere, 1 and -1 mean that the cotangent is passed on, negated. `singular`: a partial may be infinite
     where the function is finite.
     """
+    _note(sys._getframe(1))
     for prim in _prims(fns, make=True):
         _partials[prim] = partials
         if singular:
@@ -75,6 +90,8 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
     if name is None:
         raise TypeError("a rule is for one argument: name it")
 
+    _note(sys._getframe(1))
+
     def enter(rule: F) -> F:
         for prim in _prims(fns, make=True):
             target = name if name in prim.params or "*" + name not in prim.params else "*" + name
@@ -88,11 +105,13 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
 
 def nondiff(fns: Any) -> None:
     """Declare that the derivative is zero wherever it exists."""
+    _note(sys._getframe(1))
     _nondiff.update(_prims(fns, make=True))
 
 
 def constant_in(fns: Any, *arguments: str) -> None:
     """Declare that the derivative with respect to these arguments is zero wherever it exists."""
+    _note(sys._getframe(1))
     for prim in _prims(fns):
         for name in arguments:
             _pullbacks.setdefault(prim, {})[name] = _zero
@@ -117,11 +136,6 @@ def partial(prim: Prim, k: int) -> Partial:
         raise RuleLookupError(f"{prim.name} declares no partial derivatives")
     partials = _partials[prim]
     return partials[k] if k < len(partials) else None
-
-
-def is_elementwise(prim: Prim) -> bool:
-    """The primitive declares partial derivatives."""
-    return prim in _partials
 
 
 def pullback(prim: Prim, argname: str) -> Rule | None:
@@ -185,10 +199,6 @@ def rules() -> Sequence[tuple[Prim, str]]:
     return list(found)
 
 
-def nondiff_prims() -> Sequence[Prim]:
-    return list(_nondiff)
-
-
 # --- users' primitives ------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +209,7 @@ def primitive(fn: F) -> F:
     `fn` must compute a result from its arguments and do nothing else: not write to them, not read what changes
     between calls.
     """
+    _note(sys._getframe(1))
     if lookup(fn) is None:
         _define(fn)
     return fn

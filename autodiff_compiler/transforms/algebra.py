@@ -6,12 +6,13 @@ broadcast. A rewrite gets the operands and returns the replacement, or NotImplem
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Builder, Value, structural_key, type_of
+from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
 from ..ir.types import Ty
 
@@ -191,7 +192,7 @@ def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
         return b.emit(ACCUM, a, v)
     # Below other additions, a store of zero at the same place: the addition becomes the store.
     key = structural_key(path)
-    chain = []
+    chain: list[Op] = []
     at = a
     while type(at) is Value and at.op is not None and at.op.prim is ADDAT and at.op.parent is b.region and len(chain) < 8:
         chain.append(at.op)
@@ -324,7 +325,7 @@ def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
 
 def install(b: Builder) -> Builder:
     """Have the builder apply these rewrites."""
-    rules = {
+    rules: dict[Prim, Callable[..., Any]] = {
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
         GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to,
     }  # fmt: skip

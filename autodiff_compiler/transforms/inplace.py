@@ -15,7 +15,7 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
-from ..ir.opset import ACCUM, ADD, ADDAT, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SET, SPREAD, STORES, path_is_view
+from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import content_operands, enclosing, region_of, substitute
 
 LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
@@ -108,29 +108,30 @@ class Analysis:
                             self._mark(init, mutated, set())
         return mutated
 
-    def _mark(self, v: Any, mutated: set[Value], seen: set[Value]) -> None:
+    def _mark(self, v: Any, mutated: set[Value], seen: set[Any]) -> None:
         """The slot, if any, whose buffer `v` is."""
         while type(v) is Value and v not in seen:
             seen.add(v)
-            if v.op is None:
+            op = v.op
+            if op is None:
                 owner = v.region.op if v.region is not None else None
                 if owner is not None and owner.prim is LOOP:
                     mutated.add(v)
                 return
-            if v.op.prim in STORES:
-                v = v.op.args[0]
-            elif v.op.prim is IF:
-                k = v.op.results.index(v)
-                for region in v.op.regions:
+            if op.prim in STORES:
+                v = op.args[0]
+            elif op.prim is IF:
+                k = op.results.index(v)
+                for region in op.regions:
                     self._mark(region.exit[k], mutated, seen)
                 return
-            elif v.op.prim is LOOP:
-                k = v.op.results.index(v)
-                if k >= len(v.op.args[1]):
+            elif op.prim is LOOP:
+                k = op.results.index(v)
+                if k >= len(op.args[1]):
                     return
-                self._mark(v.op.regions[0].exit[k + 1], mutated, seen)
+                self._mark(op.regions[0].exit[k + 1], mutated, seen)
                 # What is stored into after the loop is the loop's own buffer if the loop owns one.
-                v = v.op.args[1][k]
+                v = op.args[1][k]
             else:
                 return
 

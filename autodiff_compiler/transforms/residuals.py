@@ -16,11 +16,9 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
-from ..ir.opset import ACCUM, ADDAT, DIM, GET, LIST_APPEND, LIST_SET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
+from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
 from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, region_of
-from ..ir.types import UNDEF_TY
-
-
+from ..ir.types import STACK, UNDEF_TY
 
 CHEAP = frozenset(
     opset.PRIMS[f]
@@ -223,7 +221,7 @@ class Placer:
         if op.regions or op.prim.effects or op.prim.nout != 1:
             return False
         if op.prim is GET:
-            a, path = op.args
+            a = op.args[0]
             if self.killed(a) or not self.reachable(a):
                 return False
             return all(self.is_index(x) for x in op.operands() if x is not a)
@@ -407,7 +405,7 @@ class Placer:
         """Push a value in the forward sweep and pop it in the backward one."""
         mirror = region.tag
         stack_op = Op(STACK_NEW, ())
-        stack = Value(opset.STACK, f"{v.hint or 't'}_saved", stack_op)
+        stack = Value(STACK, f"{v.hint or 't'}_saved", stack_op)
         stack_op.results = [stack]
         outermost = [r for r in enclosing(region_of(v)) if r is not self.body][-1]
         at = outermost.op
@@ -543,4 +541,4 @@ def covers(mirror: Any, home: Region) -> bool:
 
 
 def _is_backward(op: Op) -> bool:
-    return op.tag == "derived"
+    return bool(op.tag == "derived")

@@ -5,6 +5,7 @@ Before: ``(y * np.log(p)).shape[0]``.  After: ``y.shape[0]``.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ..ir.core import Function, Op, Region, Value, map_leaves
@@ -35,7 +36,8 @@ def shapes_from_arguments(fn: Function) -> None:
                 if op.prim is DIM and isinstance(op.args[1], int):
                     op.args = _length(op.args[0], op.args[1], params, region.dims)
                 op.args = tuple(
-                    map_leaves(lambda v: source(v, op, region.dims), a) if k in positions else a for k, a in enumerate(op.args)
+                    map_leaves(functools.partial(source, op=op, dims=region.dims), a) if k in positions else a
+                    for k, a in enumerate(op.args)
                 )
             for inner in op.regions:
                 visit(inner)

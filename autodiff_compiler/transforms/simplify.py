@@ -7,7 +7,7 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import POP, PUSH, STACK_NEW
-from ..ir.rewrite import collect_uses, replace_values
+from ..ir.rewrite import replace_values
 
 
 def simplify(fn: Function) -> None:
@@ -68,7 +68,7 @@ def _below(index: Any, length: Any, region: Region) -> bool:
     bound, length = region.dims.find(bound), region.dims.find(length)
     if isinstance(bound, int) or isinstance(length, int):
         return isinstance(bound, int) and isinstance(length, int) and bound <= length
-    return bound.root == length.root and bound.off >= length.off
+    return bool(bound.root == length.root and bound.off >= length.off)
 
 
 def drop_dead(fn: Function) -> bool:
@@ -123,10 +123,10 @@ def drop_dead(fn: Function) -> bool:
             owner = region.op if region is not None else None
             if owner is not None and owner.prim is LOOP:
                 keep(owner)
-                k = region.params.index(v) - 1  # type: ignore[union-attr]
+                k = region.params.index(v) - 1
                 if k >= 0:
                     need(owner.args[1][k])
-                    need(region.exit[k + 1])  # type: ignore[union-attr]
+                    need(region.exit[k + 1])
             continue
         keep(op)
         if op.prim is IF:
@@ -197,7 +197,7 @@ def fold_control(body: Region) -> dict[Value, Any]:
                 visit(inner)
             if op.prim is IF:
                 cond = op.args[0]
-                if isinstance(cond, (bool, int)) and type(cond) is not Value:
+                if isinstance(cond, int):
                     chosen = op.regions[0 if cond else 1]
                     for moved in chosen.ops:
                         moved.parent = region
@@ -246,8 +246,3 @@ def _defined_in(a: Any, op: Op) -> bool:
     return any(r in op.regions for r in enclosing(region_of(a)))
 
 
-def use_counts(body: Region) -> dict[Value, int]:
-    return {v: len(users) for v, users in collect_uses(body).items()}
-
-
-__all__ = ["drop_dead", "fold_control", "may_drop", "simplify", "opset"]

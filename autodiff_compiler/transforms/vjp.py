@@ -7,7 +7,7 @@ read after simplification. Reference: Griewank and Walther, Evaluating Derivativ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -317,7 +317,7 @@ class Reverse:
 
     def backward_loop(self, op: Op, env: dict[Value, Any]) -> None:
         (body,) = op.regions
-        range_, inits = op.args
+        inits = op.args[1]
         *results, trips, code = op.results
         slots = [
             k for k, r in enumerate(results) if body.params[k + 1] in self.active or r in self.active
@@ -358,7 +358,7 @@ class Reverse:
                 self.add(env, inits[k], bars[k])
 
     def reversed_trips(
-        self, op: Op, body: Region, path: Path, slots: list[int], bars: dict[int, Any], params: list[Value], trips: Value,
+        self, op: Op, body: Region, path: Path, slots: list[int], bars: dict[int, Any], params: list[Value], trips: Any,
         env: dict[Value, Any], partial: bool,
     ) -> None:  # fmt: skip
         """The loop over the completed trips in reverse; `bars` holds the carried cotangents, before and after."""
@@ -409,7 +409,7 @@ class Reverse:
         region.exit = (0, *out)
         self.b.loc = op.loc
         types = [cotangent_type(op.args[1][k]) for k in slots] + [cotangent_type(v) for v in free]
-        new = self.b.loop(reverse, tuple(inits), region, types, [p.hint for p in carried])  # type: ignore[arg-type]
+        new = self.b.loop(reverse, tuple(inits), region, types, [p.hint for p in carried])
         new[0].op.tag = DERIVED  # type: ignore[union-attr]
         for k, r in zip(slots, new):
             bars[k] = r
@@ -489,8 +489,18 @@ def path_through(body: Region, exits: bool) -> Path | None:
 
 def runs_on_both(normal: Path, leaving: Path) -> bool:
     """Some branch or loop of the body lies on both paths."""
-    mine = {item for item in normal.items if isinstance(item, Op) and item.regions}
-    return any(item in mine for item in leaving.items if isinstance(item, Op))
+    mine = set(_with_regions(normal))
+    return any(op in mine for op in _with_regions(leaving))
+
+
+def _with_regions(path: Path) -> Iterator[Op]:
+    """The branches and loops on a path, those inside of branches that it decides included."""
+    for item in path.items:
+        if isinstance(item, Kept):
+            for inner in item.paths:
+                yield from _with_regions(inner)
+        elif isinstance(item, Op) and item.regions:
+            yield item
 
 
 def _outcomes(region: Region, code: Any) -> set[bool]:

@@ -1,0 +1,339 @@
+"""Compiled entries as text on disk: what a dispatcher needs to use emitted source without lowering the function again.
+
+An entry is a line of JSON and the emitted source. The JSON holds the inputs and guards of the lowering, whose paths start at arguments
+and at functions. Functions, classes and objects stand in a table: each with the way to it from the live function, and with its
+fingerprint. A loaded entry is used only if every one of them is found and is what it was. Then its guards hold the live objects, exactly
+as if it had been compiled in this process.
+
+What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..frontend.inputs import Guard, Input, fetch
+from ..frontend.lower import Lowered, location_of
+from ..ir.core import Function, Region
+from ..ir.types import Dim, Dims, Ty, array
+from ..rules.registry import has_user_rules
+from .cache import DiskCache, default_folder, key_of
+from .fingerprint import NotPortable, find, fingerprint, function_print, import_name
+
+FORMAT = "1"
+
+
+class Unusable(Exception):
+    """The entry is not for what is there now."""
+
+
+# --- constants --------------------------------------------------------------------------------------------------------
+
+
+def _plain(x: Any) -> Any:
+    """A constant as JSON that says its type."""
+    if x is None or type(x) in (bool, int, str):
+        return x
+    if type(x) is tuple:
+        return {"tuple": [_plain(y) for y in x]}
+    if type(x) is float:
+        return {"float": x.hex()}
+    if type(x) is bytes:
+        return {"bytes": x.hex()}
+    if x is Ellipsis:
+        return {"ellipsis": 0}
+    if isinstance(x, np.dtype):
+        if np.dtype(x.str) == x and x.fields is None and x.metadata is None:
+            return {"dtype": x.str}
+    raise NotPortable(type(x).__name__)
+
+
+def _constant(x: Any) -> Any:
+    if type(x) is not dict:
+        return x
+    ((kind, value),) = x.items()
+    if kind == "tuple":
+        return tuple([_constant(y) for y in value])
+    if kind == "float":
+        return float.fromhex(value)
+    if kind == "bytes":
+        return bytes.fromhex(value)
+    if kind == "dtype":
+        return np.dtype(value)
+    return Ellipsis
+
+
+# --- the table of objects ---------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Collects the objects that an entry refers to: number k is reached by ``rows[k][0]`` and has the fingerprint ``rows[k][1]``."""
+
+    def __init__(self, root: Any, args: tuple[Any, ...]):
+        self.args = args
+        self.rows: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.keep: list[Any] = []  # so that the ids stay taken
+        self.add(root, ["root"])
+
+    def add(self, obj: Any, how: list[Any]) -> int:
+        """The number of an object that `how` leads to."""
+        found = self.numbers.get(id(obj))
+        if found is not None:
+            return found
+        name = import_name(obj)
+        if name is not None:
+            how = ["import", *name]
+        number = self.numbers[id(obj)] = len(self.rows)
+        self.keep.append(obj)
+        self.rows.append([how, _root_print(obj) if how == ["root"] else fingerprint(obj)])
+        if isinstance(obj, type):
+            for k, base in enumerate(obj.__mro__[1:], 1):
+                self.add(base, ["base", number, k])
+        elif hasattr(type(obj), "__autodiff_portable__"):
+            self.add(obj.primal, ["primal", number])
+        return number
+
+    def known(self, obj: Any) -> int:
+        """The number of an object that must be known already, or have a name."""
+        found = self.numbers.get(id(obj))
+        if found is not None:
+            return found
+        if import_name(obj) is None:
+            raise NotPortable(repr(type(obj)))
+        return self.add(obj, [])
+
+    def path(self, path: tuple[Any, ...]) -> list[Any]:
+        out: list[Any] = []
+        for step in path:
+            kind = step[0]
+            if kind in ("global", "cell", "default"):
+                out.append([kind, self.known(step[1]), _plain(step[2])])
+            elif kind == "object":
+                out.append([kind, self.known(step[1])])
+            else:
+                out.append([kind, _plain(step[1])])
+        return out
+
+    def guard(self, guard: Guard) -> list[Any]:
+        path = self.path(guard.path)
+        if guard.kind == "is":
+            return [path, "is", self.add(guard.expected, ["path", path])]
+        if guard.kind == "type":
+            number = self.add(guard.expected, ["type", path])
+            return [path, "type", number, _attributes(fetch(guard.path, self.args))]
+        if guard.kind not in ("eq", "len", "keys", "absent"):
+            raise NotPortable(guard.kind)
+        return [path, guard.kind, _plain(guard.expected)]
+
+
+def _attributes(obj: Any) -> str:
+    """The names of an object's own attributes: which of them there are decides what is looked up in the class."""
+    if import_name(type(obj)) is not None:
+        return ""
+    return " ".join(sorted(str(k) for k in getattr(obj, "__dict__", ())))
+
+
+class _Reader:
+    """The same table with the live objects."""
+
+    def __init__(self, rows: list[Any], root: Any, args: tuple[Any, ...]):
+        self.args = args
+        self.objects: list[Any] = []
+        for how, expected in rows:
+            obj = root if how == ["root"] else self.find(how)
+            if (_root_print(obj) if how == ["root"] else fingerprint(obj)) != expected:
+                raise Unusable
+            self.objects.append(obj)
+
+    def find(self, how: list[Any]) -> Any:
+        kind = how[0]
+        if kind == "import":
+            found = find(how[1], how[2])
+            if found is None:
+                raise Unusable
+            return found
+        if kind == "path":
+            return fetch(self.path(how[1]), self.args)
+        if kind == "type":
+            return type(fetch(self.path(how[1]), self.args))
+        if kind == "base":
+            return self.objects[how[1]].__mro__[how[2]]
+        return self.objects[how[1]].primal
+
+    def path(self, path: list[Any]) -> tuple[Any, ...]:
+        out: list[Any] = []
+        for step in path:
+            kind = step[0]
+            if kind in ("global", "cell", "default"):
+                out.append((kind, self.objects[step[1]], _constant(step[2])))
+            elif kind == "object":
+                out.append((kind, self.objects[step[1]]))
+            else:
+                out.append((kind, _constant(step[1])))
+        return tuple(out)
+
+    def guard(self, row: list[Any]) -> Guard:
+        path, kind = self.path(row[0]), row[1]
+        if kind == "type" and _attributes(fetch(path, self.args)) != row[3]:
+            raise Unusable
+        return Guard(path, kind, self.objects[row[2]] if kind in ("is", "type") else _constant(row[2]))
+
+
+def _root_print(fn: Any) -> str:
+    """What identifies the function that was differentiated."""
+    if isinstance(fn, types.MethodType):
+        fn = fn.__func__
+    if not isinstance(fn, types.FunctionType):
+        raise NotPortable(type(fn).__name__)
+    return function_print(fn)
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def _input_row(writer: _Writer, item: Input) -> list[Any]:
+    key = item.key
+    if key[0] == "number":
+        shown: list[Any] = ["number", writer.known(key[1])]
+    else:
+        shown = ["array", _plain(key[1]), key[2], list(key[3])]
+    dims = item.type.dims
+    assert dims is not None
+    lengths = [[d.root, d.off] if isinstance(d, Dim) else d for d in dims]
+    return [writer.path(item.path), item.name, shown, item.hidden, lengths, None if item.shape is None else list(item.shape)]
+
+
+def _read_input(reader: _Reader, row: list[Any]) -> Input:
+    path, name, shown, hidden, lengths, shape = row
+    dims = tuple([_dim(d) for d in lengths])
+    t: Ty
+    if shown[0] == "number":
+        key: tuple[Any, ...] = ("number", reader.objects[shown[1]])
+        t = Ty("py", None, dims)
+    else:
+        key = ("array", _constant(shown[1]), shown[2], tuple(shown[3]))
+        t = array(key[1], dims)
+    return Input(reader.path(path), name, t, key, hidden, None if shape is None else tuple(shape))
+
+
+def _dim(d: Any) -> Any:
+    return Dim(*d) if isinstance(d, list) else d
+
+
+def _tree(tree: Any) -> Any:
+    """The structure of a result as JSON; without classes, and with plain constants only."""
+    kind = tree[0]
+    if kind == "leaf":
+        return ["leaf", tree[1]]
+    if kind == "static":
+        return ["static", _plain(tree[1])]
+    if kind == "dict":
+        return ["dict", [_plain(k) for k in tree[1]], [_tree(t) for t in tree[2]]]
+    if kind in ("tuple", "list"):
+        return [kind, [_tree(t) for t in tree[1]]]
+    raise NotPortable(kind)
+
+
+def _read_tree(tree: Any) -> Any:
+    kind = tree[0]
+    if kind == "leaf":
+        return ("leaf", tree[1])
+    if kind == "static":
+        return ("static", _constant(tree[1]))
+    if kind == "dict":
+        return ("dict", tuple([_constant(k) for k in tree[1]]), tuple([_read_tree(t) for t in tree[2]]))
+    return (kind, tuple([_read_tree(t) for t in tree[1]]))
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
+    """The name under which the entry for this call is kept; None where there is none."""
+    folder = default_folder()
+    if folder is None or has_user_rules():
+        return None
+    try:
+        chain = []
+        step = transformed
+        while hasattr(type(step), "__autodiff_portable__"):
+            chain += step.__autodiff_portable__()
+            step = step.primal
+        if step is not fn:
+            return None
+        return key_of(FORMAT, *chain, transformed.__name__, repr(names), _root_print(fn), *[_signature(v) for v in values])
+    except (NotPortable, OSError):
+        return None
+
+
+def _signature(x: Any) -> str:
+    """What of an argument selects the entry. Whether the entry fits is for its guards to say."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return f"{x.dtype!r} {x.ndim} {[k for k, n in enumerate(x.shape) if n == 1]}"
+    if x is None or kind in (bool, str):
+        return repr(x)
+    if kind in (tuple, list):
+        return f"{kind.__name__}({', '.join([_signature(y) for y in x])})"
+    if kind is dict:
+        return "{" + ", ".join([f"{k!r}: {_signature(y)}" for k, y in x.items()]) + "}"
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def store(
+    key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], source: str, objects: dict[str, Any], details: tuple[Any, ...] | None
+) -> None:
+    """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count, seeded)."""
+    try:
+        writer = _Writer(fn, values)
+        guards = [writer.guard(g) for g in lowered.guards]
+        inputs = [_input_row(writer, item) for item in lowered.inputs]
+        for inlined in lowered.functions:
+            # Each function whose text went into the code has to be found again, to see whether it changed.
+            writer.known(inlined)
+        bound = {name: writer.known(obj) for name, obj in objects.items()}
+        constraints = [[[d.root, d.off] if isinstance(d, Dim) else d for d in pair] for pair in lowered.function.body.dims.constraints]
+        header = {
+            "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "constraints": constraints,
+            "params": lowered.params, "no_alias": lowered.no_alias,
+            "details": None if details is None else [_tree(details[0]), details[1], details[2]],
+        }  # fmt: skip
+        text = json.dumps(header, separators=(",", ":"))
+    except (NotPortable, TypeError, ValueError, AttributeError, LookupError):
+        return
+    DiskCache().store(key, f"{text}\n{source}")
+
+
+def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
+    """The entry under the key for these arguments: what was lowered, as far as calls need it, and the compiled function.
+
+    ``build(source, objects, details)`` makes the function from the emitted source.
+    """
+    text = DiskCache().load(key)
+    if text is None:
+        return None
+    head, _, source = text.partition("\n")
+    try:
+        header = json.loads(head)
+        reader = _Reader(header["objects"], fn, values)
+        guards = [reader.guard(row) for row in header["guards"]]
+        inputs = [_read_input(reader, row) for row in header["inputs"]]
+        bound = {name: reader.objects[number] for name, number in header["bound"].items()}
+        dims = Dims(constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]])
+        details = header["details"]
+        if details is not None:
+            details = (_read_tree(details[0]), details[1], details[2])
+        lowered = Lowered(
+            Function(getattr(fn, "__name__", "f"), Region(dims)), inputs, guards, ("static", None), [], list(header["params"]),
+            [(i, j) for i, j in header["no_alias"]], [], location_of(fn),
+        )  # fmt: skip
+        return lowered, build(source, bound, details)
+    except Exception:
+        # Whatever it is, e.g. an attribute that is gone or an entry of another form: compile instead.
+        return None
