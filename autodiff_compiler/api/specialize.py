@@ -135,7 +135,16 @@ class Entry:
         self.lowered = lowered
         self.run = run
         self.shapes: set[Any] = set()
+        self.namespace: dict[str, Any] = {}
         self.call = self._generate()
+
+    def accepts(self, values: tuple[Any, ...]) -> bool:
+        """Whether it is valid for these arguments. Only for an entry that no other thread can reach yet."""
+        self.namespace["run"] = _found
+        try:
+            return self.call(*values) is not MISS
+        finally:
+            self.namespace["run"] = self.run
 
     def _generate(self) -> Callable[..., Any]:
         low = self.lowered
@@ -181,6 +190,7 @@ class Entry:
             for i, j in low.no_alias:
                 checks.append(f"    if may_share({leaves[i]}, {leaves[j]}): overlap({i}, {j})")
         names.namespace["run"] = self.run
+        self.namespace = names.namespace
         source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
         # A guarded global, attribute or item may have gone.
         risky = any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards
@@ -274,21 +284,23 @@ class Dispatcher:
     Parameters
     ----------
     fn: the Python function.
+    disk: the transformation that reads and writes entries on disk, or None.
     compile_entry: ``compile_entry(lowered, args, kwargs)`` gives the callable that takes the inputs in order.
     lower: ``lower(args, kwargs)`` gives the lowered function.
 
     Attributes
     ----------
-    front: the entry used last, for positional calls: ``front(*args)``, which falls back to the full search.
+    fronts: by the number of arguments, the entry used last for positional calls. If it gives `MISS`, `finish` searches them all.
     """
 
     def __init__(
         self, fn: Any, compile_entry: Callable[[Lowered, tuple[Any, ...], dict[str, Any]], Callable[..., Any]],
-        lower: Callable[[tuple[Any, ...], dict[str, Any]], Lowered],
+        lower: Callable[[tuple[Any, ...], dict[str, Any]], Lowered], disk: Any = None,
     ):  # fmt: skip
         self.fn = fn
         self.compile_entry = compile_entry
         self.lower = lower
+        self.disk = disk
         self.entries: dict[tuple[str, ...], list[Entry]] = {}
         self.lock = threading.RLock()
         try:
@@ -303,12 +315,12 @@ class Dispatcher:
             ]
         except ValueError:
             self.simple, self.positional = False, []
-        self.front: Callable[..., Any] | None = None
-        self.front_count = -1
+        self.fronts: dict[int, Callable[..., Any]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) == self.front_count:
-            result = self.front(*args)  # type: ignore[misc]
+        front = None if kwargs else self.fronts.get(len(args))
+        if front is not None:
+            result = front(*args)
             if result is not MISS:
                 return result
         return self.finish(*self.bind(args, kwargs))
@@ -322,12 +334,13 @@ class Dispatcher:
 
     def finish(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
         """Try all entries; make a new one if none is valid."""
-        for e in list(self.entries.get(names, ())):
+        tried = list(self.entries.get(names, ()))
+        for e in tried:
             result = e.call(*values)
             if result is not MISS:
                 self._to_front(names, e)
                 return result
-        result = self.make(names, values).call(*values)
+        result = self.make(names, values, tried).call(*values)
         if result is MISS:
             raise ArgumentError(
                 "an argument changed while the function was compiled, or a guard does not hold of its own value"
@@ -337,30 +350,52 @@ class Dispatcher:
     def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         """The entry for these arguments, compiled if need be; nothing is run."""
         names, values = self.bind(args, kwargs)
-        for e in self.entries.get(names, ()):
-            if Entry(self.fn, e.lowered, _found).call(*values) is not MISS:
-                return e
-        return self.make(names, values)
+        return self.make(names, values, [])
 
-    def make(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Entry:
-        """Lower and compile for these arguments."""
+    def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
+        """Lower and compile for these arguments; `tried` are entries that are not valid for them."""
         with self.lock:
-            positional, keywords = split_arguments(self.fn, list(names), values)
-            lowered = self.lower(positional, keywords)
-            entry = Entry(self.fn, lowered, self.compile_entry(lowered, positional, keywords))
+            for e in self.entries.get(names, ()):
+                # Another thread may have made it meanwhile.
+                if e not in tried and Entry(self.fn, e.lowered, _found).call(*values) is not MISS:
+                    return e
+            key = None if self.disk is None else self.disk._key(names, values)
+            entry = None if key is None else self._from_disk(key, values)
+            if entry is None:
+                positional, keywords = split_arguments(self.fn, list(names), values)
+                lowered = self.lower(positional, keywords)
+                run = self.compile_entry(lowered, positional, keywords)
+                entry = Entry(self.fn, lowered, run)
+                if key is not None:
+                    self.disk._keep(key, lowered, values, run)
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
             self._to_front(names, entry)
             return entry
 
+    def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:
+        loaded = self.disk._restore(key, values)
+        if loaded is None:
+            return None
+        try:
+            entry = Entry(self.fn, *loaded)
+            return entry if entry.accepts(values) else None
+        except Exception:  # shapes that do not fit, arrays that overlap: the compiler says it best
+            return None
+
     def _to_front(self, names: tuple[str, ...], entry: Entry) -> None:
-        found = self.entries[names]
-        if found and found[0] is not entry and entry in found:
-            found.remove(entry)
-            found.insert(0, entry)
+        # The order only saves time: no reason to wait while another thread compiles.
+        if self.lock.acquire(blocking=False):
+            try:
+                found = self.entries[names]
+                if found and found[0] is not entry and entry in found:
+                    found.remove(entry)
+                    found.insert(0, entry)
+            finally:
+                self.lock.release()
         if self.simple and list(names) == self.positional[: len(names)]:
-            self.front, self.front_count = entry.call, len(names)
+            self.fronts[len(names)] = entry.call
 
 
 def _found(*leaves: Any) -> None:

@@ -47,14 +47,17 @@ class Transformed:
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
         del self.__wrapped__
         self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower, self)
+        self._fronts = self._dispatch.fronts
         self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        dispatch = self._dispatch
-        if not kwargs and len(args) == dispatch.front_count:
-            result = dispatch.front(*args)  # type: ignore[misc]
+        # By the number of arguments, so that another thread's call with fewer cannot get in between.
+        front = None if kwargs else self._fronts.get(len(args))
+        if front is not None:
+            result = front(*args)
             if result is not MISS:
                 return result
+        dispatch = self._dispatch
         return dispatch.finish(*dispatch.bind(args, kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -89,6 +89,9 @@ class Printer:
         method = _PRINTERS.get(prim) or _BY_FN.get(prim.fn)
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
+        if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
+            if any(type_of(a).kind in ("array", "generic") for a in args):
+                return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
             return self.binary(prim.name, args[0], args[1])
         if prim.fn in _UNARY_FNS:
@@ -305,12 +308,14 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
     if type_of(op.args[0]).kind == "array" and len(op.args) == 1:
-        parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items()]
+        parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items() if not (v is None and k == "axis" or v is False)]
         return f"{p.show(op.args[0], ATOM)}.sum({', '.join(parts)})", ATOM
     return p.call(op), ATOM
 
 
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
+# Ufuncs that are written as operators where an operand is NumPy's, so that it is the same operation.
+_AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
 _UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
 _PRINTERS: dict[Prim, Any] = {
     opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread, opset.FULL_LIKE: _full_like,

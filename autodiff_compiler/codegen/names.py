@@ -146,6 +146,8 @@ class Naming:
         ga, gb = self.group[a], self.group[b]
         if ga is gb or ga.nested != gb.nested or (not force and _overlap(ga.spans, gb.spans)):
             return
+        if not force and _is_derived(a) != _is_derived(b):
+            return  # a cotangent does not go by the name of a primal value, nor the other way round
         ga.values += gb.values
         ga.spans = ga.spans + gb.spans
         for v in gb.values:
@@ -200,6 +202,12 @@ class Naming:
                 return name
             n += 1
             name = f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
+
+
+def _is_derived(v: Value) -> bool:
+    """Made by the reverse transform."""
+    op = v.op if v.op is not None else v.region.op if v.region is not None else None
+    return op is not None and op.tag == "derived"
 
 
 def _hint_of(group: Group) -> str:

@@ -141,9 +141,7 @@ class BuiltinCalls(Calls):
         if items is not None:
             return self.new_list(items)
         if type(av) is ListRef:
-            made = self.linked(self.checked(av.cell, node, "list"), [av], numpy=False)
-            self.cells.distinct.add(frozenset((made.cell, av.cell)))
-            return made
+            return self.linked(self.checked(av.cell, node, "list"), [av], numpy=False)
         out = self.new_list([])
         range_, item_at = self.iteration(av, node)
         self.run_loop(node, range_, lambda i: self.list_append(out, item_at(i), node), None, [], [], None)

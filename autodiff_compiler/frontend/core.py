@@ -266,11 +266,9 @@ class Core:
         self.state.heap[cell] = content
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)
-            if type(found) is Value and found.type.kind == "array":
-                continue  # an item of it, perhaps
             if found is None or isinstance(found, Poison):
                 continue
-            if frozenset((cell, other)) not in self.cells.distinct:
+            if self.cells.family(cell) & self.cells.family(other):
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed")
         for paths in self.inputs.containers.values():
             if len(paths) > 1 and any(
@@ -290,7 +288,7 @@ class Core:
         if kind is Ref:
             return self.read(av, node)
         if kind is Obj:
-            return av.obj
+            return self.pinned(av)
         if kind is Seq:
             return tuple([self.operand(x, node) for x in av.items])
         if kind is SliceOf:
@@ -309,6 +307,12 @@ class Core:
         if kind is Conflict:
             self.fail(f"this {av.why}", node)
         self.fail(f"{describe(av)} cannot be used as a value here", node)
+
+    def pinned(self, av: Obj) -> Any:
+        """The object itself, to be built into the code, which is then for this object only."""
+        if av.path is not None and len(av.path) + (av.path[0][0] != "object") > 1 and not isinstance(av.obj, np.dtype):
+            self.inputs.guard(av.path, "is", av.obj)
+        return av.obj
 
     def sequence_value(self, av: Any, node: Any) -> Any:
         """An operand in which a list of values is one IR list value."""

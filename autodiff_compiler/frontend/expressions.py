@@ -317,9 +317,9 @@ class Expressions(Access):
                     if type(x) is Obj and type(y) is Value:
                         continue
                     if type(x) is Obj and type(y) is Obj:
-                        return bool(x.obj == y.obj) != flip
+                        return bool(self.pinned(x) == self.pinned(y)) != flip
                     if type(x) is Obj and is_constant(y):
-                        return bool(x.obj == y) != flip
+                        return bool(self.pinned(x) == y) != flip
                     return flip
             if type(a) is Seq and type(b) is Seq or type(a) is ListRef and type(b) is ListRef:
                 xs, ys = self.static_items(a, node), self.static_items(b, node)
@@ -366,7 +366,7 @@ class Expressions(Access):
                     return False
                 return (x, y)
         if type(a) is Obj and type(b) is Obj:
-            return a.obj is b.obj
+            return self.pinned(a) is self.pinned(b)
         if type(a) is Ref and type(b) is Ref and a.cell == b.cell and not a.path and not b.path:
             return True
         if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance) and a.cell == b.cell:

@@ -56,6 +56,7 @@ class Guess:
         default_factory=set
     )  # slots, or cells from before the loop, that may share memory
     assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
+    families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
     kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
     rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
 
@@ -82,6 +83,7 @@ class LoopHead:
         self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
         self.by_index = False  # the loop's variable is the index itself
         self.region = interp.builder.new_region()
+        self.code: Any = None  # the exit code at the end of the body, if it may say that the function has returned
 
     # --- the state at the top of the body -------------------------------------------------------------------------
 
@@ -236,6 +238,10 @@ class LoopHead:
         cell = self.head_cells.get(key)
         if cell is None:
             cell = self.head_cells[key] = interp.cells.new()
+            if av is not MISSING:
+                interp.cells.families[cell] = interp.cells.family(av.cell) | guess.families.get(slot, frozenset())
+            else:
+                interp.cells.families[cell] = guess.families.get(slot, frozenset())
             content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
             end = guess.forms.get(("content", slot), MISSING)
             self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)

@@ -27,9 +27,9 @@ from .avals import (
     same_form,
     with_parts,
 )
-from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL
+from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_head import Again, LoopHead
-from .state import State
+from .state import State, unless_returned
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 
@@ -45,6 +45,7 @@ class LoopPass(LoopHead):
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
         self.root_limit = builder.dims.counter[0]  # later lengths may differ from trip to trip
+        self.cell_limit = interp.cells.count  # later cells are made anew on each trip
         start = self.head_state()
         self.head_snapshot = start.fork()
         with builder.inside(region):
@@ -57,6 +58,7 @@ class LoopPass(LoopHead):
                 head_fn(index)
                 code = interp.lower_block(body, True)
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
+            self.code = code if type(code) is Value and RETURN in interp.possible(code) else None
             end = interp.state
             if code is DEAD:
                 code = NORMAL
@@ -364,7 +366,8 @@ class LoopPass(LoopHead):
         base = state.heap.get(ref.cell)
         if base is None or isinstance(base, Poison) or not ref.path:
             return base
-        return self.interp.builder.emit(GET, base, ref.path)
+        builder = self.interp.builder
+        return unless_returned(builder, self.code, lambda: builder.emit(GET, base, ref.path))
 
     def match_content(self, slot: Any, head: Any, now: Any, state: State, cell: int, form: Any = None) -> None:
         guess = self.guess
@@ -423,7 +426,8 @@ class LoopPass(LoopHead):
                 items.append(value)
             else:
                 return None
-        return self.interp.builder.emit(LIST_NEW, tuple(items))
+        builder = self.interp.builder
+        return unless_returned(builder, self.code, lambda: builder.emit(LIST_NEW, tuple(items)))
 
     def fits(self, key: Any, head: Value, end: Any) -> None:
         """Widen the type of a leaf to cover what it is at the end."""
@@ -468,6 +472,12 @@ class LoopPass(LoopHead):
             if av is not None:
                 ends.append((slot, cell, av))
         for slot, cell, av in ends:
+            if type(av) is not Ref:
+                made = {c for c in self.interp.cells.family(av.cell) if c <= self.cell_limit}
+                missing = made - self.interp.cells.family(cell)
+                if missing:
+                    guess.families[slot] = guess.families.get(slot, frozenset()) | missing
+                    self.again = True
             # Names whose head cell is one must have one buffer at the end as well.
             mark: Any = (av.cell, structural_key(getattr(av, "path", ())))
             peers = [(s, a) for s, c, a in ends if c == cell and s != slot]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
-from ..ir.opset import GET, LIST_NEW
+from ..ir.opset import GET, LIST_NEW, PRIMS
 from ..ir.types import ANY, UNDEF_TY, Ty, join
 from .avals import (
     MISSING,
@@ -65,12 +67,33 @@ class Cells:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
-        self.distinct: set[frozenset[int]] = set()  # lists that share items at most
+        self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be
         self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
 
     def new(self) -> int:
         self.count += 1
         return self.count
+
+    def family(self, cell: int) -> frozenset[int]:
+        """The containers, as they were made, that this one may be."""
+        return self.families.get(cell) or frozenset({cell})
+
+
+RETURNED = 3
+
+
+def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any:
+    """What `emit` computes, but not where `code` says that the function has returned: values are missing there."""
+    if code is None:
+        return emit()
+    regions = (builder.new_region(), builder.new_region())
+    going_on = builder.emit(PRIMS[operator.ne], code, RETURNED)
+    with builder.inside(regions[0]):
+        value = emit()
+    if type(value) is not Value:
+        return value
+    regions[0].exit, regions[1].exit = (value,), (UNDEF,)
+    return builder.if_(going_on, regions[0], regions[1], [value.type], [value.hint])[0]
 
 
 class Joiner:
@@ -84,6 +107,8 @@ class Joiner:
         self.dead = (False, False)
         # A path that returns: what it left in the names of this frame is not read any more.
         self.returned = (False, False)
+        # The exit code of each path, where it may or may not have returned.
+        self.codes: tuple[Any, Any] = (None, None)
         self.frame_env = -1
         self.start: State | None = None
         self.exits: tuple[list[Any], list[Any]] = ([], [])
@@ -132,7 +157,7 @@ class Joiner:
         if self.regions is None:
             return None
         with self.builder.inside(self.regions[side]):
-            return self.builder.emit(GET, base, ref.path)
+            return unless_returned(self.builder, self.codes[side], lambda: self.builder.emit(GET, base, ref.path))
 
     def merge(self, a: Any, b: Any, hint: str = "") -> Any:
         """The abstract value that stands for `a` on the first path and `b` on the second."""
@@ -245,6 +270,9 @@ class Joiner:
                 ):
                     self.cells.contiguous.add(cell)
             else:
+                self.cells.families[cell] = frozenset().union(
+                    *[self.cells.family(x.cell) for x in (a, b) if x is not MISSING]
+                )
                 contents = [
                     MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
                 ]
@@ -305,7 +333,7 @@ class Joiner:
             else:
                 return None
         with self.builder.inside(self.regions[side]):
-            return self.builder.emit(LIST_NEW, tuple(items))
+            return unless_returned(self.builder, self.codes[side], lambda: self.builder.emit(LIST_NEW, tuple(items)))
 
     def run(self) -> State:
         """The joined state; afterwards `exits` and `results` are complete."""

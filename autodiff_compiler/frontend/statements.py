@@ -122,6 +122,9 @@ class Statements(Expressions):
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
         joiner = self.joiner(states[0], states[1], regions)
         joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
+        both = [self.possible(codes[0]), second or self.possible(codes[1])]
+        maybe = [c if type(c) is Value and RETURN in p else None for c, p in zip(codes, both)]
+        joiner.codes = (maybe[0], maybe[1])
         joiner.returned = (self.possible(codes[0]) == {RETURN}, (second or self.possible(codes[1])) == {RETURN})
         joiner.frame_env = -1 if self.frame.captured else self.frame.env
         joiner.start = start

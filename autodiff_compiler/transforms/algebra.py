@@ -129,6 +129,13 @@ def _covers(b: Builder, x: Any, dims: Any) -> bool:
     return have is not None and dims is not None and len(have) == len(dims) and all(map(b.dims.same, have, dims))
 
 
+def _fits_into(b: Builder, dims: Any, full: Any) -> bool:
+    """Arrays of these shapes broadcast together to the second, whatever the lengths are."""
+    if dims is None or full is None or len(dims) > len(full):
+        return False
+    return all(d == 1 or b.dims.same(d, f) for d, f in zip(dims[::-1], full[::-1]))
+
+
 def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
     """Drop a broadcast where the other operand has the full shape; put it off where that is a scalar."""
     sx, sy = _as_spread(x), _as_spread(y)
@@ -143,6 +150,9 @@ def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
     if type(other) is Value and t.is_float and t.kind == "array" and _covers(b, other, spread.type.dims):
         if t.dtype == spread.type.dtype:
             return b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
+    if _fits_into(b, t.dims, spread.type.dims) and t.kind == "array" and type_of(g).is_scalar and t.dtype == spread.type.dtype:
+        # ``spread(c, X) * row``: multiply the row, broadcast the product.
+        return b.emit(SPREAD, b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g), like)
     if t.is_scalar and type_of(g).is_scalar and (t.kind == "py" or type(other) is not Value or t.dtype == spread.type.dtype):
         inner = b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
         assert SPREAD.infer is not None

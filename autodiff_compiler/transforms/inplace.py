@@ -322,7 +322,7 @@ class Analysis:
                             continue
                     if not self._reads_after(v, user, op, site):
                         continue
-                    if v is not dest and v.op is not None and v.op.prim is GET and v.type.kind != "list":
+                    if v is not dest and v.op is not None and v.op.prim.alias == "view" and v.type.kind != "list":
                         views.append(v.op)
                     else:
                         self._copy_dest(op, dest, site)

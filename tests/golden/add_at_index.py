@@ -27,10 +27,9 @@ def histogram_grad(w, index, x):
     for k in range(2):
         t = w[k]
         out[k] += t * t
-    # adjoint of line 13: picked = out[index]
     out_bar = np.zeros_like(out)
+    # adjoint of line 13: picked = out[index]
     np.add.at(out_bar, index, 2.0 * out[index])
-    # adjoint of line 11: for k in range(2):
     w_bar = np.zeros_like(w)
     # adjoint of line 11: for k in range(2):
     for k in reversed(range(2)):

@@ -26,4 +26,4 @@ def attention_grad(q, k):
     t2 = (1 - t3 * t3) / t2
     k_bar = np.zeros_like(k)
     k_bar.transpose(0, 2, 1)[...] = np.swapaxes(q, -1, -2) @ t2
-    return (t2 @ np.swapaxes(t, -1, -2), k_bar)
+    return t2 @ np.swapaxes(t, -1, -2), k_bar

@@ -26,10 +26,10 @@ def standardise_grad(x, scale, shift):
     x_bar = t2 * scale / sigma
     mu_bar = (-x_bar).sum(axis=0)
     # adjoint of line 10: sigma = x.std(axis=0)
-    t3 = x.shape[0]
-    t4 = np.where(sigma == 0, 1.0, sigma) * (t3 - 0)
-    t5 = x - x.sum(axis=0, keepdims=True) / t3
-    x_bar += (-(x_bar * t)).sum(axis=0) / t4 * t5
+    n = x.shape[0]
+    t3 = np.where(sigma == 0, 1.0, sigma) * (n - 0)
+    t4 = x - x.sum(axis=0, keepdims=True) / n
+    x_bar += (-(x_bar * t)).sum(axis=0) / t3 * t4
     # adjoint of line 9: mu = x.mean(axis=0)
-    x_bar += mu_bar / t3
-    return (x_bar, (t2 * t).sum(axis=0), t2.sum())
+    x_bar += mu_bar / n
+    return x_bar, (t2 * t).sum(axis=0), t2.sum()

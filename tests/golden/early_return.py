@@ -23,27 +23,26 @@ import numpy as np
 
 
 def first_passage_grad(x, drift):
-    t = drift == 0.0
+    cond = drift == 0.0
     x_saved = []
     x_saved2 = []
-    if t:
+    if cond:
         trips = None
     else:
-        x2 = x
         trips = 0
         code = 0
         for _ in range(20):
-            x3 = x2 * x2 * 0.4 + drift
-            if x3 > 2.0:
-                x_saved.append(x2)
-                x2 = x3
+            x2 = x * x * 0.4 + drift
+            if x2 > 2.0:
+                x_saved.append(x)
+                x = x2
                 code = 3
                 break
-            x_saved2.append(x2)
-            x2 = x3
+            x_saved2.append(x)
+            x = x2
             trips += 1
     # adjoint of line 9: if drift == 0.0:
-    if t:
+    if cond:
         x_bar, drift_bar = 0.0, 0.0
     else:
         # adjoint of line 15: return x
@@ -53,17 +52,16 @@ def first_passage_grad(x, drift):
             x_bar, t = 0.0, 1.0
         # adjoint of line 11: for k in range(20):
         if code != 0:
-            x2 = x_saved.pop()
+            x = x_saved.pop()
             # adjoint of line 14: return x * k
             drift_bar = x_bar + t * trips
             # adjoint of line 12: x = x * x * 0.4 + drift
-            x_bar = 2.0 * (drift_bar * 0.4 * x2)
+            x_bar = 2.0 * (drift_bar * 0.4 * x)
         else:
             drift_bar = 0.0
-        # adjoint of line 11: for k in range(20):
         for _ in reversed(range(trips)):
-            x2 = x_saved2.pop()
+            x = x_saved2.pop()
             # adjoint of line 12: x = x * x * 0.4 + drift
             drift_bar += x_bar
-            x_bar = 2.0 * (x_bar * 0.4 * x2)
-    return (x_bar, drift_bar)
+            x_bar = 2.0 * (x_bar * 0.4 * x)
+    return x_bar, drift_bar

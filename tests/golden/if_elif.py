@@ -25,16 +25,16 @@ import numpy as np
 
 def huber_grad(x, delta):
     r = x - 1.0
-    t = r > delta
-    if t:
+    cond = r > delta
+    if cond:
         delta_bar = r - 0.5 * delta
-        r_bar_bar = None
+        t = None
     elif r < -delta:
-        r_bar_bar = r + 0.5 * delta
+        t = r + 0.5 * delta
     else:
-        r_bar_bar = None
+        t = None
     # adjoint of line 10: if r > delta:
-    if t:
+    if cond:
         # adjoint of line 11: out = delta * (r - 0.5 * delta)
         delta_bar = delta_bar + delta * -0.5
         r_bar = delta
@@ -45,10 +45,10 @@ def huber_grad(x, delta):
         if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
             delta_bar = delta * -0.5
+            r_bar_bar = t
         else:
             # adjoint of line 15: out = 0.5 * r * r
             r_bar = 0.5 * r + r * 0.5
             r_bar_bar, delta_bar = 0.0, 0.0
-        # adjoint of line 12: elif r < -delta:
         delta_bar = delta_bar - r_bar_bar
-    return (r_bar, delta_bar)
+    return r_bar, delta_bar

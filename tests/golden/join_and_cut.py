@@ -33,11 +33,9 @@ def fold_grad(a, b):
     # adjoint of line 10: m = np.stack([c, c * c]).reshape(2, 2, -1)
     t = np.reshape(m_bar, t.shape)
     c_bar += t[0]
-    t = t[1] * c
-    c_bar += t
-    c_bar += t
+    c_bar += 2.0 * (t[1] * c)
     # adjoint of line 9: c = np.concatenate([a, b[::-1]])
-    t = a.shape[0]
+    n = a.shape[0]
     b_bar = np.zeros_like(b)
-    b_bar[::-1] = c_bar[t:]
-    return (c_bar[:t], b_bar)
+    b_bar[::-1] = c_bar[n:]
+    return c_bar[:n], b_bar

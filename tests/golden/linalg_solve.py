@@ -29,4 +29,4 @@ def gaussian_grad(k, y):
     t = np.linalg.solve(k.T, 0.5 * y)
     k_bar -= t[:, None] * alpha[None, :]
     y_bar += t
-    return (k_bar, y_bar)
+    return k_bar, y_bar

@@ -25,4 +25,4 @@ def loss_grad(w1, b1, w2, b2, x, y):
     out_bar = 2 * (out - y)
     # adjoint of line 9: h = np.tanh(x @ w1 + b1)
     t = out_bar @ w2.T * (1 - h * h)
-    return (x.T @ t, t.sum(axis=0), h.T @ out_bar, out_bar.sum(axis=0))
+    return x.T @ t, t.sum(axis=0), h.T @ out_bar, out_bar.sum(axis=0)

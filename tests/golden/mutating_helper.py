@@ -26,19 +26,19 @@ import numpy as np
 
 def energy_grad(u0, v0, dt):
     u0_saved = []
-    u0_2 = u0.copy()
-    v0_2 = v0.copy()
+    u0 = u0.copy()
+    v0 = v0.copy()
     for _ in range(3):
-        u0_2[...] += dt * v0_2
-        u0_saved.append(u0_2.copy())
-        v0_2[...] -= dt * np.sin(u0_2)
+        u0[...] += dt * v0
+        u0_saved.append(u0.copy())
+        v0[...] -= dt * np.sin(u0)
     # adjoint of line 17: return np.sum(v * v) - np.sum(np.cos(u))
-    u0_bar = np.sin(u0_2)
-    v0_bar = 2.0 * v0_2
+    u0_bar = np.sin(u0)
+    v0_bar = 2.0 * v0
     # adjoint of line 15: for _ in range(3):
-    for u0_2 in reversed(u0_saved):
+    for u0 in reversed(u0_saved):
         # adjoint of line 10: v -= dt * np.sin(u)
-        u0_bar -= v0_bar * dt * np.cos(u0_2)
+        u0_bar -= v0_bar * dt * np.cos(u0)
         # adjoint of line 9: u += dt * v
         v0_bar += u0_bar * dt
-    return (u0_bar, v0_bar)
+    return u0_bar, v0_bar

@@ -24,23 +24,23 @@ import numpy as np
 def lattice_grad(p, up):
     t = p - 1.0
     v = np.maximum(t, 0.0)
-    t2 = p.shape[0] - 1
+    n = p.shape[0] - 1
     t_saved = []
     t_saved2 = []
-    for i in range(t2, 0, -1):
+    for i in range(n, 0, -1):
         for j in range(i):
-            t3 = v[j + 1]
-            t_saved2.append(t3)
-            t4 = v[j]
-            t_saved.append(t4)
-            v[j] = up * t3 + (1.0 - up) * t4
+            t2 = v[j + 1]
+            t_saved2.append(t2)
+            t3 = v[j]
+            t_saved.append(t3)
+            v[j] = up * t2 + (1.0 - up) * t3
     v[0]
-    # adjoint of line 14: return v[0]
     v_bar = np.zeros_like(p)
+    # adjoint of line 14: return v[0]
     v_bar[0] = 1.0
     up_bar = 0.0
     # adjoint of line 11: for i in range(n - 1, 0, -1):
-    for i in reversed(range(t2, 0, -1)):
+    for i in reversed(range(n, 0, -1)):
         # adjoint of line 12: for j in range(i):
         for j in reversed(range(i)):
             t2 = t_saved.pop()
@@ -50,4 +50,4 @@ def lattice_grad(p, up):
             v_bar[j] = t4 * (1.0 - up)
             up_bar = up_bar - t4 * t2 + t4 * t3
             v_bar[j + 1] += t4 * up
-    return (v_bar * (0.5 * np.sign(t) + 0.5), up_bar)
+    return v_bar * (0.5 * np.sign(t) + 0.5), up_bar

@@ -50,11 +50,9 @@ def root_grad(a):
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = -1.0 / (2.0 * x)
         a_bar = -t
-        t2 = t * x
-        x_bar = 1.0 + t * step * -2.0 + t2 + t2
+        x_bar = 1.0 + t * step * -2.0 + 2.0 * (t * x)
     else:
         x_bar, a_bar = 1.0, 0.0
-    # adjoint of line 10: for _ in range(50):
     for x, step in zip(reversed(x_saved2), reversed(step_saved2)):
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = x_bar / (2.0 * x)

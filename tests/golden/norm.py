@@ -28,4 +28,4 @@ def angle_grad(a, b):
     a_bar = u_bar / t
     t = (-(a_bar * u)).sum() / (1.0 if t == 0 else t)
     a_bar += t * a
-    return (a_bar, -u_bar)
+    return a_bar, -u_bar

@@ -33,8 +33,6 @@ import numpy as np
 
 def f_grad(x):
     t = x * x
-    # adjoint of line 17: return x if n == 1 else x * self.power(x, n - 1)
-    t2 = t * t
     # adjoint of line 13: square = lambda z: z * z
-    t = (t * t + t2 + t2) * x
-    return 3.0 + t + t
+    t = 2.0 * ((t * t + 2.0 * (t * t)) * x)
+    return 3.0 + t

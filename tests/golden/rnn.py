@@ -22,26 +22,25 @@ from autodiff_compiler.runtime import sum_to
 
 def loss_grad(w, u, xs, target):
     h = np.zeros(3)
-    t = xs.shape[0]
+    n = xs.shape[0]
     h_saved = []
     h_saved2 = []
-    for t2 in range(t):
+    for t in range(n):
         h_saved2.append(h)
-        h = np.tanh(w @ h + u @ xs[t2])
+        h = np.tanh(w @ h + u @ xs[t])
         h_saved.append(h)
     # adjoint of line 12: return np.sum((h - target) ** 2)
     h_bar = sum_to(2 * (h - target), h)
-    # adjoint of line 10: for t in range(xs.shape[0]):
     w_bar = np.zeros_like(w)
     u_bar = np.zeros_like(u)
     # adjoint of line 10: for t in range(xs.shape[0]):
-    for t2 in reversed(range(t)):
+    for t in reversed(range(n)):
         h = h_saved.pop()
         h2 = h_saved2.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
-        t = h_bar * (1 - h * h)
-        t3 = t[:, None]
-        u_bar += t3 * xs[t2]
+        t2 = h_bar * (1 - h * h)
+        t3 = t2[:, None]
+        u_bar += t3 * xs[t]
         w_bar += t3 * h2
-        h_bar = t @ w
-    return (w_bar, u_bar)
+        h_bar = t2 @ w
+    return w_bar, u_bar

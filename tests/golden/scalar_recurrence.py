@@ -23,23 +23,22 @@ import numpy as np
 
 def recur_grad(x, a, n):
     x_saved = []
-    x2 = x
     for _ in range(n):
-        x_saved.append(x2)
-        if x2 > 0.5:
-            x2 = a * x2 * (1.0 - x2)
+        x_saved.append(x)
+        if x > 0.5:
+            x = a * x * (1.0 - x)
         else:
-            x2 += 0.1 * a
+            x += 0.1 * a
     x_bar, a_bar = 1.0, 0.0
     # adjoint of line 9: for i in range(n):
-    for x2 in reversed(x_saved):
+    for x in reversed(x_saved):
         # adjoint of line 10: if x > 0.5:
-        if x2 > 0.5:
+        if x > 0.5:
             # adjoint of line 11: x = a * x * (1.0 - x)
-            t = x_bar * (1.0 - x2)
-            a_bar += t * x2
-            x_bar = t * a - x_bar * (a * x2)
+            t = x_bar * (1.0 - x)
+            a_bar += t * x
+            x_bar = t * a - x_bar * (a * x)
         else:
             # adjoint of line 13: x = x + 0.1 * a
             a_bar += x_bar * 0.1
-    return (x_bar, a_bar)
+    return x_bar, a_bar

@@ -21,33 +21,29 @@ import numpy as np
 def iterate_grad_grad(x):
     x_saved = []
     x_saved2 = []
-    x2 = x
     for _ in range(4):
-        x_saved2.append(x2)
-        x_saved.append(x2)
-        x2 = x2 * x2 - 0.3 * x2
+        x_saved2.append(x)
+        x_saved.append(x)
+        x = x * x - 0.3 * x
     x_saved3 = []
     x_bar_saved = []
     x_bar = 1.0
     for _ in reversed(range(4)):
         x_bar_saved.append(x_bar)
-        x2 = x_saved.pop()
-        x_saved3.append(x2)
-        t = x_bar * x2
-        x_bar = x_bar * -0.3 + t + t
+        x = x_saved.pop()
+        x_saved3.append(x)
+        x_bar = x_bar * -0.3 + 2.0 * (x_bar * x)
     x_saved_bar = []
     x_bar_bar = 1.0
     # adjoint of line 9: for _ in range(4):
-    for x2, x_bar in zip(reversed(x_saved3), reversed(x_bar_saved)):
+    for x, x_bar in zip(reversed(x_saved3), reversed(x_bar_saved)):
         # adjoint of line 10: x = x * x - 0.3 * x
-        t = 2.0 * x_bar_bar
-        x_bar_bar = t * x2 + x_bar_bar * -0.3
+        t = x_bar_bar * 2.0
+        x_bar_bar = t * x + x_bar_bar * -0.3
         x_saved_bar.append(t * x_bar)
     x_bar = 0.0
     # adjoint of line 9: for _ in range(4):
-    for x2 in reversed(x_saved2):
-        # adjoint of line 10: x = x * x - 0.3 * x
-        t = x_bar * x2
-        t2 = x_saved_bar.pop()
-        x_bar = x_bar * -0.3 + t + t + t2
+    for x in reversed(x_saved2):
+        t = x_saved_bar.pop()
+        x_bar = x_bar * -0.3 + 2.0 * (x_bar * x) + t
     return x_bar

@@ -26,8 +26,8 @@ def loss_grad(logits, labels):
     logp = z - np.log(t3)
     t4 = np.arange(labels.shape[0])
     logp[t4, labels]
-    # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
     logp_bar = np.zeros_like(logits)
+    # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
     np.add.at(logp_bar, (t4, labels), -1.0 / labels.shape[0])
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
     logp_bar += (-logp_bar).sum(axis=1, keepdims=True) / t3 * t2

@@ -20,20 +20,20 @@ import numpy as np
 
 
 def smooth_grad(u, steps, rate):
-    u2 = u.copy()
+    u = u.copy()
     for _ in range(steps):
-        t = u2[1:-1, 1:-1]
-        t2 = u2[1:-1, 2:]
-        t2 = u2[:-2, 1:-1] + u2[2:, 1:-1] + u2[1:-1, :-2] + t2
-        u2[1:-1, 1:-1] = t + rate * (t2 - 4.0 * t)
+        t = u[1:-1, 1:-1]
+        t2 = u[1:-1, 2:]
+        t2 = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + t2
+        u[1:-1, 1:-1] = t + rate * (t2 - 4.0 * t)
     # adjoint of line 12: return np.sum(u * u)
-    u_bar = 2.0 * u2
+    u_bar = 2.0 * u
     # adjoint of line 10: for _ in range(steps):
     for _ in reversed(range(steps)):
-        # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1])
+        # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 ...
         t = u_bar[1:-1, 1:-1]
         t2 = t * rate
-        u_bar[1:-1, 1:-1] = t + t2 * -4.0
+        u_bar[1:-1, 1:-1] = t + -4.0 * rate * t
         u_bar[1:-1, 2:] += t2
         u_bar[1:-1, :-2] += t2
         u_bar[2:, 1:-1] += t2

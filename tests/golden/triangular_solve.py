@@ -29,7 +29,6 @@ def solve_grad(a, b):
         x[i] = t
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x
-    # adjoint of line 11: for i in range(n):
     b_bar = np.zeros_like(b)
     a_bar = np.zeros_like(a)
     # adjoint of line 11: for i in range(n):
@@ -42,4 +41,4 @@ def solve_grad(a, b):
         x_bar[:i] -= t * a[i, :i]
         a_bar[i, :i] -= t * x[:i]
         b_bar[i] += t
-    return (a_bar, b_bar)
+    return a_bar, b_bar

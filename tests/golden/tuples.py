@@ -22,16 +22,17 @@ import numpy as np
 
 
 def walk_grad(a, b, steps):
-    y_bar = a * b
-    x_bar = a + b
-    t = min(steps.shape[0], 3)
-    for i in range(t):
-        t2 = x_bar * steps[i]
-        x_bar = y_bar - i * x_bar
-        y_bar = t2
+    x = a * b
+    y = a + b
+    n = min(steps.shape[0], 3)
+    for i in range(n):
+        t = y * steps[i]
+        y = x - i * y
+        x = t
+    x_bar, y_bar = y, x
     # adjoint of line 10: for s, k in zip(steps, range(3)):
-    for i in reversed(range(t)):
+    for i in reversed(range(n)):
         # adjoint of line 12: pair = (y * s, x - k * y)
         y_bar2 = x_bar * steps[i] - y_bar * i
         x_bar, y_bar = y_bar, y_bar2
-    return (y_bar + x_bar * b, y_bar + x_bar * a)
+    return y_bar + x_bar * b, y_bar + x_bar * a

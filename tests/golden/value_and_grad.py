@@ -21,8 +21,8 @@ def rosenbrock_value_and_grad(x):
     t2 = x[1:] - t ** 2
     t3 = 1.0 - t
     # adjoint of line 9: return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-    t4 = 100.0 * (2 * t2)
+    t4 = 200.0 * t2
     x_bar = np.zeros_like(x)
     x_bar[:-1] = -(t4 * (2 * t)) - 2 * t3
     x_bar[1:] += t4
-    return ((100.0 * t2 ** 2 + t3 ** 2).sum(), x_bar)
+    return (100.0 * t2 ** 2 + t3 ** 2).sum(), x_bar

@@ -25,10 +25,8 @@ def layer_vjp(w, x):
     def pullback(out_bar):
         # adjoint of line 10: return h / np.sum(h * h)
         h_bar = sum_to(out_bar, t2) / t
-        t3 = (-(h_bar * t2)).sum() * h
-        h_bar += t3
-        h_bar += t3
+        h_bar += 2.0 * ((-(h_bar * t2)).sum() * h)
         # adjoint of line 9: h = np.tanh(w @ x)
         t3 = h_bar * (1 - h * h)
-        return (t3[:, None] * x, t3 @ w)
+        return t3[:, None] * x, t3 @ w
     return t2, pullback

@@ -25,7 +25,5 @@ def robust_grad(x, lo):
     y_bar = np.maximum(x, 0.2) * (np.greater_equal(y, lo) & np.less_equal(y, 1.0))
     # adjoint of line 9: y = np.where(x > 0.0, x * x, -0.3 * x)
     x_bar += y_bar * np.logical_not(t) * -0.3
-    t = y_bar * t * x
-    x_bar += t
-    x_bar += t
+    x_bar += 2.0 * (y_bar * t * x)
     return x_bar

@@ -22,18 +22,16 @@ import numpy as np
 
 def decay_grad(x, rate):
     x_saved = []
-    x2 = x
     trips = 0
-    while x2 > 0.1:
-        x_saved.append(x2)
-        x2 *= rate
+    while x > 0.1:
+        x_saved.append(x)
+        x *= rate
         trips += 1
     x_bar, rate_bar = 0.0, 0.0
     # adjoint of line 10: while x > 0.1:
-    for x2 in reversed(x_saved):
+    for x in reversed(x_saved):
         # adjoint of line 12: x *= rate
-        rate_bar += x_bar * x2
+        rate_bar += x_bar * x
         # adjoint of line 11: total += x * x
-        t = 1.0 * x2
-        x_bar = x_bar * rate + t + t
-    return (x_bar, rate_bar)
+        x_bar = x_bar * rate + 2.0 * (1.0 * x)
+    return x_bar, rate_bar
