@@ -6,15 +6,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value
-from ..ir.opset import LIST_APPEND, lookup, opaque
+from ..ir.opset import COPY, LIST_APPEND, lookup, opaque
 from .access import class_lookup
 from .avals import (
     Bound,
@@ -25,6 +26,7 @@ from .avals import (
     Items,
     ListRef,
     Maybe,
+    Poison,
     Obj,
     Partial,
     Ref,
@@ -93,6 +95,8 @@ class Calls(Loops):
         prim = lookup(obj)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
+        if type(obj) is types.MethodDescriptorType and obj.__objclass__ is np.ndarray and args:
+            return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
             return self.inline_function(fn, args, kwargs, node)
         if isinstance(obj, type):
@@ -114,6 +118,18 @@ class Calls(Loops):
     def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """Emit the primitive; its result is linked to what it may share memory with."""
         out = kwargs.pop("out", None) if "out" in kwargs else None
+        at = prim.params.index("out") if "out" in prim.params else -1
+        if 0 <= at < len(args):
+            if args[at] is not None:
+                out = args[at]
+            args = [*args[:at], *([None] if len(args) > at + 1 else []), *args[at + 1 :]]
+        elif prim.params and not prim.params[-1].startswith("*") and len(args) > len(prim.params) + prim.elementwise:
+            self.fail(f"{prim.name} with {len(args)} positional arguments", node, "pass out= by its name")
+        if "copy" in prim.params and prim.fn is not np.copy:
+            place = prim.params.index("copy")
+            copy = kwargs.get("copy", args[place] if place < len(args) else True)
+            if copy is not True:
+                self.fail(f"{prim.name} with copy={copy!r}", node, "leave copy out, or use np.asarray", AliasError)
         if kwargs.get("where", True) is True:
             kwargs.pop("where", None)
         if "where" in kwargs and prim.elementwise:
@@ -167,15 +183,26 @@ class Calls(Loops):
         keywords = {
             k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
         }
+        if _writes(obj):
+            self.fail(f"{name} writes into its argument", node, "write the store as a statement: x[...] = ..., x += ...")
+        numeric = _is_numeric(obj)
+        if not numeric:
+            # It may write into what it is given: it gets copies, and what the originals hold then is not known.
+            operands = [self.own(x, node) for x in operands]
+            keywords = {k: self.own(x, node) for k, x in keywords.items()}
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
-        if not _is_numeric(obj):
-            # It may keep or change what it was given.
+        if not numeric:
             for cell in self.cells_in(everything):
                 self.state.poison(cell, self.loc_of(node))
+                self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
                 if cell in self.inputs.initial:
                     self.stored |= self.cells.origins.get(cell, frozenset())
         return result
+
+    def own(self, x: Any, node: Any) -> Any:
+        """An operand that a callable may write into."""
+        return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
 
     # --- inlining -------------------------------------------------------------------------------------------------
 
@@ -493,7 +520,19 @@ def dotted_name(obj: Any) -> str:
     return f"{'np' if module == 'numpy' else module}.{name}"
 
 
+def _writes(obj: Any) -> bool:
+    """A function of `operator` that stores into its first argument."""
+    name = getattr(obj, "__name__", "")
+    return getattr(obj, "__module__", "") == "_operator" and (
+        name in ("setitem", "delitem") or (name.startswith("i") and hasattr(operator, f"__{name}__") and name not in ("inv", "invert", "index", "indexOf", "is_", "is_not", "itemgetter"))
+    )  # fmt: skip
+
+
 def _is_numeric(obj: Any) -> bool:
+    """A function known to leave its arguments alone."""
+    owner = getattr(obj, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return False  # a method of an object, such as a generator's shuffle
     module = getattr(obj, "__module__", None) or type(obj).__module__
     return str(module).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins")
 

@@ -8,6 +8,7 @@ their structure.
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from dataclasses import dataclass
@@ -211,6 +212,9 @@ class Inputs:
             self.guard(path, "is", obj)
             return Obj(obj, path)
         if kind.__module__.split(".")[0] in ("numpy", "functools") and callable(obj):
+            self.guard(path, "is", obj)
+            return Obj(obj, path)
+        if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
         self.guard(path, "type", kind)

@@ -56,6 +56,7 @@ class Guess:
         default_factory=set
     )  # slots, or cells from before the loop, that may share memory
     assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
+    lists: dict[int, Any] = field(default_factory=dict)  # the IR lists made of what list cells hold before the loop
     families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
     kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
     rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
@@ -293,6 +294,9 @@ class LoopHead:
         """The IR list that the loop starts with."""
         if type(content) is Value:
             return content
+        found = self.guess.lists.get(id(content))
+        if found is not None:
+            return found[1]
         interp = self.interp
         items = []
         for item in content.items:
@@ -305,7 +309,9 @@ class LoopHead:
                 items.append(interp.builder.emit(GET, base, item.path) if item.path else base)
             else:
                 return None
-        return interp.builder.emit(LIST_NEW, tuple(items))
+        made = interp.builder.emit(LIST_NEW, tuple(items))
+        self.guess.lists[id(content)] = (content, made)
+        return made
 
     def link_heads(self) -> None:
         """Which of the new cells may share memory at the top of the body: those that do before it or after a trip."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import operator
+from dataclasses import replace
 from typing import Any
 
 from ..ir.core import LOOP, Op, Region, Value, leaves, structural_key, type_of
 from ..ir.opset import GET, LIST_NEW, PRIMS
-from ..ir.types import ANY, Dim, Ty, join, py_int
+from ..ir.types import ANY, ANY_LENGTH, Dim, Ty, join, py_int
 from .avals import (
     MISSING,
     Conflict,
@@ -456,12 +457,15 @@ class LoopPass(LoopHead):
         """The type of a list's elements without lengths that hold of one trip only."""
         dims = self.interp.builder.dims
         known = [t.dims for t in (old, new) if t is not None]
-        sure = all(d is not None and len(d) == len(known[0] or ()) for d in known) and all(
-            all(dims.same(x, y) for x, y in zip(known[0] or (), d or ())) for d in known
-        )
-        if sure and not any(isinstance(d, Dim) and d.root > self.root_limit for d in known[0] or ()):
-            return Ty(joined.kind, joined.dtype, known[0])
-        return Ty(joined.kind, joined.dtype, None)
+        assert joined.dims is not None
+        if any(d is None or len(d) != len(joined.dims) for d in known):
+            return replace(joined, dims=None)
+        shape: list[Any] = []
+        for k in range(len(joined.dims)):
+            lengths = [d[k] for d in known if d is not None]
+            local = any(isinstance(n, Dim) and n.root > self.root_limit for n in lengths)
+            shape.append(ANY_LENGTH if local or not all(dims.same(lengths[0], n) for n in lengths) else lengths[0])
+        return replace(joined, dims=tuple(shape))
 
     def compare_links(self, end: State) -> None:
         """Names that got the same buffer, or linked ones, at the end have to be linked at the top."""

@@ -12,7 +12,7 @@ import numpy as np
 from .. import runtime
 from .core import UNDEF, Builder, Prim, Value, current, type_of
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
-from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, py_int, same_dtype
+from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, element, join_elements, py_int, same_dtype
 
 # From a callable that users write to its primitive.
 PRIMS: dict[Any, Prim] = {}
@@ -340,14 +340,7 @@ POP = define("pop", runtime.pop, "stack", infer=infer_nothing, effects=True)
 # --- lists of run-time length -----------------------------------------------------------------------------------------
 
 
-def _elem(x: Any) -> Ty:
-    t = type_of(x)
-    return t.elem if t.kind == "list" and t.elem is not None else ANY
-
-
 def _infer_list_new(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    from .types import join_elements
-
     elem = None
     for item in args[0]:
         elem = type_of(item) if elem is None else join_elements(elem, type_of(item), b.dims)
@@ -355,15 +348,13 @@ def _infer_list_new(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _infer_list_with(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    from .types import join_elements
-
     t, v = type_of(args[0]), type_of(args[-1])
     return Ty("list", elem=v if t.elem is None else join_elements(t.elem, v, b.dims))
 
 
 LIST_NEW = define("list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe")
 LIST_APPEND = define("append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True)
-LIST_GET = define("list_get", runtime.list_get, "l, i", infer=lambda b, a, k: _elem(a[0]), alias="maybe")
+LIST_GET = define("list_get", runtime.list_get, "l, i", infer=lambda b, a, k: element(type_of(a[0]), b.dims), alias="maybe")
 LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_with, alias="maybe")
 LIST_ADDAT = define("list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True)
 LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_first, alias="maybe")

@@ -5,7 +5,7 @@ A type is a set of facts. A missing fact (``None``, kind ``"any"``) means the wo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -278,13 +278,27 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
 
 
+# In the type of a list's elements: a length that differs from element to element.
+ANY_LENGTH = Dim(0)
+
+
 def join_elements(a: Ty, b: Ty, dims: Dims) -> Ty:
     """The facts that hold of every element of a list that holds an `a` and a `b`.
 
-    Lengths that differ are dropped: one new length would claim that all elements have it.
+    A length that differs is `ANY_LENGTH`: a new length would claim that all elements have it.
     """
     joined = join(a, b, dims)
-    if a == b or joined.dims is None or not joined.dims:
+    if a == b or joined.dims is None or a.dims is None or b.dims is None:
         return joined
-    same = a.dims is not None and b.dims is not None and all(dims.same(x, y) for x, y in zip(a.dims, b.dims))
-    return joined if same else Ty(joined.kind, joined.dtype, None, joined.elem)
+    shape = tuple(x if dims.same(x, y) else ANY_LENGTH for x, y in zip(a.dims, b.dims))
+    return replace(joined, dims=shape)
+
+
+def element(t: Ty, dims: Dims) -> Ty:
+    """The type of one element of a list of this type: lengths that differ get a new name."""
+    if t.kind != "list" or t.elem is None:
+        return ANY
+    e = t.elem
+    if e.dims is None or ANY_LENGTH not in e.dims:
+        return e
+    return replace(e, dims=tuple(dims.fresh() if d == ANY_LENGTH else d for d in e.dims))

@@ -308,11 +308,14 @@ class Analysis:
             return
         views: list[Op] = []
         captures: list[tuple[Op, Value]] = []
+        made_at = self._made_at(dest)
         for root in self.of(dest):
             if not self.owned(root, op):
                 self._copy_dest(op, dest, site)
                 return
             for v in self.sharing[root]:
+                if self.defined_at(v) < made_at:
+                    continue  # it holds the buffer of an earlier trip, if any
                 for user, content in self.uses.get(v, ()):
                     if not content or user is op and self._only_as_dest(op, v, site):
                         continue
@@ -328,16 +331,29 @@ class Analysis:
                         self._copy_dest(op, dest, site)
                         return
         for root in self.of(dest):
-            for other in self.family.get(root, (root,)):
+            for other in self.family.get(root, (root,)) if made_at < 0 else ():
                 for v in self.sharing.get(other, ()):
                     for user, _ in self.uses.get(v, ()):
                         if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
                             if self._after_capture(user, op, root):
                                 captures.append((user, v))
+        if captures and _from_list(dest):
+            # A copy put into the list would come out of it again.
+            self._copy_dest(op, dest, site)
+            return
         for view in views:
             self._plan(("view", view), "_insert_view_copy", view)
         for user, v in captures:
             self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+
+    def _made_at(self, dest: Value) -> int:
+        """Where the buffer of `dest` is made, if `dest` is surely the one made last; else -1."""
+        while dest.op is not None and dest.op.prim in STORES:
+            dest = dest.op.args[0]
+        own = ("new", dest)
+        if dest.op is None or self.of(dest) != {own} or self.made.get(own) is not dest.op:
+            return -1
+        return self.position[dest.op]
 
     def _only_as_dest(self, op: Op, v: Value, site: Any) -> bool:
         """The store reads `v` only as what it stores into."""
@@ -496,6 +512,13 @@ class Analysis:
         new.parent, new.tag = self.body, "derived"
         self.body.ops.append(new)
         self.body.exit = tuple(new.results[0] if j == k else x for j, x in enumerate(self.body.exit))
+
+
+def _from_list(v: Value) -> bool:
+    """`v` is, or is part of, an item of a list."""
+    while v.op is not None and (v.op.prim in STORES or v.op.prim is GET or v.op.prim.alias == "view"):
+        v = v.op.args[0]
+    return v.op is not None and v.op.prim is LIST_GET
 
 
 def _may_share(v: Value) -> bool:
