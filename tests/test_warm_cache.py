@@ -256,32 +256,37 @@ CHANGES: dict[str, tuple[str, str, str, Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_nothing_stale(project: Project, what: str) -> None:
-    before, after, expression, first, second = CHANGES[what]
-    script = "import m\n" + SHOW.format(expression)
-    project.write("m.py", before)
-    assert project.run(script)[1] == first
-    # Used, if it was stored.
-    assert project.run(script) == (int(not project.entries()), first)
-    project.write("m.py", after)
-    assert project.run(script)[1] == second
-    assert project.run(script) == (int(not project.entries()), second)
-    project.write("m.py", before)
-    assert project.run(script)[1] == first
-
-
-# Of these only the last line of the first module may keep its entry: an object has no identity in another process.
+# An object has no identity that another process could check.
 NOT_STORED = {"an object's identity"}
 
 
-@pytest.mark.parametrize("what", [w for w in CHANGES if w not in NOT_STORED])
-def test_stored(project: Project, what: str) -> None:
-    before, _, expression, first, _ = CHANGES[what]
-    script = "import m\n" + SHOW.format(expression)
-    project.write("m.py", before)
-    assert project.run(script) == (1, first)
-    assert project.run(script) == (0, first)
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each case gives in processes that follow each other: before, before again, after, after again, before."""
+    project = Project(tmp_path_factory.mktemp("changes"))
+    script = "out = {}\n"
+    for k, (what, case) in enumerate(CHANGES.items()):
+        script += f"del COMPILED[:]\nimport m{k} as m\nresult = {case[2]}\nout[{what!r}] = (len(COMPILED), result)\n"
+    script += "print(out)\n"
+    out = []
+    for version in (0, 0, 1, 1, 0):
+        for k, case in enumerate(CHANGES.values()):
+            project.write(f"m{k}.py", case[version])
+        out.append(project.run(script))
+    return out
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_nothing_stale(runs: list[dict[str, Any]], what: str) -> None:
+    _, _, _, first, second = CHANGES[what]
+    assert [run[what][1] for run in runs] == [first, first, second, second, first]
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_stored(runs: list[dict[str, Any]], what: str) -> None:
+    again = 1 if what in NOT_STORED else 0
+    assert [run[what][0] for run in runs][:2] == [1, again]
+    assert runs[3][what][0] == again
 
 
 def test_other_arguments(project: Project) -> None:

@@ -23,9 +23,11 @@ from ..ir.core import Function, Region
 from ..ir.types import Dim, Dims, Ty, array
 from ..rules.registry import has_user_rules
 from .cache import DiskCache, default_folder, key_of
-from .fingerprint import NotPortable, find, fingerprint, function_print, import_name
+from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name
 
 FORMAT = "1"
+# Entries under one key: functions with one text may see different things, such as the closures that a function returns.
+SLOTS = 4
 
 
 class Unusable(Exception):
@@ -255,7 +257,7 @@ def _read_tree(tree: Any) -> Any:
 
 
 def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
-    """The name under which the entry for this call is kept; None where there is none."""
+    """What selects the entries for this call; None where there are none."""
     folder = default_folder()
     if folder is None or has_user_rules():
         return None
@@ -267,7 +269,9 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
             step = step.primal
         if step is not fn:
             return None
-        return key_of(FORMAT, *chain, transformed.__name__, repr(names), _root_print(fn), *[_signature(v) for v in values])
+        return "/".join(
+            [*chain, transformed.__name__, repr(names), str(fn.__module__), _root_print(fn), *[_signature(v) for v in values]]
+        )
     except (NotPortable, OSError):
         return None
 
@@ -307,17 +311,30 @@ def store(
         text = json.dumps(header, separators=(",", ":"))
     except (NotPortable, TypeError, ValueError, AttributeError, LookupError):
         return
-    DiskCache().store(key, f"{text}\n{source}")
+    text = f"{text}\n{source}"
+    disk = DiskCache()
+    slots = [key_of(FORMAT, key, str(k)) for k in range(SLOTS)]
+    free = [slot for slot in slots if disk.load(slot) is None]
+    disk.store(free[0] if free else slots[int(digest(text)[:8], 16) % SLOTS], text)
 
 
 def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
-    """The entry under the key for these arguments: what was lowered, as far as calls need it, and the compiled function.
+    """An entry under the key that is valid for these arguments: what was lowered, as far as calls need it, and the compiled function.
 
     ``build(source, objects, details)`` makes the function from the emitted source.
     """
-    text = DiskCache().load(key)
-    if text is None:
-        return None
+    disk = DiskCache()
+    for k in range(SLOTS):
+        text = disk.load(key_of(FORMAT, key, str(k)))
+        if text is None:
+            return None
+        found = _read(text, fn, values, build)
+        if found is not None:
+            return found
+    return None
+
+
+def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
     head, _, source = text.partition("\n")
     try:
         header = json.loads(head)

@@ -22,6 +22,7 @@ from ..ir.opset import (
     infer_step,
 )
 from ..ir.opset import SIZE as SIZE_OF
+from ..ir.types import ANY
 from .avals import (
     Bound,
     Closure,
@@ -455,6 +456,8 @@ class Access(Core):
             x = self.read(av, node)
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):
                 return self.axis_length(x, 0, node)
+            if x.type == ANY and av.cell not in self.cells.numpy:
+                self.fail("it is not known what this is, so neither is its length", node, "make a list or an array of it first")
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
             method = self.type_attribute(av, "__len__")

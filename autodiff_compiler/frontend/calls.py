@@ -193,16 +193,18 @@ class Calls(Loops):
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
         if not numeric:
-            for cell in self.cells_in(everything):
-                self.state.poison(cell, self.loc_of(node))
-                self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
-                if cell in self.inputs.initial:
-                    self.stored |= self.cells.origins.get(cell, frozenset())
+            self.given_away(everything, name, node)
         return result
 
     def own(self, x: Any, node: Any) -> Any:
         """An operand that a callable may write into."""
         return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
+
+    def given_away(self, avs: list[Any], name: str, node: Any) -> None:
+        """These were passed to something that may write into them: what they hold is not known any more."""
+        for cell in self.cells_in(avs):
+            self.state.poison(cell, self.loc_of(node))
+            self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
 
     # --- inlining -------------------------------------------------------------------------------------------------
 

@@ -305,12 +305,11 @@ class NumpyCalls(BuiltinCalls):
 
     def unknown_method(self, av: Value, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """A method of an object of which nothing is known."""
-        operands = [self.plain(a, node) for a in args]
-        keywords = {k: self.plain(v, node) for k, v in kwargs.items()}
+        operands = [self.own(self.plain(a, node), node) for a in args]
+        keywords = {k: self.own(self.plain(v, node), node) for k, v in kwargs.items()}
         value = self.emit(node, method_prim(name), av, *operands, **keywords)
         result = self.linked(value, args, numpy=False)
-        for cell in self.cells_in([*args, *kwargs.values()]):
-            self.state.poison(cell, self.loc_of(node))
+        self.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
         return result
 
     def ufunc_method(self, ufunc: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
