@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,13 @@ class _Reader:
         path, kind = self.path(row[0]), row[1]
         if kind == "type" and _attributes(fetch(path, self.args)) != row[3]:
             raise Unusable
-        return Guard(path, kind, self.objects[row[2]] if kind in ("is", "type") else _constant(row[2]))
+        expected = self.objects[row[2]] if kind in ("is", "type") else _constant(row[2])
+        if kind == "eq":
+            # The dispatcher checks all guards. This one often tells entries apart, so ask before anything is built.
+            now = fetch(path, self.args)
+            if type(now) is not type(expected) or now != expected:
+                raise Unusable
+        return Guard(path, kind, expected)
 
 
 def _root_print(fn: Any) -> str:
@@ -269,9 +275,8 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
             step = step.primal
         if step is not fn:
             return None
-        return "/".join(
-            [*chain, transformed.__name__, repr(names), str(fn.__module__), _root_print(fn), *[_signature(v) for v in values]]
-        )
+        about = [*chain, transformed.__name__, repr(names), str(getattr(fn, "__module__", "")), _root_print(fn)]
+        return key_of(FORMAT, *about, *[_signature(v) for v in values])
     except (NotPortable, OSError):
         return None
 
@@ -313,25 +318,25 @@ def store(
         return
     text = f"{text}\n{source}"
     disk = DiskCache()
-    slots = [key_of(FORMAT, key, str(k)) for k in range(SLOTS)]
+    slots = [digest(key, str(k)) for k in range(SLOTS)]
     free = [slot for slot in slots if disk.load(slot) is None]
     disk.store(free[0] if free else slots[int(digest(text)[:8], 16) % SLOTS], text)
 
 
-def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
-    """An entry under the key that is valid for these arguments: what was lowered, as far as calls need it, and the compiled function.
+def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> Iterator[tuple[Lowered, Any]]:
+    """The entries under the key that may be valid for these arguments: what was lowered, as far as calls need it, and the compiled
+    function.
 
     ``build(source, objects, details)`` makes the function from the emitted source.
     """
     disk = DiskCache()
     for k in range(SLOTS):
-        text = disk.load(key_of(FORMAT, key, str(k)))
+        text = disk.load(digest(key, str(k)))
         if text is None:
-            return None
+            return
         found = _read(text, fn, values, build)
         if found is not None:
-            return found
-    return None
+            yield found
 
 
 def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..codegen.emit import Emitted, emit_function
-from ..ir.core import Builder, Function, Loc, Value, type_of
-from ..ir.opset import FINISH
+from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
+from ..ir.opset import COPY, FINISH, STORES
+from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import simplify
 from ..transforms.vjp import DERIVED, differentiate
@@ -51,12 +52,89 @@ def already_like(g: Any, x: Value) -> bool:
     return tg.kind == tx.kind == "array" and tg.dtype == tx.dtype and tx.dtype is not None and tx.dims is not None and bool(tx.dims)
 
 
+def own_what_the_pullback_reads(fn: Function, results: int) -> None:
+    """Between the forward sweep and the pullback, the caller may write into the arguments and into the results.
+
+    So the pullback reads copies of the arguments, and results that it reads are copied when they are handed out.
+    """
+    body = fn.body
+    backward = [op for op in body.ops if op.tag == DERIVED]
+    read: set[Value] = set()
+    for op in backward:
+        read.update(content_operands(op))
+        for region in op.regions:
+            for inner in region.walk():
+                read.update(content_operands(inner))
+            read.update(free_exits(region))
+    read.update(leaves(body.exit[results:]))
+    at = 0
+    seeds = fn.meta["seed_params"]
+    for param in body.params[: len(body.params) - seeds]:
+        if not param.type.is_scalar and (param in read or _lives_on(param, fn)):
+            copy = Op(COPY, (param,))
+            copy.results = [Value(param.type, param.hint, copy)]
+            copy.parent = body
+            body.ops.insert(at, copy)
+            at += 1
+            replace_values(body, {param: copy.results[0]})
+            copy.args = (param,)
+    exits = list(body.exit)
+    last = max((k for k, op in enumerate(body.ops) if op.tag != DERIVED), default=-1) + 1
+    for k in range(results):
+        out = exits[k]
+        if type(out) is Value and not out.type.is_scalar and out.type.kind != "object":
+            copy = Op(COPY, (out,))
+            copy.results = [Value(out.type, out.hint, copy)]
+            copy.parent = body
+            if _shared_with(out, read):
+                body.ops.insert(last, copy)
+                last += 1
+                exits[k] = copy.results[0]
+    body.exit = tuple(exits)
+
+
+def _lives_on(param: Value, fn: Function) -> bool:
+    """The argument itself may be what is saved: it is carried, handed on, viewed or put somewhere."""
+    for user in collect_uses(fn.body).get(param, ()):
+        if isinstance(user, Region) or user.regions or user.prim.effects or user.prim.alias != "fresh":
+            return True
+    return False
+
+
+def free_exits(region: Region) -> set[Value]:
+    found = set(leaves(region.exit))
+    for op in region.ops:
+        for inner in op.regions:
+            found |= free_exits(inner)
+    return found
+
+
+def _shared_with(out: Value, read: set[Value]) -> bool:
+    """`out` may share memory with something that the pullback reads; stores and views are followed back, all else is fresh."""
+    seen: set[Value] = set()
+    todo = [out]
+    while todo:
+        v = todo.pop()
+        if v in seen:
+            continue
+        seen.add(v)
+        if v in read:
+            return True
+        if v.op is None:
+            return True  # an argument, or carried by a loop
+        if v.op.prim.alias != "fresh" or v.op.prim in STORES or v.op.regions:
+            return True
+    return False
+
+
 def emit_adjoint(
     fn: Function, name: str, *, split: int | None = None, params: list[str] | None = None, prelude: list[str] | None = None,
     result: Any = None,
 ) -> Emitted:  # fmt: skip
     """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
-    analysis = restore_inplace(fn, split=split is not None)
+    if split is not None:
+        own_what_the_pullback_reads(fn, split)
+    restore_inplace(fn, split=split is not None)
     simplify(fn)
     analysis = restore_inplace(fn, split=split is not None)
     return emit_function(fn, analysis, name, line_of=source_line, split=split, params=params, prelude=prelude, result=result)

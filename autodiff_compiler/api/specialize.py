@@ -375,14 +375,14 @@ class Dispatcher:
             return entry
 
     def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:
-        loaded = self.disk._restore(key, values)
-        if loaded is None:
-            return None
-        try:
-            entry = Entry(self.fn, *loaded)
-            return entry if entry.accepts(values) else None
-        except Exception:  # shapes that do not fit, arrays that overlap: the compiler says it best
-            return None
+        for lowered, run in self.disk._restore(key, values):
+            try:
+                entry = Entry(self.fn, lowered, run)
+                if entry.accepts(values):
+                    return entry
+            except Exception:  # shapes that do not fit, arrays that overlap: the compiler says it best
+                return None
+        return None
 
     def _to_front(self, names: tuple[str, ...], entry: Entry) -> None:
         # The order only saves time: no reason to wait while another thread compiles.

@@ -6,7 +6,7 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -123,8 +123,8 @@ class Transformed:
     def _key(self, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
         return persist.entry_key(self, self._dispatch.fn, names, values)
 
-    def _restore(self, key: str, values: tuple[Any, ...]) -> tuple[Lowered, Any] | None:
-        """What the disk holds for these arguments, if it is certain to be valid."""
+    def _restore(self, key: str, values: tuple[Any, ...]) -> Iterator[tuple[Lowered, Any]]:
+        """What the disk holds for these arguments."""
         return persist.load(key, self._dispatch.fn, values, self._rebuild)
 
     def _rebuild(self, source: str, objects: dict[str, Any], details: Any) -> Callable[..., Any]:
@@ -453,7 +453,7 @@ def as_cotangent(g: Any, r: Any) -> Any:
         if g.dtype.kind == "c" and r.dtype.kind == "f":
             raise ArgumentError("the cotangent of a real result is complex")
         return g.astype(r.dtype)[()] if np.ndim(r) == 0 and not isinstance(r, np.ndarray) else g.astype(r.dtype)
-    return g
+    return np.asarray(g)[()]
 
 
 def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:

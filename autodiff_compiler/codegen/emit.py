@@ -46,12 +46,12 @@ def emit_function(
     `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name; `result` formats the
     returned expressions. `split` is the number of leading results of a forward sweep; what follows becomes a nested ``pullback``.
     """
-    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()), split=split is not None)
+    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()), split=split)
     return emitter.run(name, prelude or [], params, result, split)
 
 
 class Emitter:
-    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str], split: bool = False):
+    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str], split: int | None = None):
         self.fn = fn
         self.body = fn.body
         self.analysis = analysis
@@ -59,6 +59,7 @@ class Emitter:
         self.lines: list[str] = []
         self.depth = 1
         self.inlined: dict[Op, Op | Region] = {}
+        self.split = split
         self.taken: set[Op] = set()  # printed as part of a loop's head
         self.weight: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
@@ -66,7 +67,7 @@ class Emitter:
         self.users: dict[Value, list[Op | Region]] = {}
         self._count(self.body)
         self._choose_inlined(self.body)
-        inner = {op for op in self.body.ops if op.tag == "derived"} if split else None
+        inner = {op for op in self.body.ops if op.tag == "derived"} if split is not None else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         self.maybe = self._maybe_undefined()
         self.printer = Printer(self.naming, self.inlined, self.maybe)
@@ -100,6 +101,8 @@ class Emitter:
                 continue
             v = op.results[0]
             (user,) = self.users[v]
+            if self.split is not None and op.tag != "derived" and self._in_pullback(v, user):
+                continue  # computed once, in the forward sweep
             if isinstance(user, Region):
                 if user is not self.body:
                     continue
@@ -126,6 +129,14 @@ class Emitter:
             self.reads[op] = reads
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
+
+    def _in_pullback(self, v: Value, user: Op | Region) -> bool:
+        """A use by the backward sweep that becomes a function of its own."""
+        if isinstance(user, Op):
+            while user.parent is not self.body:
+                user = user.parent.op  # type: ignore[union-attr, assignment]
+            return user.tag == "derived"
+        return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
     def _may_nest(self, op: Op) -> bool:
         if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim in STORES or op.prim in (STACK_NEW, opset.LIST_NEW):
@@ -228,6 +239,7 @@ class Emitter:
         stacks = [op.results[0] for op in forward if op.prim is STACK_NEW]
         saved = [self.naming.of(s) for s in stacks]
         # The pullback may be called again: it takes from copies of the stacks.
+        self.lines.append("")
         self.line(f"def pullback({', '.join(seeds + [f'{s}={s}' for s in saved])}):")
         self.depth += 1
         for s in saved:
@@ -236,6 +248,7 @@ class Emitter:
         shown = [self.printer.show(x) for x in exits[split:]]
         self.line("return " + bare(result(shown) if result else ", ".join(shown)))
         self.depth -= 1
+        self.lines.append("")
         self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, pullback")
 
     def line(self, text: str) -> None:

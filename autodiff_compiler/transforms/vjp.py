@@ -99,7 +99,8 @@ class Reverse:
                     t = type_of(out)
                     if not t.may_be_float:
                         continue
-                    t = Ty("any", None, t.dims) if t.kind != "array" else Ty("any", None, None)
+                    # The caller has given it the result's shape and dtype.
+                    t = cotangent_type(out) if t.kind == "array" and t.dims is not None else Ty("any", None, t.dims)
                     seed = body.param(t, f"{_hint(out) or 'out'}_bar")
                     new_params.append(seed)
                 if type(out) is Value and out in self.active:

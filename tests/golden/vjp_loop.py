@@ -16,23 +16,22 @@ arguments = (np.array([0.4, 0.9, 1.3]), 3)
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import sum_to
 
 
 def orbit_vjp(x, n):
+    x2 = x.copy()
     x_saved = []
-    x2 = x
     for _ in range(n):
         x_saved.append(x2)
-        x3 = np.sin(x2) * 1.1
-        x2 = x3
-    x4 = x2
+        x2 = np.sin(x2) * 1.1
+
     def pullback(x_bar, x_saved=x_saved):
         x_saved = list(x_saved)
-        x_bar2 = sum_to(x_bar, x)
+        x_bar2 = x_bar
         # adjoint of line 9: for _ in range(n):
-        for x5 in reversed(x_saved):
+        for x3 in reversed(x_saved):
             # adjoint of line 10: x = np.sin(x) * 1.1
-            x_bar2 = x_bar2 * 1.1 * np.cos(x5)
+            x_bar2 = x_bar2 * 1.1 * np.cos(x3)
         return (x_bar2.copy(),)
-    return x4.copy(), pullback
+
+    return x2.copy(), pullback
