@@ -1,7 +1,7 @@
 """The few helpers that emitted code may call, and the eager meaning of the operations that only the compiler makes.
 
-Emitted code prints most of these as plain NumPy (``set`` as a store, ``spread`` as ``np.broadcast_to`` ...); it calls one of them by
-name only where the shapes were not known when it was compiled.
+Emitted code prints most of these as plain NumPy (``set`` as a store, ``spread`` as ``np.broadcast_to`` ...); it calls
+one of them by name only where the shapes were not known when it was compiled.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def test_limit_gives_this_error(limit: tuple[str, str, str], tmp_path: Path) -> 
     text = "import numpy as np\nimport autodiff_compiler as ad\n\n" + code
     path.write_text(text)
     namespace: dict[str, Any] = {"__name__": "example", "__file__": str(path)}
-    with pytest.raises(Exception) as caught:  # noqa: PT011: the type is in the text
+    with pytest.raises(Exception) as caught:
         exec(compile(text, str(path), "exec"), namespace)
     message = f"{type(caught.value).__name__}\n{caught.value}".replace(str(path), "example.py")
     assert message.strip() == expected.strip()

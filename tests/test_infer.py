@@ -1,4 +1,5 @@
-"""Inferred types are true of what NumPy returns: at other sizes than those seen, with axes of length 1 and 0, for all kinds of operands."""
+"""Inferred types are true of what NumPy returns: at other sizes than those seen, with axes of length 1 and 0, for all
+kinds of operands."""
 
 from __future__ import annotations
 

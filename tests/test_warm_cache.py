@@ -1,7 +1,7 @@
 """The disk cache between processes: an entry is used where nothing changed, and never where anything did.
 
-Each program is run in processes of its own, over one cache folder. ``COMPILED`` counts what was lowered, so that a test sees whether
-an entry was used.
+Each program is run in processes of its own, over one cache folder. ``COMPILED`` counts what was lowered, so that a test
+sees whether an entry was used.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def test_used_and_bit_identical(project: Project) -> None:
     assert project.run("import os; os.chdir('/')\n" + CALL) == (0, first)
 
 
-# What a module is before and after a change, the expression evaluated, its two values, and whether the change must compile anew (a
-# number that changed is fetched at the call).
+# What a module is before and after a change, the expression evaluated, its two values, and whether the change must
+# compile anew (a number that changed is fetched at the call).
 CHANGES: dict[str, tuple[str, str, str, Any, Any]] = {
     "the function": ("def f(x): return x * x", "def f(x): return x * x * x", "ad.grad(m.f)(2.0)", 4.0, 12.0),
     "a helper": (
@@ -294,15 +294,26 @@ def test_other_arguments(project: Project) -> None:
     calls = ["(np.ones(3))", "(np.ones(3, np.float32))", "(np.ones((3, 1)))", "(np.ones((1, 3)))", "(2.0)", "(np.float32(2.0))", "(2.0, 3.0)",
              "(2.0, y=3)", "(np.ones(3), np.ones(3))", "(np.ones(7))"]  # fmt: skip
     script = "import m\nprint([(type(r), getattr(r, 'dtype', None), np.shape(r), np.sum(r)) for r in ("
-    script += ", ".join(f"ad.grad(m.f){c}" for c in calls) + ")] and [str(r) for r in (" + ", ".join(f"ad.grad(m.f){c}" for c in calls) + ")])"
+    script += (
+        ", ".join(f"ad.grad(m.f){c}" for c in calls)
+        + ")] and [str(r) for r in ("
+        + ", ".join(f"ad.grad(m.f){c}" for c in calls)
+        + ")])"
+    )
     first = project.run(script)
     assert project.run(script) == first
-    assert project.run(script.replace("print([", "print([0 for _ in COMPILED] or [").replace("COMPILED]", "COMPILED[:0]]")) == first
+    assert (
+        project.run(script.replace("print([", "print([0 for _ in COMPILED] or [").replace("COMPILED]", "COMPILED[:0]]"))
+        == first
+    )
 
 
 def test_rebinding_is_seen_after_a_load(project: Project) -> None:
     project.write("m.py", "def h(x): return x * x\ndef k(x): return 3 * x\nc = 2.0\ndef f(x): return h(x) * c")
-    script = "import m\ng = ad.grad(m.f)\nout = [g(2.0)]\nm.h = m.k\nout.append(g(2.0))\nm.c = 5.0\nout.append(g(2.0))\n" + SHOW.format("out")
+    script = (
+        "import m\ng = ad.grad(m.f)\nout = [g(2.0)]\nm.h = m.k\nout.append(g(2.0))\nm.c = 5.0\nout.append(g(2.0))\n"
+        + SHOW.format("out")
+    )
     assert project.run(script) == (2, [8.0, 6.0, 15.0])
     assert project.run(script)[1] == [8.0, 6.0, 15.0]
 
@@ -379,7 +390,9 @@ def test_rules_of_users_turn_it_off(project: Project) -> None:
     project.write("m.py", "import numpy as np\ndef h(x): return x * x\ndef f(x): return h(x)")
     script = "import m\n" + SHOW.format("ad.grad(m.f)(2.0)")
     assert project.run(script) == (1, 4.0)
-    registered = "import m\nad.primitive(m.h)\nad.elementwise(m.h, lambda out, x: 7.0)\n" + SHOW.format("ad.grad(m.f)(2.0)")
+    registered = "import m\nad.primitive(m.h)\nad.elementwise(m.h, lambda out, x: 7.0)\n" + SHOW.format(
+        "ad.grad(m.f)(2.0)"
+    )
     assert project.run(registered) == (1, 7.0)
     assert project.run(script) == (0, 4.0)
 

@@ -1,7 +1,7 @@
 """Activity analysis: which values carry a derivative from the inputs to the outputs.
 
-A value is *varied* if it depends differentiably on an input of interest, *useful* if an output depends differentiably on it, *active* if
-both (Hascoet and Pascual 2013, section 4). Control flow is solved to a fixpoint.
+A value is *varied* if it depends differentiably on an input of interest, *useful* if an output depends differentiably
+on it, *active* if both (Hascoet and Pascual 2013, section 4). Control flow is solved to a fixpoint.
 """
 
 from __future__ import annotations

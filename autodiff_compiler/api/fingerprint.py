@@ -1,7 +1,7 @@
 """What identifies a function, class or module in another process: a text that differs when its code does.
 
-A function is identified by the text it was read from and by its compiled code. Both are needed: the compiler reads the text, and only
-the code says which of the functions on a line it is, or that a file was edited after it was imported.
+A function is identified by the text it was read from and by its compiled code. Both are needed: the compiler reads the
+text, and only the code says which of the functions on a line it is, or that a file was edited after it was imported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def fingerprint(obj: Any) -> str:
     if isinstance(obj, types.FunctionType):
         return "function " + function_print(obj)
     if isinstance(obj, types.MethodType):
-        return f"method {function_print(obj.__func__)}" if isinstance(obj.__func__, types.FunctionType) else _give_up(obj)
+        return (
+            f"method {function_print(obj.__func__)}" if isinstance(obj.__func__, types.FunctionType) else _give_up(obj)
+        )
     if isinstance(obj, types.ModuleType):
         if sys.modules.get(obj.__name__) is obj:
             return f"module {obj.__name__}"
@@ -68,7 +70,11 @@ def function_print(fn: types.FunctionType) -> str:
     """Identifies the code of a Python function: not what its globals, closure cells and defaults hold."""
     code = fn.__code__
     return digest(
-        fn.__qualname__, _text(fn), *_code_parts(code), str(len(fn.__defaults__ or ())), repr(sorted(fn.__kwdefaults__ or ()))
+        fn.__qualname__,
+        _text(fn),
+        *_code_parts(code),
+        str(len(fn.__defaults__ or ())),
+        repr(sorted(fn.__kwdefaults__ or ())),
     )
 
 
@@ -122,7 +128,11 @@ def _member(value: Any) -> str:
         return "property " + " ".join(_member(f) for f in (value.fget, value.fset, value.fdel))
     if isinstance(value, functools.cached_property):
         return "cached " + _member(value.func)
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and type(value).__module__ == "builtins":
+    if (
+        value is None
+        or isinstance(value, (bool, int, float, complex, str, bytes))
+        and type(value).__module__ == "builtins"
+    ):
         return _constant(value)
     if isinstance(value, tuple) and all(isinstance(x, (str, int)) for x in value):
         return repr(value)
@@ -140,7 +150,8 @@ def _field(f: dataclasses.Field[Any]) -> str:
 
 
 def import_name(obj: Any) -> tuple[str, str] | None:
-    """The module and the name under which something of NumPy, the standard library or this package is found; None for all else."""
+    """The module and the name under which something of NumPy, the standard library or this package is found; None for
+    all else."""
     if isinstance(obj, types.ModuleType):
         return (obj.__name__, "") if _is_known(obj.__name__) and sys.modules.get(obj.__name__) is obj else None
     try:

@@ -1,7 +1,7 @@
 """Gradients taken inside a function that is itself being compiled: ``ad.grad(f)(x)`` in user code.
 
-The call is lowered into a region of its own, that region is differentiated by the one reverse transform, and the result is spliced in where the
-call stands. So any mix of derivatives nests, to any order.
+The call is lowered into a region of its own, that region is differentiated by the one reverse transform, and the result
+is spliced in where the call stands. So any mix of derivatives nests, to any order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from ..ir.rewrite import replace_values
 from . import pipeline
 
 
-def lower_call(interp: Any, callee: Any, argnums: Any, keep_value: bool, what: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def lower_call(
+    interp: Any, callee: Any, argnums: Any, keep_value: bool, what: str, args: list[Any], kwargs: dict[str, Any]
+) -> Any:
     """The abstract result of calling the gradient of the abstract function `callee`."""
     loc = interp.builder.loc
     node = ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
@@ -66,7 +68,9 @@ def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], 
             return which
         raise ArgumentError(f"{what}: pass the argument {which!r} by keyword here", interp.builder.loc)
     if which >= len(args):
-        raise ArgumentError(f"{what}: argnums is {which}, but {len(args)} positional arguments were given", interp.builder.loc)
+        raise ArgumentError(
+            f"{what}: argnums is {which}, but {len(args)} positional arguments were given", interp.builder.loc
+        )
     return which
 
 
@@ -77,7 +81,9 @@ def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str) -
         value = interp.operand(av)
         t = type_of(value)
         if not t.may_be_float:
-            raise IntegerArgumentError(f"{what}: the argument is {t}, not a float", interp.builder.loc, "pass it as a float")
+            raise IntegerArgumentError(
+                f"{what}: the argument is {t}, not a float", interp.builder.loc, "pass it as a float"
+            )
         param = region.param(t, value.hint if type(value) is Value else "x")
         actual.append(value)
         return interp.fresh(param) if kind is Ref else param

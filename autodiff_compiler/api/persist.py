@@ -1,9 +1,9 @@
 """Compiled entries as text on disk: what a dispatcher needs to use emitted source without lowering the function again.
 
-An entry is a line of JSON and the emitted source. The JSON holds the inputs and guards of the lowering, whose paths start at arguments
-and at functions. Functions, classes and objects stand in a table: each with the way to it from the live function, and with its
-fingerprint. A loaded entry is used only if every one of them is found and is what it was. Then its guards hold the live objects, exactly
-as if it had been compiled in this process.
+An entry is a line of JSON and the emitted source. The JSON holds the inputs and guards of the lowering, whose paths
+start at arguments and at functions. Functions, classes and objects stand in a table: each with the way to it from the
+live function, and with its fingerprint. A loaded entry is used only if every one of them is found and is what it was.
+Then its guards hold the live objects, exactly as if it had been compiled in this process.
 
 What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
 """
@@ -74,7 +74,8 @@ def _constant(x: Any) -> Any:
 
 
 class _Writer:
-    """Collects the objects that an entry refers to: number k is reached by ``rows[k][0]`` and has the fingerprint ``rows[k][1]``."""
+    """Collects the objects that an entry refers to: number k is reached by ``rows[k][0]`` and has the fingerprint
+    ``rows[k][1]``."""
 
     def __init__(self, root: Any, args: tuple[Any, ...]):
         self.args = args
@@ -214,7 +215,14 @@ def _input_row(writer: _Writer, item: Input) -> list[Any]:
     dims = item.type.dims
     assert dims is not None
     lengths = [[d.root, d.off] if isinstance(d, Dim) else d for d in dims]
-    return [writer.path(item.path), item.name, shown, item.hidden, lengths, None if item.shape is None else list(item.shape)]
+    return [
+        writer.path(item.path),
+        item.name,
+        shown,
+        item.hidden,
+        lengths,
+        None if item.shape is None else list(item.shape),
+    ]
 
 
 def _read_input(reader: _Reader, row: list[Any]) -> Input:
@@ -296,9 +304,16 @@ def _signature(x: Any) -> str:
 
 
 def store(
-    key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], source: str, objects: dict[str, Any], details: tuple[Any, ...] | None
+    key: str,
+    fn: Any,
+    lowered: Lowered,
+    values: tuple[Any, ...],
+    source: str,
+    objects: dict[str, Any],
+    details: tuple[Any, ...] | None,
 ) -> None:
-    """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count, seeded)."""
+    """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count,
+    seeded)."""
     try:
         writer = _Writer(fn, values)
         guards = [writer.guard(g) for g in lowered.guards]
@@ -307,7 +322,10 @@ def store(
             # Each function whose text went into the code has to be found again, to see whether it changed.
             writer.known(inlined)
         bound = {name: writer.known(obj) for name, obj in objects.items()}
-        constraints = [[[d.root, d.off] if isinstance(d, Dim) else d for d in pair] for pair in lowered.function.body.dims.constraints]
+        constraints = [
+            [[d.root, d.off] if isinstance(d, Dim) else d for d in pair]
+            for pair in lowered.function.body.dims.constraints
+        ]
         header = {
             "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "constraints": constraints,
             "params": lowered.params, "no_alias": lowered.no_alias,
@@ -324,8 +342,8 @@ def store(
 
 
 def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> Iterator[tuple[Lowered, Any]]:
-    """The entries under the key that may be valid for these arguments: what was lowered, as far as calls need it, and the compiled
-    function.
+    """The entries under the key that may be valid for these arguments: what was lowered, as far as calls need it, and
+    the compiled function.
 
     ``build(source, objects, details)`` makes the function from the emitted source.
     """

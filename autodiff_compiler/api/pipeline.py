@@ -19,7 +19,9 @@ def source_line(loc: Loc) -> str:
     return linecache.getline(loc.file, loc.line)
 
 
-def adjoint(fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None) -> Function:
+def adjoint(
+    fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None
+) -> Function:
     """The simplified adjoint of a function; see `transforms.vjp.differentiate`."""
     out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results)
     simplify(out)
@@ -49,7 +51,13 @@ def already_like(g: Any, x: Value) -> bool:
         return tg.is_scalar and tg.dtype is not None and tx.dtype is not None and tg.dtype.kind == tx.dtype.kind
     if tx.kind == "generic":
         return tg.kind == "generic" and tg.dtype == tx.dtype and tx.dtype is not None
-    return tg.kind == tx.kind == "array" and tg.dtype == tx.dtype and tx.dtype is not None and tx.dims is not None and bool(tx.dims)
+    return (
+        tg.kind == tx.kind == "array"
+        and tg.dtype == tx.dtype
+        and tx.dtype is not None
+        and tx.dims is not None
+        and bool(tx.dims)
+    )
 
 
 def own_what_the_pullback_reads(fn: Function, results: int) -> None:
@@ -110,7 +118,8 @@ def free_exits(region: Region) -> set[Value]:
 
 
 def _shared_with(out: Value, read: set[Value]) -> bool:
-    """`out` may share memory with something that the pullback reads; stores and views are followed back, all else is fresh."""
+    """`out` may share memory with something that the pullback reads; stores and views are followed back, all else is
+    fresh."""
     seen: set[Value] = set()
     todo = [out]
     while todo:
@@ -137,4 +146,6 @@ def emit_adjoint(
     restore_inplace(fn, split=split is not None)
     simplify(fn)
     analysis = restore_inplace(fn, split=split is not None)
-    return emit_function(fn, analysis, name, line_of=source_line, split=split, params=params, prelude=prelude, result=result)
+    return emit_function(
+        fn, analysis, name, line_of=source_line, split=split, params=params, prelude=prelude, result=result
+    )

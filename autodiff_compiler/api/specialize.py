@@ -9,16 +9,20 @@ they cost one hash.
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import AliasError, ArgumentError, AutodiffError
 from ..frontend import Guard, Lowered, bind_arguments, key_of
-from ..ir.types import Dim, DimLike
+from ..ir.core import Function, Region
+from ..ir.types import Dim, DimLike, Dims
 from ..tree import flatten
 
 MAX_ENTRIES = 128
@@ -362,17 +366,23 @@ class Dispatcher:
             key = None if self.disk is None else self.disk._key(names, values)
             entry = None if key is None else self._from_disk(key, values)
             if entry is None:
-                positional, keywords = split_arguments(self.fn, list(names), values)
-                lowered = self.lower(positional, keywords)
-                run = self.compile_entry(lowered, positional, keywords)
-                entry = Entry(self.fn, lowered, run)
-                if key is not None:
-                    self.disk._keep(key, lowered, values, run)
+                with collector_paused():
+                    entry = self._compiled(names, values, key)
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
             self._to_front(names, entry)
             return entry
+
+    def _compiled(self, names: tuple[str, ...], values: tuple[Any, ...], key: str | None) -> Entry:
+        positional, keywords = split_arguments(self.fn, list(names), values)
+        lowered = self.lower(positional, keywords)
+        run = self.compile_entry(lowered, positional, keywords)
+        if key is not None:
+            self.disk._keep(key, lowered, values, run)
+        # Of the IR, calls need only which lengths have to agree.
+        dims = Dims(constraints=lowered.function.body.dims.constraints)
+        return Entry(self.fn, replace(lowered, function=Function(lowered.function.name, Region(dims))), run)
 
     def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:
         for lowered, run in self.disk._restore(key, values):
@@ -396,6 +406,19 @@ class Dispatcher:
                 self.lock.release()
         if self.simple and list(names) == self.positional[: len(names)]:
             self.fronts[len(names)] = entry.call
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the cyclic garbage collector, which would look through the growing IR again and again: half of the time of a long
+    compilation, for nothing, as the IR is in use."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _found(*leaves: Any) -> None:

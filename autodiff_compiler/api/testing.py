@@ -17,8 +17,9 @@ def check_grads(
 ) -> None:  # fmt: skip
     """Check the derivatives of `f` at `args` against central differences along random directions, up to `order`.
 
-    Every float leaf of `args` is perturbed. Tolerances default to 1e-5 for float64 and 2e-2 for lower precision. Raises AssertionError that names the order and
-    both numbers. The check is that of a random projection: ``<pullback(u), v>`` against ``<u, (f(x + eps v) - f(x - eps v)) / 2 eps>``.
+    Every float leaf of `args` is perturbed. Tolerances default to 1e-5 for float64 and 2e-2 for lower precision. Raises
+    AssertionError that names the order and both numbers. The check is that of a random projection: ``<pullback(u), v>``
+    against ``<u, (f(x + eps v) - f(x - eps v)) / 2 eps>``.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -53,7 +54,9 @@ def _inner(a: Any, b: Any) -> float:
     return float(np.real(np.sum(np.asarray(a, np.result_type(a, np.float64)) * b)))
 
 
-def _check(f: Any, args: tuple[Any, ...], order: int, level: int, atol: float, rtol: float, eps: float, rng: Any) -> None:
+def _check(
+    f: Any, args: tuple[Any, ...], order: int, level: int, atol: float, rtol: float, eps: float, rng: Any
+) -> None:
     flat, tree = flatten(args)
     moving = [k for k, x in enumerate(flat) if _is_float(x)]
     out, pullback = vjp(f, *args)
@@ -68,7 +71,9 @@ def _check(f: Any, args: tuple[Any, ...], order: int, level: int, atol: float, r
         return flatten(f(*unflatten(tree, new)))[0]
 
     plus, minus = moved(1.0), moved(-1.0)
-    numeric = sum(_inner(u, (p - m) / (2 * eps)) for u, p, m, r in zip(cotangents, plus, minus, results) if _is_float(r))
+    numeric = sum(
+        _inner(u, (p - m) / (2 * eps)) for u, p, m, r in zip(cotangents, plus, minus, results) if _is_float(r)
+    )
     exact = sum(_inner(g, tangents[k]) for g, k in zip(back, moving))
     if not abs(exact - numeric) <= atol + rtol * max(abs(exact), abs(numeric)):
         raise AssertionError(f"order {level}: reverse mode gives {exact!r}, central differences {numeric!r}")

@@ -132,7 +132,9 @@ class Transformed:
 
     def _keep(self, key: str, lowered: Lowered, values: tuple[Any, ...], run: Any) -> None:
         details = getattr(run, "__autodiff_details__", None)
-        persist.store(key, self._dispatch.fn, lowered, values, run.__autodiff_source__, run.__autodiff_objects__, details)
+        persist.store(
+            key, self._dispatch.fn, lowered, values, run.__autodiff_source__, run.__autodiff_objects__, details
+        )
 
     # --- inside other functions that are being compiled -----------------------------------------------------------
 
@@ -215,7 +217,15 @@ def shift(tree: Any, by: int) -> Any:
 
 def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
     return Lowered(
-        fn, lowered.inputs, lowered.guards, out, lowered.sources, lowered.params, lowered.no_alias, lowered.stored, lowered.loc,
+        fn,
+        lowered.inputs,
+        lowered.guards,
+        out,
+        lowered.sources,
+        lowered.params,
+        lowered.no_alias,
+        lowered.stored,
+        lowered.loc,
         lowered.functions,
     )
 
@@ -231,14 +241,20 @@ def check_scalar(lowered: Lowered, what: Transformed) -> None:
     out = lowered.out
     name = _name_of(what.primal)
     if out[0] != "leaf":
-        described = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}.get(out[0], "an object")
+        described = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}.get(
+            out[0], "an object"
+        )
         raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result; {name} returns {described}", lowered.loc, "return one number, or use vjp"
+            f"{what.suffix} needs a scalar result; {name} returns {described}",
+            lowered.loc,
+            "return one number, or use vjp",
         )
     t = type_of(lowered.function.results[0])
     if t.kind == "list" or (t.dims is not None and len(t.dims) > 0):
         raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result; {name} returns {t}", lowered.loc, "sum it, or use vjp with a cotangent"
+            f"{what.suffix} needs a scalar result; {name} returns {t}",
+            lowered.loc,
+            "sum it, or use vjp with a cotangent",
         )
     if t.dtype is not None and t.dtype.kind not in "f":
         what_is = "complex" if t.dtype.kind == "c" else t.dtype.name
@@ -274,7 +290,9 @@ def differentiated(
     for which in chosen:
         if isinstance(which, str):
             if which not in names:
-                raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
+                raise ArgumentError(
+                    f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}"
+                )
             at = names.index(which)
         else:
             at = which if which >= 0 else which + len(names)
@@ -335,12 +353,15 @@ def grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]
 def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
     """The gradient of a function that returns a real scalar.
 
-    `fun` is an ordinary Python function on floats and NumPy arrays (and tuples, lists, dicts of them). `argnums`: the position or
-    name of the argument to differentiate by, or a sequence of them. The result, called with fun's arguments, returns the gradient in the
-    structure, shapes and dtypes of that argument; for a sequence, a tuple. Usable as ``@grad`` and ``@grad(argnums=...)``.
+    `fun` is an ordinary Python function on floats and NumPy arrays (and tuples, lists, dicts of them). `argnums`: the
+    position or name of the argument to differentiate by, or a sequence of them. The result, called with fun's
+    arguments, returns the gradient in the structure, shapes and dtypes of that argument; for a sequence, a tuple.
+    Usable as ``@grad`` and ``@grad(argnums=...)``.
 
-    Raises `NonScalarOutputError` if fun's result is no real scalar, `IntegerArgumentError` for an integer or bool argument,
-    `RuleLookupError` where no derivative rule is known, `UnsupportedError` and `AliasError` for code that cannot be differentiated safely.
+    Raises `NonScalarOutputError` if fun's result is no real scalar, `IntegerArgumentError` for an integer or bool
+    argument,
+    `RuleLookupError` where no derivative rule is known, `UnsupportedError` and `AliasError` for code that cannot be
+    differentiated safely.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -440,7 +461,11 @@ def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[i
     """The leaves of a cotangent, checked against the results' shapes."""
     leaves, _ = flatten(cotangent)
     if count_leaves(out) != len(leaves):
-        raise ArgumentError(f"the cotangent has {len(leaves)} leaves, the result {count_leaves(out)}", None, "give it the result's structure")
+        raise ArgumentError(
+            f"the cotangent has {len(leaves)} leaves, the result {count_leaves(out)}",
+            None,
+            "give it the result's structure",
+        )
     for g, r in zip(leaves, results):
         if np.shape(g) != np.shape(r):
             raise ArgumentError(f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}")
@@ -457,7 +482,8 @@ def as_cotangent(g: Any, r: Any) -> Any:
 
 
 def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The value of ``fun(*args)`` and its pullback, from a cotangent of the result to a tuple with one cotangent per argument.
+    """The value of ``fun(*args)`` and its pullback, from a cotangent of the result to a tuple with one cotangent per
+    argument.
 
     The cotangent has the result's structure and shapes. The pullback may be called any number of times.
 
@@ -477,7 +503,9 @@ def _pullback_of(fun: Any, count: int) -> _Pullback:
     found = _pullbacks.get(key)
     if found is None:
         with _pullbacks_lock:
-            found = _pullbacks.setdefault(key, _Pullback(fun, tuple(range(count))))  # keeps the parts alive, and so their ids
+            found = _pullbacks.setdefault(
+                key, _Pullback(fun, tuple(range(count)))
+            )  # keeps the parts alive, and so their ids
             while len(_pullbacks) > 256:
                 del _pullbacks[next(iter(_pullbacks))]
     return found

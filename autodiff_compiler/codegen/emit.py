@@ -43,15 +43,23 @@ def emit_function(
 ) -> Emitted:
     """The source of a function that computes `fn`.
 
-    `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name; `result` formats the
-    returned expressions. `split` is the number of leading results of a forward sweep; what follows becomes a nested ``pullback``.
+    `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name;
+    `result` formats the returned expressions. `split` is the number of leading results of a forward sweep; what follows
+    becomes a nested ``pullback``.
     """
     emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()), split=split)
     return emitter.run(name, prelude or [], params, result, split)
 
 
 class Emitter:
-    def __init__(self, fn: Function, analysis: Any, line_of: Callable[[Loc], str] | None, reserved: set[str], split: int | None = None):
+    def __init__(
+        self,
+        fn: Function,
+        analysis: Any,
+        line_of: Callable[[Loc], str] | None,
+        reserved: set[str],
+        split: int | None = None,
+    ):
         self.fn = fn
         self.body = fn.body
         self.analysis = analysis
@@ -139,7 +147,13 @@ class Emitter:
         return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
     def _may_nest(self, op: Op) -> bool:
-        if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim in STORES or op.prim in (STACK_NEW, opset.LIST_NEW):
+        if (
+            op.regions
+            or op.prim.effects
+            or op.prim.nout != 1
+            or op.prim in STORES
+            or op.prim in (STACK_NEW, opset.LIST_NEW)
+        ):
             return False
         v = op.results[0]
         if self.use_count.get(v, 0) != 1:
@@ -195,8 +209,10 @@ class Emitter:
                 elif op.prim is LOOP:
                     inner = op.regions[0]
                     for k, init in enumerate(op.args[1]):
-                        if init is UNDEF or (type(init) is Value and init in maybe) or (
-                            type(inner.exit[k + 1]) is Value and inner.exit[k + 1] in maybe
+                        if (
+                            init is UNDEF
+                            or (type(init) is Value and init in maybe)
+                            or (type(inner.exit[k + 1]) is Value and inner.exit[k + 1] in maybe)
                         ):
                             maybe.add(inner.params[k + 1])
                             maybe.add(op.results[k])
@@ -264,7 +280,11 @@ class Emitter:
             return
         derived = op.tag == "derived"
         key = (op.loc.file, op.loc.line, derived)
-        if key == self.commented or not derived or op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
+        if (
+            key == self.commented
+            or not derived
+            or op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY)
+        ):
             return
         self.commented = key
         text = self.line_of(op.loc).strip()
@@ -298,7 +318,11 @@ class Emitter:
                 self.line(text)
             else:
                 names = ", ".join(self.naming.of(r) if self.use_count.get(r, 0) else "_" for r in op.results)
-                if op.prim in AUGMENTED and op.results[0].type.is_scalar and self.naming.same(op.results[0], op.args[0]):
+                if (
+                    op.prim in AUGMENTED
+                    and op.results[0].type.is_scalar
+                    and self.naming.same(op.results[0], op.args[0])
+                ):
                     self.line(f"{names} {op.prim.name}= {show(op.args[1])}")
                 else:
                     self.line(f"{names} = {text}")
@@ -340,14 +364,23 @@ class Emitter:
         """``= v``, or ``-= u`` where v is the present part less u."""
         base, path, v = op.args
         inner = v.op if type(v) is Value else None
-        if inner is not None and inner in self.inlined and inner.prim.name in ("+", "-", "*", "/") and len(inner.args) == 2:
+        if (
+            inner is not None
+            and inner in self.inlined
+            and inner.prim.name in ("+", "-", "*", "/")
+            and len(inner.args) == 2
+        ):
             part = inner.args[0]
             whole = part is base and opset.is_whole(path)
             again = (
                 type(part) is Value and part.op is not None and part.op in self.inlined and part.op.prim is GET
                 and part.op.args[0] is base and structural_key(part.op.args[1]) == structural_key(path)
             )  # fmt: skip
-            if (whole or again) and base.type.kind == "array" and inner.results[0].type.dtype == base.type.dtype is not None:
+            if (
+                (whole or again)
+                and base.type.kind == "array"
+                and inner.results[0].type.dtype == base.type.dtype is not None
+            ):
                 if opset.is_plain_path(path):
                     return f"{inner.prim.name}= {self.printer.show(inner.args[1])}"
         return f"= {self.printer.show(v)}"
@@ -387,7 +420,8 @@ class Emitter:
         return self.use_count.get(owner.results[owner.regions[0].params.index(target) - 1], 0) > 0
 
     def emit_if(self, op: Op, finish: Callable[[Region], bool] | None = None) -> None:
-        """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch jumps."""
+        """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch
+        jumps."""
         then, orelse = op.regions
         cond = self.printer.show(op.args[0])
         texts = []
@@ -481,7 +515,8 @@ class Emitter:
         self.assign(list(zip(results, body.params[1:])))
 
     def _over_saved(self, op: Op) -> str:
-        """``for x in reversed(x_saved)``, where each trip begins with what one trip of the forward sweep saved, and nothing else did."""
+        """``for x in reversed(x_saved)``, where each trip begins with what one trip of the forward sweep saved, and
+        nothing else did."""
         body = op.regions[0]
         if op.parent is not self.body or self.use_count.get(body.params[0], 0) or op.tag != "derived":
             return ""
@@ -497,7 +532,13 @@ class Emitter:
             stack = pop.args[0]
             pushes = [u for u in self.users.get(stack, ()) if isinstance(u, Op) and u.prim is PUSH]
             others = [u for u in self.users.get(stack, ()) if u is not pop and u not in pushes]
-            if others or len(pushes) != 1 or pushes[0].parent is None or stack.op is None or stack.op.parent is not self.body:
+            if (
+                others
+                or len(pushes) != 1
+                or pushes[0].parent is None
+                or stack.op is None
+                or stack.op.parent is not self.body
+            ):
                 return ""
             site = pushes[0].parent
             while site.op is not None and site.op.prim is IF:
@@ -509,7 +550,9 @@ class Emitter:
             return ""
         self.taken.update(pops)
         stacks = [f"reversed({self.naming.of(pop.args[0])})" for pop in pops]
-        names = ", ".join(self.naming.of(pop.results[0]) if self.use_count.get(pop.results[0], 0) else "_" for pop in pops)
+        names = ", ".join(
+            self.naming.of(pop.results[0]) if self.use_count.get(pop.results[0], 0) else "_" for pop in pops
+        )
         return f"for {names} in {stacks[0] if len(stacks) == 1 else 'zip(' + ', '.join(stacks) + ')'}:"
 
     def _next_trip(self, op: Op, count_trips: bool) -> None:
@@ -621,7 +664,11 @@ def _decides(region: Region, code: Any) -> bool:
 
 def bare(text: str) -> str:
     """A tuple without its parentheses."""
-    return text[1:-1] if text[:1] == "(" and text[-1:] == ")" and _balanced(text[1:-1]) and text[-2] != "," and "," in text else text
+    return (
+        text[1:-1]
+        if text[:1] == "(" and text[-1:] == ")" and _balanced(text[1:-1]) and text[-2] != "," and "," in text
+        else text
+    )
 
 
 def _balanced(text: str) -> bool:
@@ -635,5 +682,3 @@ def _balanced(text: str) -> bool:
 
 def _hashable(x: Any) -> bool:
     return type(x) is Value or x is UNDEF
-
-

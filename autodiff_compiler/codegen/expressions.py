@@ -270,7 +270,10 @@ def _cast(p: Printer, op: Op) -> tuple[str, int]:
         if t.is_scalar:
             return f"{p.show(dtype)}({p.show(g)})", ATOM
     p.helpers.add("cast")
-    return f"cast({p.show(g)}, {'np.dtype(' + p.show(dtype) + ')' if isinstance(dtype, np.dtype) else p.show(dtype)})", ATOM
+    return (
+        f"cast({p.show(g)}, {'np.dtype(' + p.show(dtype) + ')' if isinstance(dtype, np.dtype) else p.show(dtype)})",
+        ATOM,
+    )
 
 
 def _format(p: Printer, op: Op) -> tuple[str, int]:

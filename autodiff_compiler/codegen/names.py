@@ -6,6 +6,7 @@ the branches of an ``if`` that do not read the value, and reaching to the end of
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 import builtins
 import keyword
 from typing import Any
@@ -45,6 +46,7 @@ class Naming:
         self.group: dict[Value, Group] = {}
         self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved}
         self.fixed = set(self.taken)
+        self.busy: dict[str, list[Interval]] = {}  # by name: when it is in use
         self._make_groups(body)
         self._coalesce(body)
         self._name()
@@ -158,7 +160,7 @@ class Naming:
         if type(a) is not Value or type(b) is not Value or a not in self.group or b not in self.group:
             return
         ga, gb = self.group[a], self.group[b]
-        if ga is gb or ga.nested != gb.nested or (not force and _overlap(ga.spans, gb.spans)):
+        if ga is gb or ga.nested != gb.nested or (not force and _meet(_merged(ga.spans), gb.spans)):
             return
         if not force and _is_derived(a) != _is_derived(b):
             return  # a cotangent does not go by the name of a primal value, nor the other way round
@@ -207,12 +209,18 @@ class Naming:
         if not stem.isidentifier():
             stem = "t"
         name, n = stem, 1
+        spans = _merged(group.spans)
         while True:
             others = self.taken.get(name)
             if others is None or (
-                name not in self.fixed and not any(o.nested != group.nested or _overlap(o.spans, group.spans) for o in others)
+                name not in self.fixed
+                and all(o.nested == group.nested for o in others[:1])  # so it is for all of them
+                and not _meet(self.busy[name], spans)
             ):
                 self.taken.setdefault(name, []).append(group)
+                busy = self.busy.setdefault(name, [])
+                for span in spans:
+                    insort(busy, span)
                 return name
             n += 1
             name = f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
@@ -237,8 +245,24 @@ def _stem_of(v: Value) -> str:
     return "t"
 
 
-def _overlap(a: list[Interval], b: list[Interval]) -> bool:
-    return any(s < f and t < e for s, e in a for t, f in b)
+def _merged(spans: list[Interval]) -> list[Interval]:
+    """The same time, in order, as intervals that do not overlap."""
+    out: list[Interval] = []
+    for s, e in sorted(spans):
+        if out and s < out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], e))
+        else:
+            out.append((s, e))
+    return out
+
+
+def _meet(busy: list[Interval], spans: list[Interval]) -> bool:
+    """Whether an interval overlaps one of `busy`, which are in order and do not overlap, so that their ends are in order too."""
+    for s, e in spans:
+        k = bisect_left(busy, (e,))
+        if k and busy[k - 1][1] > s:
+            return True
+    return False
 
 
 __all__ = ["Naming", "UNDEF"]

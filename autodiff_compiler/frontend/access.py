@@ -457,7 +457,11 @@ class Access(Core):
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):
                 return self.axis_length(x, 0, node)
             if x.type == ANY and av.cell not in self.cells.numpy:
-                self.fail("it is not known what this is, so neither is its length", node, "make a list or an array of it first")
+                self.fail(
+                    "it is not known what this is, so neither is its length",
+                    node,
+                    "make a list or an array of it first",
+                )
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
             method = self.type_attribute(av, "__len__")

@@ -184,7 +184,9 @@ class Calls(Loops):
             k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
         }
         if _writes(obj):
-            self.fail(f"{name} writes into its argument", node, "write the store as a statement: x[...] = ..., x += ...")
+            self.fail(
+                f"{name} writes into its argument", node, "write the store as a statement: x[...] = ..., x += ..."
+            )
         numeric = _is_numeric(obj)
         if not numeric:
             # It may write into what it is given: it gets copies, and what the originals hold then is not known.

@@ -5,8 +5,9 @@ plain Python constants. Control flow:
 
 ``if(cond)``          regions ``then, else`` without parameters; each region's `exit` gives the results.
 ``loop(range, inits)``  `range` is ``(start, stop, step)`` or ``None`` (an endless loop). The one region has parameters
-                      ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends the loop at
-                      once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means the range ran out.
+                      ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends
+                      the loop at once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means
+                      the range ran out.
 """
 
 from __future__ import annotations
@@ -122,11 +123,9 @@ class Op:
     def result(self) -> Value:
         return self.results[0]
 
-    def operands(self) -> Iterator[Value]:
+    def operands(self) -> list[Value]:
         """Every value that the operation itself reads (its regions' reads are theirs)."""
-        yield from leaves(self.args)
-        if self.kwargs:
-            yield from leaves(self.kwargs)
+        return leaves((*self.args, self.kwargs)) if self.kwargs else leaves(self.args)
 
     def __repr__(self) -> str:
         return f"<op {self.prim.name}>"
@@ -174,18 +173,32 @@ class Function:
         return self.body.exit
 
 
-def leaves(arg: Any) -> Iterator[Value]:
+def leaves(arg: Any) -> list[Value]:
     """The values in a nested argument, left to right."""
     if type(arg) is Value:
-        yield arg
-    elif isinstance(arg, (tuple, list)):
+        return [arg]
+    out: list[Value] = []
+    _add_leaves(arg, out)
+    return out
+
+
+def _add_leaves(arg: Any, out: list[Value]) -> None:
+    # Every pass comes through here: a list is filled several times faster than generators yield through each other.
+    if isinstance(arg, (tuple, list)):
         for item in arg:
-            yield from leaves(item)
+            if type(item) is Value:
+                out.append(item)
+            elif type(item) not in _PLAIN:
+                _add_leaves(item, out)
     elif isinstance(arg, slice):
-        yield from leaves((arg.start, arg.stop, arg.step))
+        _add_leaves((arg.start, arg.stop, arg.step), out)
     elif isinstance(arg, dict):
-        for item in arg.values():
-            yield from leaves(item)
+        _add_leaves(tuple(arg.values()), out)
+    elif type(arg) is Value:
+        out.append(arg)
+
+
+_PLAIN = frozenset({int, float, complex, bool, str, type(None)})
 
 
 def map_leaves(f: Callable[[Value], Any], arg: Any) -> Any:
@@ -309,7 +322,12 @@ class Builder:
         return op.results
 
     def loop(
-        self, range_: tuple[Any, Any, Any] | None, inits: tuple[Any, ...], body: Region, types: list[Ty], hints: list[str]
+        self,
+        range_: tuple[Any, Any, Any] | None,
+        inits: tuple[Any, ...],
+        body: Region,
+        types: list[Ty],
+        hints: list[str],
     ) -> list[Value]:
         """Append a loop; `types` and `hints` are those of the carried values only."""
         from .types import py_int

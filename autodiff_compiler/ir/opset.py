@@ -91,7 +91,14 @@ for _fn, (_name, _ufunc) in OPERATORS.items():
         total=_total_operator(_ufunc, _fn in _PARTIAL),
     )  # fmt: skip
 for _fn, (_name, _ufunc) in UNARY_OPERATORS.items():
-    define(_name, _fn, "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True, total=_total_operator(_ufunc, False))
+    define(
+        _name,
+        _fn,
+        "x",
+        infer=infer_ufunc(_ufunc, operator=True),
+        elementwise=True,
+        total=_total_operator(_ufunc, False),
+    )
 
 ADD, SUB, MUL, DIV = (PRIMS[f] for f in (operator.add, operator.sub, operator.mul, operator.truediv))
 NEG, EQ = PRIMS[operator.neg], PRIMS[operator.eq]
@@ -120,8 +127,9 @@ CONTAINS = define("in", operator.contains, "a, b", infer=_infer_bool)
 
 # --- reading and writing parts ----------------------------------------------------------------------------------------
 #
-# A path is a tuple of steps, each a tuple: ("index", items) with `items` a tuple of subscripts, ("transpose", axes or None),
-# or ("reshape", shape). ``get(a, (("index", (i,)), ("index", (j,))))`` is ``a[i][j]``. Only the last step may index with arrays.
+# A path is a tuple of steps, each a tuple: ("index", items) with `items` a tuple of subscripts, ("transpose", axes or
+# None), or ("reshape", shape). ``get(a, (("index", (i,)), ("index", (j,))))`` is ``a[i][j]``. Only the last step may
+# index with arrays.
 
 
 def _infer_get(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -228,6 +236,7 @@ ADDAT = define("addat", runtime.addat, "a, path, v", infer=_infer_same_as_first,
 # The whole of `a` increased by `v`, which has a's shape or broadcasts to it; a's shape and dtype are kept.
 ACCUM = define("accum", runtime.accum, "a, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
 
+
 def is_plain_path(path: tuple[Any, ...]) -> bool:
     """No part of the path can name an element twice, so adding is adding at each place once."""
     for step in path:
@@ -244,7 +253,10 @@ def is_plain_path(path: tuple[Any, ...]) -> bool:
 
 def is_whole(path: tuple[Any, ...]) -> bool:
     """The path names all of the array."""
-    return all(step[0] == "index" and all(i is Ellipsis or (type(i) is slice and i == slice(None)) for i in step[1]) for step in path)
+    return all(
+        step[0] == "index" and all(i is Ellipsis or (type(i) is slice and i == slice(None)) for i in step[1])
+        for step in path
+    )
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -259,11 +271,15 @@ def _infer_dim(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
 
 
 DIM = define("dim", runtime.dim, "a, axis", infer=_infer_dim, total=lambda b, a, k: type_of(a[0]).dims is not None)
-SHAPE_OF = define("shape", runtime.shape, "a", infer=lambda b, a, k: SHAPE, total=lambda b, a, k: type_of(a[0]).kind != "any")
+SHAPE_OF = define(
+    "shape", runtime.shape, "a", infer=lambda b, a, k: SHAPE, total=lambda b, a, k: type_of(a[0]).kind != "any"
+)
 NDIM = define("ndim", runtime.ndim, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
 SIZE = define("size", runtime.size, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
 DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True)
-RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
+RANGE_LEN = define(
+    "range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True
+)
 LEN = define("len", len, "a", infer=lambda b, a, k: _infer_dim(b, (a[0], 0), k))
 
 
@@ -275,7 +291,8 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
     return Ty(x.kind, x.dtype if x.is_float else None, x.dims)
 
 
-# ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape and dtype only.
+# ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
+# and dtype only.
 SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
 
 
@@ -327,7 +344,9 @@ FULL_LIKE = define(
     unique=True,
 )  # fmt: skip
 # `a` itself if it is a real floating scalar, else a NonScalarOutputError.
-AS_SCALAR = define("as_scalar", runtime.as_scalar, "a", infer=lambda b, a, k: Ty("any", type_of(a[0]).dtype, ()), alias="view")
+AS_SCALAR = define(
+    "as_scalar", runtime.as_scalar, "a", infer=lambda b, a, k: Ty("any", type_of(a[0]).dtype, ()), alias="view"
+)
 # The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
 FINISH = define("finish", runtime.finish, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
 
@@ -352,11 +371,19 @@ def _infer_list_with(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return Ty("list", elem=v if t.elem is None else join_elements(t.elem, v, b.dims))
 
 
-LIST_NEW = define("list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe")
-LIST_APPEND = define("append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True)
-LIST_GET = define("list_get", runtime.list_get, "l, i", infer=lambda b, a, k: element(type_of(a[0]), b.dims), alias="maybe")
+LIST_NEW = define(
+    "list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe"
+)
+LIST_APPEND = define(
+    "append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True
+)
+LIST_GET = define(
+    "list_get", runtime.list_get, "l, i", infer=lambda b, a, k: element(type_of(a[0]), b.dims), alias="maybe"
+)
 LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_with, alias="maybe")
-LIST_ADDAT = define("list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True)
+LIST_ADDAT = define(
+    "list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True
+)
 LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_first, alias="maybe")
 
 STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_DROP})
@@ -367,7 +394,9 @@ PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (
 ASSERT = define("assert", runtime.check, "cond, message", nout=0, infer=lambda b, a, k: (), effects=True)
 RAISE = define("raise", runtime.raise_, "error", nout=0, infer=lambda b, a, k: (), effects=True)
 FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJECT)
-TUPLE = define("tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe")
+TUPLE = define(
+    "tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe"
+)
 
 
 def opaque(fn: Callable[..., Any], name: str) -> Prim:

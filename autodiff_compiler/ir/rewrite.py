@@ -23,13 +23,13 @@ SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
 }
 
 
-def content_operands(op: Op) -> Iterator[Value]:
+def content_operands(op: Op) -> list[Value]:
     """The values whose content, not only whose shape, the operation reads."""
-    skip = SHAPE_ONLY.get(op.prim, ())
-    for position, arg in enumerate(op.args):
-        if position not in skip:
-            yield from leaves(arg)
-    yield from leaves(op.kwargs)
+    skip = SHAPE_ONLY.get(op.prim)
+    if skip is None:
+        return op.operands()
+    kept = [arg for position, arg in enumerate(op.args) if position not in skip]
+    return leaves([*kept, op.kwargs])
 
 
 def region_of(value: Value) -> Region:

@@ -166,8 +166,8 @@ class Dims:
     counter: list[int] = field(default_factory=lambda: [0])
     # Lengths named once: slicing two axes of one length by one slice gives one length.
     memo: dict[Any, Dim] = field(default_factory=dict)
-    # At the top level: the roots of the arguments' axes, and the equalities between them that the program needs. The caller checks
-    # these once per new set of shapes, so the operations that need them may still be dropped.
+    # At the top level: the roots of the arguments' axes, and the equalities between them that the program needs. The
+    # caller checks these once per new set of shapes, so the operations that need them may still be dropped.
     arg_roots: set[int] = field(default_factory=set)
     constraints: list[tuple[DimLike, DimLike]] = field(default_factory=list)
 
@@ -231,7 +231,8 @@ class Dims:
     def unify(self, a: DimLike, b: DimLike) -> bool:
         """Record that `a` and `b` are equal here, as the operation at hand would raise otherwise.
 
-        True if something at run time still has to check it, that is if it is neither known nor a constraint on the arguments.
+        True if something at run time still has to check it, that is if it is neither known nor a constraint on the
+        arguments.
         """
         a, b = self.find(a), self.find(b)
         if a == b:

@@ -7,6 +7,7 @@ compute, called with IR values they build IR.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +16,9 @@ from typing import Any, TypeVar
 from ..errors import RuleLookupError
 from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims
-from ..ir.opset import PRIMS, lookup
+from ..ir.opset import PRIMS, apply, lookup
 from ..ir.types import ANY, Ty
-from .lib import guarded, times, unsupported
+from .lib import guarded, symbolic, times, unsupported
 
 Rule = Callable[..., Any]
 # ``partial(out, *args)``; None: identically zero; 1 or -1: plus or minus the cotangent itself.
@@ -207,12 +208,17 @@ def primitive(fn: F) -> F:
     for it.
 
     `fn` must compute a result from its arguments and do nothing else: not write to them, not read what changes
-    between calls.
+    between calls. Rules may call what is returned: there, with IR values, it is the operation.
     """
     _note(sys._getframe(1))
-    if lookup(fn) is None:
-        _define(fn)
-    return fn
+    prim = lookup(fn) or _define(fn)
+
+    @functools.wraps(fn)
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        return apply(fn, *args, **kwargs) if symbolic(args, kwargs) else fn(*args, **kwargs)
+
+    PRIMS[operation] = prim
+    return operation  # type: ignore[return-value]
 
 
 def _define(fn: Any) -> Prim:

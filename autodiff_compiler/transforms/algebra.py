@@ -1,7 +1,7 @@
 """Rewrites applied while an operation is built: each is sound for values, dtypes and shapes, or does not fire.
 
-They keep the adjoint free of ``1.0 * g``, of broadcasts that the next operation does anyway, and of reductions over axes that were never
-broadcast. A rewrite gets the operands and returns the replacement, or NotImplemented.
+They keep the adjoint free of ``1.0 * g``, of broadcasts that the next operation does anyway, and of reductions over
+axes that were never broadcast. A rewrite gets the operands and returns the replacement, or NotImplemented.
 """
 
 from __future__ import annotations
@@ -61,13 +61,16 @@ def _mul(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _regroup(b: Builder, x: Any, y: Any) -> Any:
-    """``a * (b * X)`` as ``(a * b) * X`` for numbers a, b: one pass over the array instead of two. For adjoints only."""
+    """``a * (b * X)`` as ``(a * b) * X`` for numbers a, b: one pass over the array instead of two. For adjoints
+    only."""
     for a, other in ((x, y), (y, x)):
         if not type_of(a).is_scalar or type(other) is not Value or other.op is None or other.op.prim is not MUL:
             continue
         for n, rest in (other.op.args, other.op.args[::-1]):
             both_literal = _literal(a) and _literal(n)
-            if not both_literal and (type_of(n).kind != "py" or type_of(a).kind != "py" or type_of(rest).kind != "array"):
+            if not both_literal and (
+                type_of(n).kind != "py" or type_of(a).kind != "py" or type_of(rest).kind != "array"
+            ):
                 continue
             if type(rest) is Value and rest.type.is_float and (rest.type.kind == "array" or both_literal):
                 return b.emit(MUL, b.emit(MUL, a, n), rest)
@@ -150,10 +153,19 @@ def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
     if type(other) is Value and t.is_float and t.kind == "array" and _covers(b, other, spread.type.dims):
         if t.dtype == spread.type.dtype:
             return b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
-    if _fits_into(b, t.dims, spread.type.dims) and t.kind == "array" and type_of(g).is_scalar and t.dtype == spread.type.dtype:
+    if (
+        _fits_into(b, t.dims, spread.type.dims)
+        and t.kind == "array"
+        and type_of(g).is_scalar
+        and t.dtype == spread.type.dtype
+    ):
         # ``spread(c, X) * row``: multiply the row, broadcast the product.
         return b.emit(SPREAD, b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g), like)
-    if t.is_scalar and type_of(g).is_scalar and (t.kind == "py" or type(other) is not Value or t.dtype == spread.type.dtype):
+    if (
+        t.is_scalar
+        and type_of(g).is_scalar
+        and (t.kind == "py" or type(other) is not Value or t.dtype == spread.type.dtype)
+    ):
         inner = b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
         assert SPREAD.infer is not None
         if SPREAD.infer(b, (inner, like), {}).dtype == spread.type.dtype:
@@ -204,7 +216,9 @@ def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
     key = structural_key(path)
     chain: list[Op] = []
     at = a
-    while type(at) is Value and at.op is not None and at.op.prim is ADDAT and at.op.parent is b.region and len(chain) < 8:
+    while (
+        type(at) is Value and at.op is not None and at.op.prim is ADDAT and at.op.parent is b.region and len(chain) < 8
+    ):
         chain.append(at.op)
         at = at.op.args[0]
     if type(at) is Value and at.op is not None and at.op.parent is b.region:

@@ -1,12 +1,13 @@
 """Restore updates in place: the bridge from functional stores to NumPy's.
 
-Before: every store makes a new version of its array.  After: every store may be done in the buffer of the version that it takes, because a
-COPY stands wherever that version's content, or that of something sharing its memory, is read later.
+Before: every store makes a new version of its array.  After: every store may be done in the buffer of the version that
+it takes, because a COPY stands wherever that version's content, or that of something sharing its memory, is read later.
 
-The analysis is that of destructive updates in functional languages, with loops: each value has a set of *roots*, the buffers that it may
-share. A loop's carried slot that is stored into is a root of its own, owned by the loop; what enters it from outside is copied once, before
-the loop, if it is still needed. A store conflicts with a value that shares a root, was defined before the store, and has its content read
-after it. Conflicts are resolved where that is cheapest: copy the view, copy what is put on a stack or into a list, else copy the array.
+The analysis is that of destructive updates in functional languages, with loops: each value has a set of *roots*, the
+buffers that it may share. A loop's carried slot that is stored into is a root of its own, owned by the loop; what
+enters it from outside is copied once, before the loop, if it is still needed. A store conflicts with a value that
+shares a root, was defined before the store, and has its content read after it. Conflicts are resolved where that is
+cheapest: copy the view, copy what is put on a stack or into a list, else copy the array.
 """
 
 from __future__ import annotations
@@ -143,15 +144,19 @@ class Analysis:
         for param in self.body.params:
             self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
             self.inner[param] = self.roots[param]
+        todo = self.ops
         changed = True
         while changed:
             changed = False
-            for op in self.ops:
+            for op in todo:
                 if op.prim is LOOP:
                     for k, param in enumerate(op.regions[0].params[1:]):
                         changed |= self._enter(param, *self._of_param(op, k, param))
                 for k, v in enumerate(op.results):
                     changed |= self._enter(v, *self._of_result(op, k, v))
+            if todo is self.ops:
+                # What others make is new whatever their operands are: once is enough.
+                todo = [op for op in todo if _takes_part(op)]
 
     def _enter(self, v: Value, roots: frozenset[Root], inner: frozenset[Root]) -> bool:
         if not _may_share(v):
@@ -239,7 +244,8 @@ class Analysis:
         return frozenset([own]), none
 
     def _families(self) -> dict[Root, frozenset[Root]]:
-        """Buffers that may become one another from trip to trip: a slot's, what enters it, and what is handed over to it."""
+        """Buffers that may become one another from trip to trip: a slot's, what enters it, and what is handed over to
+        it."""
         parent: dict[Root, Root] = {}
 
         def find(r: Root) -> Root:
@@ -267,7 +273,8 @@ class Analysis:
         """Insert copies for the conflicts found; False if there are none."""
         self.copies: list[tuple[Any, ...]] = []
         self.copied: set[Any] = set()
-        # Buffers that a copy planned in this round replaces: what is stored to them later is looked at in the next round.
+        # Buffers that a copy planned in this round replaces: what is stored to them later is looked at in the next
+        # round.
         self.stale: set[Root] = set()
         for op in self.ops:
             if op.prim in STORES and type(op.args[0]) is Value:
@@ -419,7 +426,8 @@ class Analysis:
         self._plan(("dest", op, site if isinstance(site, tuple) else None), "_insert_dest_copy", op, dest, site)
 
     def _check_handover(self, loop: Op, k: int) -> None:
-        """What a trip hands to the next in a slot that is stored into must be a buffer of the loop's own, handed over once."""
+        """What a trip hands to the next in a slot that is stored into must be a buffer of the loop's own, handed over
+        once."""
         body = loop.regions[0]
         out = body.exit[k + 1]
         if type(out) is not Value or not _may_share(out) or self.stale & self.of(out):
@@ -519,6 +527,14 @@ def _from_list(v: Value) -> bool:
     while v.op is not None and (v.op.prim in STORES or v.op.prim is GET or v.op.prim.alias == "view"):
         v = v.op.args[0]
     return v.op is not None and v.op.prim is LIST_GET
+
+
+def _takes_part(op: Op) -> bool:
+    """Whether what the results share depends on what the operands share."""
+    return (
+        bool(op.regions) or op.prim.alias != "fresh" or op.prim.effects or op.prim in STORES
+        or op.prim in (GET, LIST_GET, POP, SPREAD, COPY, opset.LIST_NEW)
+    )  # fmt: skip
 
 
 def _may_share(v: Value) -> bool:

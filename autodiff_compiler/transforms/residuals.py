@@ -120,7 +120,11 @@ class Placer:
             dims = region_of(v).dims
             for other in self.sources():
                 o = other.type
-                if o.dims is not None and len(o.dims) == len(t.dims) and (o.dtype == t.dtype or op.prim in (SPREAD, DIM)):
+                if (
+                    o.dims is not None
+                    and len(o.dims) == len(t.dims)
+                    and (o.dtype == t.dtype or op.prim in (SPREAD, DIM))
+                ):
                     if all(map(dims.same, o.dims, t.dims)):
                         return other
         return self.fetch(v, chain)
@@ -183,7 +187,9 @@ class Placer:
         start, stop, step, *flags = (map_leaves(lambda x: self.fetch(x, chain[:-1]), a) for a in loop.args[0])
         if flags and flags[0]:
             count = self.prelude(region, Op(opset.RANGE_LEN, (start, stop, step)), "")
-            start = self.arithmetic(region, start, self.arithmetic(region, self.arithmetic(region, count, 1, "-"), step, "*"), "+")
+            start = self.arithmetic(
+                region, start, self.arithmetic(region, self.arithmetic(region, count, 1, "-"), step, "*"), "+"
+            )
             step = self.arithmetic(region, 0, step, "-")
         offset = trips if type(step) is int and step == 1 else self.arithmetic(region, trips, step, "*")
         return offset if type(start) is int and start == 0 else self.arithmetic(region, start, offset, "+")
@@ -208,7 +214,9 @@ class Placer:
             return None
         skip = SHAPE_ONLY.get(op.prim, ())
         args = tuple(
-            map_leaves((lambda x: self.fetch_shape(x, chain, op)) if k in skip else (lambda x: self.fetch(x, chain)), arg)
+            map_leaves(
+                (lambda x: self.fetch_shape(x, chain, op)) if k in skip else (lambda x: self.fetch(x, chain)), arg
+            )
             for k, arg in enumerate(op.args)
         )
         new = Op(op.prim, args, dict(op.kwargs), (), op.loc)
@@ -229,7 +237,12 @@ class Placer:
             t = op.args[0].type
             return t.kind == "array" and t.dims is not None and self.has_shape_source(op.args[0])
         t = op.result.type
-        if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib" and all(self.is_index(x) for x in op.operands()):
+        if (
+            t.kind == "py"
+            and t.dtype is not None
+            and t.dtype.kind in "ib"
+            and all(self.is_index(x) for x in op.operands())
+        ):
             return True
         return self.again(op.result)
 
@@ -238,7 +251,12 @@ class Placer:
         if v not in self._again:
             self._again[v] = False
             op = v.op
-            if op is not None and op.prim in CHEAP and v.type.is_scalar and all(x.type.is_scalar for x in op.operands()):
+            if (
+                op is not None
+                and op.prim in CHEAP
+                and v.type.is_scalar
+                and all(x.type.is_scalar for x in op.operands())
+            ):
                 mirror = region_of(v)
                 self._again[v] = all(
                     self.reachable(x) or (x in self.wanted and covers_each_other(region_of(x), mirror))
@@ -249,7 +267,8 @@ class Placer:
     # --- arrays filled in order -----------------------------------------------------------------------------------
 
     def stable_read(self, v: Value, region: Region, chain: list[Region]) -> Any:
-        """What was read from, or stored into, a part of an array that no later trip of the loop writes: read it from the final array.
+        """What was read from, or stored into, a part of an array that no later trip of the loop writes: read it from
+        the final array.
 
         In ``for i in range(n): x[i] = f(x[:i])`` all stores are at i and all reads below it.
         """
@@ -293,7 +312,8 @@ class Placer:
         return all(self.is_index(x) for x in op.operands() if x not in others)
 
     def slot_of(self, a: Value) -> tuple[Op, int, Filling] | None:
-        """The loop and carried slot that `a` is a version of, if every store of a trip is at the loop's own index plus a constant."""
+        """The loop and carried slot that `a` is a version of, if every store of a trip is at the loop's own index plus
+        a constant."""
         if not hasattr(self, "_slots"):
             self._slots: dict[Value, tuple[Op, int, Filling] | None] = {}
             for op in self.body.ops:
@@ -322,7 +342,12 @@ class Placer:
             return sign * at < sign * order.offset and order.lowest + at >= 0
         if type(first) is Value and first.op is None and first.region is not None and first.region.op is not None:
             inner = first.region.op
-            if inner.prim is LOOP and first is first.region.params[0] and inner.args[0] is not None and len(inner.args[0]) == 3:
+            if (
+                inner.prim is LOOP
+                and first is first.region.params[0]
+                and inner.args[0] is not None
+                and len(inner.args[0]) == 3
+            ):
                 start, stop, step = inner.args[0]
                 if type(step) is int and step > 0 and sign > 0 and type(start) is int and start >= 0:
                     at = affine(stop, loop)
@@ -341,7 +366,12 @@ class Placer:
         dims = region_of(v).dims
         for other in self.sources():
             o = other.type
-            if o.dims is not None and t.dims is not None and len(o.dims) == len(t.dims) and all(map(dims.same, o.dims, t.dims)):
+            if (
+                o.dims is not None
+                and t.dims is not None
+                and len(o.dims) == len(t.dims)
+                and all(map(dims.same, o.dims, t.dims))
+            ):
                 return other
         return None
 
@@ -525,7 +555,9 @@ def on_path(v: Any, site: Region) -> Any:
 def covers_each_other(outer: Region, inner: Region) -> bool:
     """What `outer` defines can be read in `inner`, and both run equally often or `inner` less."""
     return any(r is outer for r in enclosing(inner)) and not any(
-        r.op is not None and r.op.prim is LOOP for r in enclosing(inner) if r is not outer and r not in list(enclosing(outer))
+        r.op is not None and r.op.prim is LOOP
+        for r in enclosing(inner)
+        if r is not outer and r not in list(enclosing(outer))
     )
 
 

@@ -183,7 +183,8 @@ def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:
 
 
 def fold_control(body: Region) -> dict[Value, Any]:
-    """What values turn out to be: branches that agree, carried values that no trip changes, conditions that are constants.
+    """What values turn out to be: branches that agree, carried values that no trip changes, conditions that are
+    constants.
 
     An ``if`` on a constant is spliced into the region around it.
     """
@@ -244,5 +245,3 @@ def _defined_in(a: Any, op: Op) -> bool:
     from ..ir.rewrite import enclosing, region_of
 
     return any(r in op.regions for r in enclosing(region_of(a)))
-
-

@@ -1,8 +1,9 @@
 """Reverse mode: from the IR of a function to the IR of its adjoint, forward sweep and backward sweep in one function.
 
-The backward sweep is built first, reading forward values by name wherever they were defined; `residuals.place` then decides how each
-of those reads gets its value (it is still there, it is recomputed, it is kept on a stack). So what is saved is exactly what is
-read after simplification. Reference: Griewank and Walther, Evaluating Derivatives (2008), chapters 3 and 12.
+The backward sweep is built first, reading forward values by name wherever they were defined; `residuals.place` then
+decides how each of those reads gets its value (it is still there, it is recomputed, it is kept on a stack). So what is
+saved is exactly what is read after simplification. Reference: Griewank and Walther, Evaluating Derivatives (2008),
+chapters 3 and 12.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ DERIVED = "derived"  # the tag of operations that no user wrote; they may be dro
 class Mirror:
     """Which forward regions a backward region runs once for each run of.
 
-    `body` is the forward region, `sites` the innermost regions in which the path through it is decided: whatever the backward region
-    needs is visible at the end of each of them, and exactly one of them runs.
+    `body` is the forward region, `sites` the innermost regions in which the path through it is decided: whatever the
+    backward region needs is visible at the end of each of them, and exactly one of them runs.
     """
 
     body: Region
@@ -65,8 +66,9 @@ def differentiate(
 ) -> Function:
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
-    The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if `keep_results`, then
-    one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward sweep.
+    The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if
+    `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
+    sweep.
     """
     forward, _ = clone_function(fn)
     reverse = Reverse(forward, [forward.params[i] for i in wrt])
@@ -201,7 +203,9 @@ class Reverse:
         if op.prim is GET:
             a, path = op.args
             known = env.get(a)
-            env[a] = self.b.emit(ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0]))
+            env[a] = self.b.emit(
+                ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0])
+            )
             if not env[a].hint and a.hint:
                 env[a].hint = f"{a.hint}_bar"
             return
@@ -338,7 +342,8 @@ class Reverse:
                     self.add(env, inits[k], bars[k])
             return
         if leaving is not None:
-            # The trip that left the loop comes first in reverse; without one, the carried cotangents pass on as they are.
+            # The trip that left the loop comes first in reverse; without one, the carried cotangents pass on as they
+            # are.
             self.branch(
                 self.b.emit(opset.PRIMS[_ne()], code, 0),
                 [
@@ -391,7 +396,9 @@ class Reverse:
         for k in slots:
             init = bars[k]
             inits.append(self.zeros(results[k]) if init is None else init)
-            carried.append(region.param(cotangent_type(body.exit[k + 1]), f"{params[k].hint}_bar" if params[k].hint else ""))
+            carried.append(
+                region.param(cotangent_type(body.exit[k + 1]), f"{params[k].hint}_bar" if params[k].hint else "")
+            )
         for v in free:
             known = env.get(v)
             inits.append(self.zeros(v) if known is None else known)
