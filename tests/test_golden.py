@@ -231,16 +231,12 @@ SAVED = [
     (sines, (0.7, 4), 1),
     (exponentials, (0.7, 4), 1),
     (squares_in_a_while, (1.3, 9.0), 1),
-    pytest.param(
-        (branches_on_the_value, (0.3, 5), 1),
-        marks=pytest.mark.xfail(reason="x alone would do: the condition and both factors follow from it", strict=False),
-        id="branches_on_the_value",
-    ),
+    (branches_on_the_value, (0.3, 5), 1),
     (overwritten_slices, (X, 3), 1),
 ]
 
 
-@pytest.mark.parametrize("case", SAVED, ids=lambda case: case[0].__name__ if isinstance(case, tuple) else None)
+@pytest.mark.parametrize("case", SAVED, ids=lambda case: case[0].__name__)
 def test_only_what_the_backward_sweep_reads_is_saved(case: tuple[Any, ...]) -> None:
     f, args, count = case
     source = ad.grad(f).source(*args)

@@ -298,7 +298,7 @@ CALLS: list[tuple[Any, Maker, dict[str, Any], str | None]] = [
     (np.linalg.solve, lambda n, m, k: (A(k, n, n), A(n)), {}, "float64[d1, d3]"),
     (np.linalg.solve, lambda n, m, k: (A(k, n, n), A(k, n, m)), {}, "float64[d1, d3, d6]"),
     (np.linalg.cholesky, lambda n, m, k: (np.eye(n),), {}, "float64[d1, d1]"),
-    (np.matrix_transpose, lambda n, m, k: (A(n, m),), {}, None) if hasattr(np, "matrix_transpose") else (np.flipud, lambda n, m, k: (A(n, m),), {}, None),
+    (getattr(np, "matrix_transpose", np.flipud), lambda n, m, k: (A(n, m),), {}, None),
 ]  # fmt: skip
 CALLS = [call for call in CALLS if lookup(call[0]) is not None]
 

@@ -22,8 +22,14 @@ from ..frontend.inputs import BAKED_MODULES
 _PACKAGE = __name__.split(".")[0]
 _KNOWN_MODULES = frozenset((*BAKED_MODULES, _PACKAGE, "types", "dataclasses", "enum", "abc", "numbers"))
 # Classes whose name is no attribute of their module.
-_RENAMED = {types.MethodType: "MethodType", types.FunctionType: "FunctionType", types.BuiltinFunctionType: "BuiltinFunctionType",
-            types.ModuleType: "ModuleType", type(None): "NoneType", type(Ellipsis): "EllipsisType"}  # fmt: skip
+_RENAMED = {
+    types.MethodType: "MethodType",
+    types.FunctionType: "FunctionType",
+    types.BuiltinFunctionType: "BuiltinFunctionType",
+    types.ModuleType: "ModuleType",
+    type(None): "NoneType",
+    type(Ellipsis): "EllipsisType",
+}
 
 
 class NotPortable(Exception):

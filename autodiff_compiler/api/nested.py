@@ -126,7 +126,6 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
     """What calling ``grad`` itself means inside a function that is being lowered."""
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        given = [*args, *kwargs.values()]
         argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
         if type(argnums) is Seq:
             argnums = tuple(argnums.items)
@@ -137,7 +136,6 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
         if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
             made = AbstractGradient(callee, argnums, keep_value, what)
             return Obj(made, (("object", made),))
-        del given
         raise ArgumentError(f"{what} needs a function", interp.builder.loc)
 
     return hook

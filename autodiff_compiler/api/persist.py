@@ -370,7 +370,8 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         if details is not None:
             details = (_read_tree(details[0]), details[1], details[2])
         lowered = Lowered(
-            Function(getattr(fn, "__name__", "f"), Region(dims)), inputs, guards, ("static", None), [], list(header["params"]),
+            Function(getattr(fn, "__name__", "f"), Region(dims)), inputs, guards, ("static", None), [],
+            list(header["params"]),
             [(i, j) for i, j in header["no_alias"]], [], location_of(fn),
         )  # fmt: skip
         return lowered, build(source, bound, details)

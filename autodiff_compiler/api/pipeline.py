@@ -137,8 +137,8 @@ def _shared_with(out: Value, read: set[Value]) -> bool:
 
 
 def emit_adjoint(
-    fn: Function, name: str, *, split: int | None = None, params: list[str] | None = None, prelude: list[str] | None = None,
-    result: Any = None,
+    fn: Function, name: str, *, split: int | None = None, params: list[str] | None = None,
+    prelude: list[str] | None = None, result: Any = None,
 ) -> Emitted:  # fmt: skip
     """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
     if split is not None:

@@ -36,6 +36,7 @@ class Transformed:
 
     suffix = "grad"
     keep_value = False
+    __qualname__: str
     __wrapped__: Any
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
@@ -280,11 +281,9 @@ def differentiated(
     lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[int], Any]:
     """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned."""
-    from ..frontend.lower import bind_arguments
-
     several = isinstance(argnums, tuple)
     chosen = argnums if several else (argnums,)
-    names, values, _ = bound_values(lowered, args, kwargs, bind_arguments)
+    names, values = bound_values(lowered, args, kwargs)
     wrt: list[int] = []
     trees = []
     for which in chosen:
@@ -304,12 +303,14 @@ def differentiated(
             t = lowered.inputs[k].type
             if not t.is_float:
                 raise IntegerArgumentError(
-                    f"cannot differentiate with respect to {lowered.inputs[k].name!r}, which is {_described(t)}", lowered.loc,
+                    f"cannot differentiate with respect to {lowered.inputs[k].name!r}, which is {_described(t)}",
+                    lowered.loc,
                     "pass it as a float, or leave it out of argnums",
                 )  # fmt: skip
         if count_leaves(tree) != len(found) or not found:
             raise ArgumentError(
-                f"cannot differentiate with respect to {names[at]!r}: it holds no floating numbers or arrays", lowered.loc,
+                f"cannot differentiate with respect to {names[at]!r}: it holds no floating numbers or arrays",
+                lowered.loc,
                 "pass floats, float arrays, or tuples, lists and dicts of them",
             )  # fmt: skip
         trees.append(shift(tree, len(wrt)))
@@ -317,15 +318,14 @@ def differentiated(
     return wrt, ("tuple", tuple(trees)) if several else trees[0]
 
 
-def bound_values(lowered: Lowered, args: Any, kwargs: Any, bind: Any) -> Any:
-    fn = lowered.function
-    del fn
+def bound_values(lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any]]:
+    """The names and values of the parameters that a call gives, in order."""
     names = lowered.params
     values = list(args)
     for name in names[len(values) :]:
         if name in kwargs:
             values.append(kwargs[name])
-    return names, values, None
+    return names, values
 
 
 def count_leaves(tree: Any) -> int:

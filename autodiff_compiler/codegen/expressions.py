@@ -321,8 +321,9 @@ _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.
 _AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
 _UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
 _PRINTERS: dict[Prim, Any] = {
-    opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread, opset.FULL_LIKE: _full_like,
-    opset.DIM: _dim, opset.SHAPE_OF: _attribute("shape"), opset.NDIM: _attribute("ndim"), opset.SIZE: _attribute("size"),
+    opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread,
+    opset.FULL_LIKE: _full_like, opset.DIM: _dim,
+    opset.SHAPE_OF: _attribute("shape"), opset.NDIM: _attribute("ndim"), opset.SIZE: _attribute("size"),
     opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
     opset.LIST_GET: _index, opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,

@@ -26,9 +26,9 @@ from .avals import (
     Items,
     ListRef,
     Maybe,
-    Poison,
     Obj,
     Partial,
+    Poison,
     Ref,
     Seq,
     Super,
@@ -528,8 +528,13 @@ def _writes(obj: Any) -> bool:
     """A function of `operator` that stores into its first argument."""
     name = getattr(obj, "__name__", "")
     return getattr(obj, "__module__", "") == "_operator" and (
-        name in ("setitem", "delitem") or (name.startswith("i") and hasattr(operator, f"__{name}__") and name not in ("inv", "invert", "index", "indexOf", "is_", "is_not", "itemgetter"))
-    )  # fmt: skip
+        name in ("setitem", "delitem")
+        or (
+            name.startswith("i")
+            and hasattr(operator, f"__{name}__")
+            and name not in ("inv", "invert", "index", "indexOf", "is_", "is_not", "itemgetter")
+        )
+    )
 
 
 def _is_numeric(obj: Any) -> bool:

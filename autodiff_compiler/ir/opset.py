@@ -340,8 +340,8 @@ CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=lambda 
 COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True)
 # ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
 FULL_LIKE = define(
-    "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k), total=lambda b, a, k: True,
-    unique=True,
+    "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),
+    total=lambda b, a, k: True, unique=True,
 )  # fmt: skip
 # `a` itself if it is a real floating scalar, else a NonScalarOutputError.
 AS_SCALAR = define(

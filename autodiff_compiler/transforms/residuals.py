@@ -23,8 +23,8 @@ from ..ir.types import STACK, UNDEF_TY
 CHEAP = frozenset(
     opset.PRIMS[f]
     for f in (
-        operator.add, operator.sub, operator.mul, operator.neg, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
-        operator.ne,
+        operator.add, operator.sub, operator.mul, operator.neg,
+        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
     )
 )  # fmt: skip
 
@@ -60,7 +60,8 @@ class Placer:
 
     def run(self) -> None:
         self.wanted = self._wanted()
-        self._again: dict[Value, bool] = {}
+        self._want_common_operands()
+        self._again: dict[tuple[Value, int], bool] = {}
         for op in list(self.body.ops):
             if _is_backward(op):
                 self.visit_op(op, [])
@@ -86,6 +87,20 @@ class Placer:
             if _is_backward(op):
                 visit(op)
         return out
+
+    def _want_common_operands(self) -> None:
+        """Save one number rather than several that are each one cheap operation on it."""
+        made_from: dict[Value, list[Value]] = {}
+        for v in self.wanted:
+            op = v.op
+            if op is None or op.prim not in CHEAP or not v.type.is_scalar:
+                continue
+            operands = {x for x in op.operands() if not self.reachable(x) and x not in self.wanted}
+            if len(operands) == 1 and all(x.type.is_scalar for x in op.operands()):
+                made_from.setdefault(operands.pop(), []).append(v)
+        for x, made in made_from.items():
+            if len(made) > 1 and all(covers_each_other(region_of(x), region_of(v)) for v in made):
+                self.wanted.add(x)
 
     def visit(self, region: Region, chain: list[Region]) -> None:
         here = [*chain, region]
@@ -246,23 +261,22 @@ class Placer:
             return True
         return self.again(op.result)
 
-    def again(self, v: Value) -> bool:
-        """One cheap operation on numbers that the backward sweep has anyway: done again rather than saved."""
-        if v not in self._again:
-            self._again[v] = False
+    def again(self, v: Value, depth: int = 2) -> bool:
+        """A cheap operation or two on numbers that the backward sweep has anyway: done again rather than saved."""
+        if (v, depth) not in self._again:
             op = v.op
-            if (
+            self._again[v, depth] = (
                 op is not None
                 and op.prim in CHEAP
-                and v.type.is_scalar
-                and all(x.type.is_scalar for x in op.operands())
-            ):
-                mirror = region_of(v)
-                self._again[v] = all(
-                    self.reachable(x) or (x in self.wanted and covers_each_other(region_of(x), mirror))
+                and all(x.type.is_scalar for x in (v, *op.operands()))
+                and all(
+                    self.reachable(x)
+                    or (x in self.wanted and covers_each_other(region_of(x), region_of(v)))
+                    or (depth > 1 and self.again(x, depth - 1))
                     for x in op.operands()
                 )
-        return self._again[v]
+            )
+        return self._again[v, depth]
 
     # --- arrays filled in order -----------------------------------------------------------------------------------
 

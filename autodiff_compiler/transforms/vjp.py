@@ -584,9 +584,11 @@ def missing_rule(op: Op, name: str) -> Exception:
     from ..errors import RuleLookupError
 
     return RuleLookupError(
-        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, which depends on a differentiated input",
+        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
+        "which depends on a differentiated input",
         op.loc,
-        "register one with autodiff_compiler.vjp_rule (docs/rules.md), or keep the value out of the differentiated path",
+        "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
+        "or keep the value out of the differentiated path",
     )
 
 

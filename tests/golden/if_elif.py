@@ -25,18 +25,10 @@ import numpy as np
 
 def huber_grad(x, delta):
     r = x - 1.0
-    cond = r > delta
-    if cond:
-        delta_bar = r - 0.5 * delta
-        t = None
-    elif r < -delta:
-        t = r + 0.5 * delta
-    else:
-        t = None
     # adjoint of line 10: if r > delta:
-    if cond:
+    if r > delta:
         # adjoint of line 11: out = delta * (r - 0.5 * delta)
-        delta_bar = delta_bar + delta * -0.5
+        delta_bar = r - 0.5 * delta + delta * -0.5
         r_bar = delta
     else:
         # adjoint of line 12: elif r < -delta:
@@ -44,8 +36,8 @@ def huber_grad(x, delta):
         # adjoint of line 12: elif r < -delta:
         if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
+            r_bar_bar = r + 0.5 * delta
             delta_bar = delta * -0.5
-            r_bar_bar = t
         else:
             # adjoint of line 15: out = 0.5 * r * r
             r_bar = 0.5 * r + r * 0.5

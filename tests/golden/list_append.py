@@ -23,14 +23,10 @@ from autodiff_compiler.runtime import accum, zeros
 
 def spread_of_grad(x, n):
     t = []
-    t_saved = []
-    t_saved2 = []
+    x_saved = []
     for _ in range(n):
-        t2 = 1.9 * x
-        t_saved2.append(t2)
-        t3 = 1.0 - x
-        t_saved.append(t3)
-        x = t2 * t3
+        x_saved.append(x)
+        x = 1.9 * x * (1.0 - x)
         t.append(x)
     n2 = len(t)
     t2 = 0
@@ -45,10 +41,10 @@ def spread_of_grad(x, n):
         t[i] = accum(t[i], t3)
     x_bar = 0.0
     # adjoint of line 10: for _ in range(n):
-    for t2, t3 in zip(reversed(t_saved), reversed(t_saved2)):
+    for x in reversed(x_saved):
         # adjoint of line 12: path.append(x)
         x_bar = x_bar + t[-1]
         del t[-1]
         # adjoint of line 11: x = 1.9 * x * (1.0 - x)
-        x_bar = x_bar * t2 * 1.9 - x_bar * t3
+        x_bar = x_bar * (1.0 - x) * 1.9 - x_bar * (1.9 * x)
     return x_bar
