@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autodiff_compiler.api import cache as cache_module
@@ -62,7 +63,7 @@ class Project:
         """What the script prints: evaluated."""
         out, err = (process := self.start(script)).communicate(timeout=120)
         assert process.returncode == 0, err
-        return eval(out.strip().splitlines()[-1])
+        return eval(out.strip().splitlines()[-1], {"np": np})
 
     def entries(self) -> list[Path]:
         return sorted(self.cache.glob("*.entry")) if self.cache.is_dir() else []
@@ -381,7 +382,7 @@ def test_eight_processes_at_once(project: Project) -> None:
     for process in running:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-        results.add(eval(out.strip().splitlines()[-1])[1])
+        results.add(eval(out.strip().splitlines()[-1], {"np": np})[1])
     assert len(results) == 1
     assert project.run(CALL) == (0, *results)
 

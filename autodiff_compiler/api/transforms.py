@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import threading
 import types
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..codegen.load import load
 from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError
-from ..frontend.lower import Lowered, lower
+from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
 from ..ir.types import Ty
@@ -187,7 +188,7 @@ class Gradient(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
         check_scalar(lowered, self)
         fn = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], keep_results=self.keep_value)
         fn.meta["wrt"] = wrt
@@ -278,27 +279,18 @@ def guard_scalar(lowered: Lowered, what: Transformed) -> None:
 
 
 def differentiated(
-    lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[int], Any]:
     """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned."""
     several = isinstance(argnums, tuple)
-    chosen = argnums if several else (argnums,)
-    names, values = bound_values(lowered, args, kwargs)
+    names, values, signature = bind_arguments(innermost(fn), args, kwargs)
     wrt: list[int] = []
     trees = []
-    for which in chosen:
-        if isinstance(which, str):
-            if which not in names:
-                raise ArgumentError(
-                    f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}"
-                )
-            at = names.index(which)
-        else:
-            at = which if which >= 0 else which + len(names)
-            if not 0 <= at < len(names):
-                raise ArgumentError(f"argnums is {which}, but {len(names)} arguments were given")
-        _, tree = flatten(values[at])
-        found = [k for k, item in enumerate(lowered.inputs) if item.path[0] == ("arg", at) and not item.hidden]
+    for which in argnums if several else (argnums,):
+        start, value, name = argument_place(which, names, values, signature)
+        _, tree = flatten(value)
+        inputs = enumerate(lowered.inputs)
+        found = [k for k, item in inputs if item.path[: len(start)] == start and not item.hidden]
         for k in found:
             t = lowered.inputs[k].type
             if not t.is_float:
@@ -306,26 +298,41 @@ def differentiated(
                     f"cannot differentiate with respect to {lowered.inputs[k].name!r}, which is {_described(t)}",
                     lowered.loc,
                     "pass it as a float, or leave it out of argnums",
-                )  # fmt: skip
+                )
         if count_leaves(tree) != len(found) or not found:
             raise ArgumentError(
-                f"cannot differentiate with respect to {names[at]!r}: it holds no floating numbers or arrays",
+                f"cannot differentiate with respect to {name!r}: it holds no floating numbers or arrays",
                 lowered.loc,
                 "pass floats, float arrays, or tuples, lists and dicts of them",
-            )  # fmt: skip
+            )
         trees.append(shift(tree, len(wrt)))
         wrt += found
     return wrt, ("tuple", tuple(trees)) if several else trees[0]
 
 
-def bound_values(lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any]]:
-    """The names and values of the parameters that a call gives, in order."""
-    names = lowered.params
-    values = list(args)
-    for name in names[len(values) :]:
-        if name in kwargs:
-            values.append(kwargs[name])
-    return names, values
+def argument_place(which: int | str, names: list[str], values: list[Any], signature: Any) -> tuple[tuple[Any, ...], Any, str]:
+    """Where a call's argument lies (the start of its inputs' paths), what it is, and its name.
+
+    Raises ArgumentError if there is no such argument. Positions run on through ``*args``.
+    """
+    kinds = {} if signature is None else {n: p.kind for n, p in signature.parameters.items()}
+    if isinstance(which, str):
+        if which in names:
+            at = names.index(which)
+            return (("arg", at),), values[at], which
+        for at, name in enumerate(names):
+            if kinds.get(name) is inspect.Parameter.VAR_KEYWORD and which in values[at]:
+                return (("arg", at), ("item", which)), values[at][which], which
+        raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
+    places: list[tuple[tuple[Any, ...], Any, str]] = []
+    for at, name in enumerate(names):
+        if kinds.get(name) is inspect.Parameter.VAR_POSITIONAL:
+            places += [((("arg", at), ("item", k)), x, f"{name}[{k}]") for k, x in enumerate(values[at])]
+        elif kinds.get(name) is not inspect.Parameter.VAR_KEYWORD:
+            places.append(((("arg", at),), values[at], name))
+    if not -len(places) <= which < len(places):
+        raise ArgumentError(f"argnums is {which}, but {len(places)} arguments were given")
+    return places[which]
 
 
 def count_leaves(tree: Any) -> int:
@@ -396,7 +403,7 @@ class _Pullback(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
         results = lowered.function.results
         seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
         fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds, keep_results=True)
@@ -445,7 +452,7 @@ class _Projected(Transformed):
         self.cotangents = cotangents
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(lowered, self.argnums, args, kwargs)
+        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
         fn = pipeline.adjoint(lowered.function, wrt, seeds=self.cotangents)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))

@@ -143,7 +143,7 @@ class Emitter:
         if isinstance(user, Op):
             while user.parent is not self.body:
                 user = user.parent.op  # type: ignore[union-attr, assignment]
-            return user.tag == "derived"
+            return bool(user.tag == "derived")
         return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
     def _may_nest(self, op: Op) -> bool:

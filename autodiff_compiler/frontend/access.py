@@ -33,6 +33,7 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    ObjectStep,
     RangeOf,
     Ref,
     Seq,
@@ -120,7 +121,7 @@ class Access(Core):
                     return self.outside(value, (("object", obj), ("attr", name)), node)
                 return Obj(value, None)
             return self.outside(value, (*av.path, ("attr", name)), node)
-        path = av.path or (("object", obj),)
+        path: Any = av.path or (ObjectStep(("object", obj)),)
         if isinstance(obj, type):
             return self.class_attribute(av, name, node)
         if isinstance(obj, np.ufunc) and name in ("at", "reduce", "accumulate", "outer", "reduceat"):

@@ -19,6 +19,18 @@ from ..ir.core import Loc, Value, structural_key
 Path = tuple[tuple[Any, ...], ...]
 
 
+class ObjectStep(tuple[Any, ...]):
+    """``("object", obj)``, compared by identity: an object may be unhashable, or equal to another and yet different."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectStep) and self[1] is other[1]
+
+    def __hash__(self) -> int:
+        return id(self[1])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Obj:
     """A Python object known at compile time: a function, class, module, or an instance whose attributes are read by

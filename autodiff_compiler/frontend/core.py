@@ -486,9 +486,6 @@ class Core:
         emit_if(self.builder, cond, regions[0], regions[1], joiner)
         return self.use(self.state.envs[env].pop("$value"), "the value", node)
 
-    def not_none(self, av: Any, node: Any) -> Any:
-        return self.emit(node, IS_NOT, self.operand(av, node), None)
-
     def static_dtype(self, av: Any, node: Any) -> Any:
         x = self.operand(av, node)
         t = type_of(x)

@@ -19,6 +19,7 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    ObjectStep,
     Ref,
     Seq,
     describe,
@@ -213,7 +214,7 @@ def _region_values(region: Any) -> list[Value]:
 
 def fn_value(interp: Interpreter, fn: Any) -> Any:
     """The abstract value of the function to be lowered. It is named by the caller, so it needs no guard."""
-    path = (("object", fn),)
+    path: Any = (ObjectStep(("object", fn)),)
     if isinstance(fn, types.FunctionType):
         return Obj(fn, path)
     if isinstance(fn, types.MethodType):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis.activity import active_values
+from ..analysis.activity import active_values, differentiable_operands
 from ..ir import opset
 from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
@@ -369,7 +369,7 @@ class Reverse:
     ) -> None:  # fmt: skip
         """The loop over the completed trips in reverse; `bars` holds the carried cotangents, before and after."""
         results = op.results[:-2]
-        free = [v for v in free_values(body) if v in self.active and v not in self.stacks]
+        free = [v for v in free_values(body, differentiable_operands) if v in self.active and v not in self.stacks]
         slots = [k for k in slots if bars[k] is not None or params[k] in self.active]
         if not slots and not any(bars.values()):
             if not free:
@@ -467,8 +467,8 @@ def has_effects(region: Region) -> bool:
     return any(op.prim.effects for op in region.walk())
 
 
-def free_values(region: Region) -> list[Value]:
-    """Values that a region reads and that are defined outside of it, in order of first use."""
+def free_values(region: Region, operands: Callable[[Op], Iterable[Value]]) -> list[Value]:
+    """Values that operations of a region have among these operands and that are defined outside of it, in order of first use."""
     defined: set[Value] = set(region.params)
     out: dict[Value, None] = {}
     for op in region.walk():
@@ -482,8 +482,7 @@ def free_values(region: Region) -> list[Value]:
                 out[v] = None
 
     for op in region.walk():
-        use(op.args)
-        use(op.kwargs)
+        use(tuple(operands(op)) if op.prim not in (IF, LOOP) else op.args[1:])
         for inner in op.regions:
             use(inner.exit)
     use(region.exit)
