@@ -37,15 +37,48 @@ def list_in_a_branch(x):
     return math.prod(pair)
 
 
+def through_a_text(x):
+    return float(f"{x}") * x
+
+
+def through_an_array_of_texts(x):
+    return np.array([f"{x}"]).astype(float)[0] * x
+
+
+def different_values(x):
+    return np.unique(np.array([x, 2.0 * x])).sum()
+
+
 @pytest.mark.parametrize(
     "f",
-    [product_of_list, sum_of_tuple, distance_of_lists, coefficients, nested_lists, list_in_a_branch],
+    [
+        product_of_list,
+        sum_of_tuple,
+        distance_of_lists,
+        coefficients,
+        nested_lists,
+        list_in_a_branch,
+        through_a_text,
+        through_an_array_of_texts,
+        different_values,
+    ],
     ids=lambda f: f.__name__,
 )
-def test_function_without_a_rule_that_gets_the_input_in_a_list(f: Callable[..., Any]) -> None:
+def test_derivative_does_not_get_lost(f: Callable[..., Any]) -> None:
     with pytest.raises((ad.RuleLookupError, ad.UnsupportedError)) as caught:
         ad.grad(f)(1.3)
     assert "test_activity.py" in str(caught.value)
+
+
+def test_texts_for_people_are_no_error() -> None:
+    def f(x):
+        print(f"x = {x}")
+        assert x > 0, f"negative: {x}"
+        if x > 10:
+            raise ValueError(f"too large: {x}")
+        return x * x
+
+    assert ad.grad(f)(2.0) == 4.0
 
 
 def test_list_of_constants_is_no_error() -> None:

@@ -38,7 +38,8 @@ def test_random_programs(batch: int, request: pytest.FixtureRequest) -> None:
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32 - 1), level=st.integers(0, 3), size=st.integers(3, 6))
 def test_interpreted_and_emitted_adjoints_agree(seed: int, level: int, size: int) -> None:
-    """The IR of the adjoint, run by the reference interpreter, gives what the emitted code gives; the verifier passes it."""
+    """The IR of the adjoint, run by the reference interpreter, gives what the emitted code gives; the verifier passes
+    it."""
     source = generate(seed, level)
     f = random_programs.load(source)["f"]
     args = random_programs.arguments(source, seed, size)

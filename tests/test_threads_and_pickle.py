@@ -186,7 +186,9 @@ def test_unpickled_in_another_process(tmp_path: Path) -> None:
     use = "import pickle, sys\nf, g = pickle.load(sys.stdin.buffer)\nprint(f(3.0), g(2.0))"
     environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "AUTODIFF_COMPILER_CACHE": "off", "PATH": ""}
     data = subprocess.run([sys.executable, "-c", make], env=environment, capture_output=True, check=True).stdout
-    out = subprocess.run([sys.executable, "-c", use], env=environment, input=data, capture_output=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", use], env=environment, input=data, capture_output=True, check=True
+    ).stdout
     assert out == b"6.0 12.0\n"
 
 

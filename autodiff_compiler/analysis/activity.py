@@ -70,12 +70,9 @@ def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None
             stack, v = op.args
             if v in varied:
                 varied.add(stack)
-        elif op.prim is opset.TUPLE:
-            # What takes the tuple has to know its derivative, though a tuple is no number.
-            if any(v in varied for v in op.operands()):
-                varied.update(op.results)
         elif not nondiff(op) and any(v in varied for v in differentiable_operands(op)):
-            varied.update(r for r in op.results if r.type.may_be_float)
+            # A tuple or a text is no number, but what takes it may make one of it, and has to know the derivative.
+            varied.update(r for r in op.results if r.type.may_be_float or r.type.kind == "object")
 
 
 def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None:
@@ -100,8 +97,5 @@ def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None
             stack, v = op.args
             if stack in useful and type(v) is Value:
                 useful.add(v)
-        elif op.prim is opset.TUPLE:
-            if any(r in useful for r in op.results):
-                useful.update(op.operands())
         elif not nondiff(op) and any(r in useful for r in op.results):
             useful.update(differentiable_operands(op))

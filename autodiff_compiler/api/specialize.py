@@ -294,7 +294,8 @@ class Dispatcher:
 
     Attributes
     ----------
-    fronts: by the number of arguments, the entry used last for positional calls. If it gives `MISS`, `finish` searches them all.
+    fronts: by the number of arguments, the entry used last for positional calls. If it gives `MISS`, `finish` searches
+    them all.
     """
 
     def __init__(
@@ -410,8 +411,8 @@ class Dispatcher:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Without the cyclic garbage collector, which would look through the growing IR again and again: half of the time of a long
-    compilation, for nothing, as the IR is in use."""
+    """Without the cyclic garbage collector, which would look through the growing IR again and again: half of the time
+    of a long compilation, for nothing, as the IR is in use."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -310,7 +310,9 @@ def differentiated(
     return wrt, ("tuple", tuple(trees)) if several else trees[0]
 
 
-def argument_place(which: int | str, names: list[str], values: list[Any], signature: Any) -> tuple[tuple[Any, ...], Any, str]:
+def argument_place(
+    which: int | str, names: list[str], values: list[Any], signature: Any
+) -> tuple[tuple[Any, ...], Any, str]:
     """Where a call's argument lies (the start of its inputs' paths), what it is, and its name.
 
     Raises ArgumentError if there is no such argument. Positions run on through ``*args``.

@@ -1,7 +1,8 @@
 """Names for IR values: which values share one Python variable, and what it is called.
 
-Two values may share a variable if neither is needed while the other lives. Lives are sets of intervals of print positions: with holes for
-the branches of an ``if`` that do not read the value, and reaching to the end of a loop that reads a value from outside of it.
+Two values may share a variable if neither is needed while the other lives. Lives are sets of intervals of print
+positions: with holes for the branches of an ``if`` that do not read the value, and reaching to the end of a loop that
+reads a value from outside of it.
 """
 
 from __future__ import annotations
@@ -257,7 +258,8 @@ def _merged(spans: list[Interval]) -> list[Interval]:
 
 
 def _meet(busy: list[Interval], spans: list[Interval]) -> bool:
-    """Whether an interval overlaps one of `busy`, which are in order and do not overlap, so that their ends are in order too."""
+    """Whether an interval overlaps one of `busy`, which are in order and do not overlap, so that their ends are in
+    order too."""
     for s, e in spans:
         k = bisect_left(busy, (e,))
         if k and busy[k - 1][1] > s:

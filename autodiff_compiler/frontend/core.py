@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, AutodiffError, MissingNameError, UnboundNameError, UnsupportedError
 from ..ir.core import Builder, Loc, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, IS_NOT, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, infer_step, opaque
+from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, infer_step, opaque
 from ..ir.types import Dims
 from .avals import (
     MISSING,

@@ -107,6 +107,8 @@ class Analysis:
                     for k, init in enumerate(op.args[1]):
                         if op.regions[0].params[k + 1] in mutated:
                             self._mark(init, mutated, set())
+                            # What is handed over to the slot becomes its buffer: swapped slots are stored into in turn.
+                            self._mark(op.regions[0].exit[k + 1], mutated, set())
         return mutated
 
     def _mark(self, v: Any, mutated: set[Value], seen: set[Any]) -> None:

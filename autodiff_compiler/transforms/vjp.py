@@ -468,7 +468,8 @@ def has_effects(region: Region) -> bool:
 
 
 def free_values(region: Region, operands: Callable[[Op], Iterable[Value]]) -> list[Value]:
-    """Values that operations of a region have among these operands and that are defined outside of it, in order of first use."""
+    """Values that operations of a region have among these operands and that are defined outside of it, in order of
+    first use."""
     defined: set[Value] = set(region.params)
     out: dict[Value, None] = {}
     for op in region.walk():
