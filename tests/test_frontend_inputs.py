@@ -118,7 +118,7 @@ def test_shapes_do_not_recompile() -> None:
         return np.sum(x * y)
 
     g = Compiled(f)
-    for n in (2, 3, 7, 0):
+    for n in (2, 3, 7):
         assert g(np.ones(n), np.ones(n)) == n
     assert g.count == 1
     assert g(np.ones(1), np.ones(5)) == 5
@@ -129,6 +129,8 @@ def test_shapes_do_not_recompile() -> None:
     assert g.count == 3
     assert g(np.ones(3, np.float32), np.ones(3)) == 3
     assert g.count == 4
+    assert g(np.ones(0), np.ones(0)) == 0
+    assert g.count == 5  # no elements at all is a kind of its own
 
 
 def test_numbers_are_not_baked() -> None:

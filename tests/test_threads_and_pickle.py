@@ -180,9 +180,12 @@ def test_what_has_no_name_is_not_pickled() -> None:
 
 def test_unpickled_in_another_process(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(
-        "import autodiff_compiler as ad\n\n\ndef f(x):\n    return x * x\n\n\n@ad.grad\ndef g(x):\n    return x * x * x\n"
+        "import autodiff_compiler as ad\n\n\n"
+        "def f(x):\n    return x * x\n\n\n"
+        "@ad.grad\ndef g(x):\n    return x * x * x\n"
     )
-    make = "import pickle, sys, model, autodiff_compiler as ad\nsys.stdout.buffer.write(pickle.dumps((ad.grad(model.f), model.g)))"
+    make = "import pickle, sys, model, autodiff_compiler as ad\n"
+    make += "sys.stdout.buffer.write(pickle.dumps((ad.grad(model.f), model.g)))"
     use = "import pickle, sys\nf, g = pickle.load(sys.stdin.buffer)\nprint(f(3.0), g(2.0))"
     environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "AUTODIFF_COMPILER_CACHE": "off", "PATH": ""}
     data = subprocess.run([sys.executable, "-c", make], env=environment, capture_output=True, check=True).stdout

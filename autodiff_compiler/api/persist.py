@@ -10,6 +10,7 @@ What cannot be written this way is not stored. Whatever is wrong with an entry m
 
 from __future__ import annotations
 
+import functools
 import json
 import types
 from collections.abc import Callable, Iterator
@@ -83,6 +84,8 @@ class _Writer:
         self.numbers: dict[int, int] = {}
         self.keep: list[Any] = []  # so that the ids stay taken
         self.add(root, ["root"])
+        if isinstance(root, types.MethodType):
+            self.add(root.__func__, ["method", 0])
 
     def add(self, obj: Any, how: list[Any]) -> int:
         """The number of an object that `how` leads to."""
@@ -167,6 +170,8 @@ class _Reader:
             return type(fetch(self.path(how[1]), self.args))
         if kind == "base":
             return self.objects[how[1]].__mro__[how[2]]
+        if kind == "method":
+            return self.objects[how[1]].__func__
         return self.objects[how[1]].primal
 
     def path(self, path: list[Any]) -> tuple[Any, ...]:
@@ -198,9 +203,10 @@ def _root_print(fn: Any) -> str:
     """What identifies the function that was differentiated."""
     if isinstance(fn, types.MethodType):
         fn = fn.__func__
-    if not isinstance(fn, types.FunctionType):
-        raise NotPortable(type(fn).__name__)
-    return function_print(fn)
+    if isinstance(fn, functools.partial):
+        return "partial " + _root_print(fn.func)
+    # Of an object that can be called: its class. The guards tell the rest.
+    return function_print(fn) if isinstance(fn, types.FunctionType) else fingerprint(type(fn))
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
@@ -293,7 +299,7 @@ def _signature(x: Any) -> str:
     """What of an argument selects the entry. Whether the entry fits is for its guards to say."""
     kind = type(x)
     if kind is np.ndarray:
-        return f"{x.dtype!r} {x.ndim} {[k for k, n in enumerate(x.shape) if n == 1]}"
+        return f"{x.dtype!r} {x.ndim} {[k if n else ~k for k, n in enumerate(x.shape) if n < 2]}"
     if x is None or kind in (bool, str):
         return repr(x)
     if kind in (tuple, list):

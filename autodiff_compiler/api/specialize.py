@@ -237,7 +237,7 @@ class Entry:
                 return False
             for d, n in zip(dims, shape):
                 if isinstance(d, Dim):
-                    if n == 1:
+                    if n < 2:
                         return False
                     lengths[d.root] = n
                 elif d != n:

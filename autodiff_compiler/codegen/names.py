@@ -7,9 +7,9 @@ reads a value from outside of it.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 import builtins
 import keyword
+from bisect import bisect_left, insort
 from typing import Any
 
 from ..ir.core import IF, LOOP, UNDEF, Op, Region, Value, leaves

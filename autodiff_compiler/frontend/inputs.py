@@ -43,7 +43,7 @@ class Input:
     path: Path
     name: str
     type: Ty
-    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1)
+    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0)
     key: tuple[Any, ...]
     hidden: bool
     shape: tuple[int, ...] | None = None  # the one shape that the code is for, where lengths are known at compile time
@@ -87,7 +87,7 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
 def key_of(obj: Any) -> tuple[Any, ...]:
     """The part of a leaf that code is specialised on."""
     if type(obj) is np.ndarray:
-        return ("array", obj.dtype, obj.ndim, tuple([k for k, n in enumerate(obj.shape) if n == 1]))
+        return ("array", obj.dtype, obj.ndim, tuple([k if n else ~k for k, n in enumerate(obj.shape) if n < 2]))
     return ("number", type(obj))
 
 
@@ -238,7 +238,7 @@ class Inputs:
         dims = self.region.dims
         axes: list[Any] = []
         for n in obj.shape:
-            if n == 1 or self.values:
+            if n < 2 or self.values:
                 axes.append(n)
             else:
                 axis = dims.fresh()

@@ -262,6 +262,11 @@ def choose(cond: Any, x: Any, y: Any) -> Any:
     return apply(np.where, cond, x, y)
 
 
+def per(x: Any, n: Any) -> Any:
+    """``x / n`` for a number of elements: nan, as in NumPy, for none of them."""
+    return x * float("nan") if type(n) is int and n == 0 else x / n
+
+
 def truth(cond: Any) -> Any:
     """A condition as booleans."""
     if type(cond) is Value:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import runtime
 from ..ir import opset
 from . import lib
-from .lib import call, conj, count, equal, expand, spread
+from .lib import call, conj, count, equal, expand, per, spread
 from .registry import nondiff, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
@@ -27,16 +27,16 @@ def _add_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, 
 
 @vjp(np.mean, "a")
 def _mean(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return spread(expand(g / count(a, axis), axis, keepdims, a), a)
+    return spread(expand(per(g, count(a, axis)), axis, keepdims, a), a)
 
 
 def _centered(a: Any, axis: Any) -> Any:
-    return a - np.sum(a, axis=axis, keepdims=True) / count(a, axis)
+    return a - per(np.sum(a, axis=axis, keepdims=True), count(a, axis))
 
 
 @vjp(np.var, "a")
 def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
-    scale = g * (2 / (count(a, axis) - ddof))
+    scale = g * per(2, count(a, axis) - ddof)
     return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
 
 

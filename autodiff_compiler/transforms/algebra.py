@@ -83,7 +83,7 @@ def _literal(x: Any) -> bool:
 
 def _div(b: Builder, x: Any, y: Any) -> Any:
     if type(x) is not Value and type(y) is not Value:
-        return x / y if y != 0 else NotImplemented
+        return x / y if y != 0 else float("nan") if b.tag is not None else NotImplemented
     if _is_number(y, 1) and _float_like(x):
         return x
     if _negated(x) is not None and b.tag is not None:
