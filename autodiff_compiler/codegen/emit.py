@@ -183,8 +183,8 @@ class Emitter:
         if op.regions:
             found: frozenset[Any] = frozenset()
             for region in op.regions:
-                for inner in region.walk():
-                    h = self._hazard(inner) if not inner.regions else None
+                for inner in region.ops:
+                    h = self._hazard(inner)
                     if h is True:
                         return True
                     found |= h or frozenset()

@@ -107,46 +107,53 @@ def drop_dead(fn: Function) -> bool:
     for op in fn.body.walk():
         if op.prim is PUSH:
             pushes.setdefault(op.args[0], []).append(op)
-    for op in fn.body.walk():
-        if op.prim not in (IF, LOOP) and not may_drop(op):
-            keep(op)
-    need(fn.body.exit)
     popped: dict[Value, list[Op]] = {}
     for op in fn.body.walk():
         if op.prim is POP:
             popped.setdefault(op.args[0], []).append(op)
-    while work:
-        v = work.pop()
-        op = v.op
-        if op is None:
-            region = v.region
-            owner = region.op if region is not None else None
-            if owner is not None and owner.prim is LOOP:
-                keep(owner)
-                k = region.params.index(v) - 1
-                if k >= 0:
-                    need(owner.args[1][k])
-                    need(region.exit[k + 1])
-            continue
-        keep(op)
-        if op.prim is IF:
-            k = op.results.index(v)
-            for region in op.regions:
-                need(region.exit[k])
-        elif op.prim is LOOP:
-            k = op.results.index(v)
-            if k < len(op.args[1]):
-                need(op.args[1][k])
-                need(op.regions[0].exit[k + 1])
-                need(op.regions[0].params[k + 1])
-        elif op.prim is POP:
-            # Every pop of the stack, and every push, or what is popped would be another's.
-            for other in popped.get(op.args[0], []):
-                keep(other)
-            for push in pushes.get(op.args[0], []):
-                live.add(op.args[0])
-                keep(push)
-                need(push.args)
+
+    def follow() -> None:
+        """What is needed for what is needed."""
+        while work:
+            v = work.pop()
+            op = v.op
+            if op is None:
+                region = v.region
+                owner = region.op if region is not None else None
+                if owner is not None and owner.prim is LOOP:
+                    keep(owner)
+                    k = region.params.index(v) - 1
+                    if k >= 0:
+                        need(owner.args[1][k])
+                        need(region.exit[k + 1])
+                continue
+            keep(op)
+            if op.prim is IF:
+                k = op.results.index(v)
+                for region in op.regions:
+                    need(region.exit[k])
+            elif op.prim is LOOP:
+                k = op.results.index(v)
+                if k < len(op.args[1]):
+                    need(op.args[1][k])
+                    need(op.regions[0].exit[k + 1])
+                    need(op.regions[0].params[k + 1])
+            elif op.prim is POP:
+                # Every pop of the stack, and every push, or what is popped would be another's.
+                for other in popped.get(op.args[0], []):
+                    keep(other)
+                for push in pushes.get(op.args[0], []):
+                    live.add(op.args[0])
+                    keep(push)
+                    need(push.args)
+
+    need(fn.body.exit)
+    follow()
+    for op in fn.body.walk():
+        # Most operations are needed anyway: for these the question, which takes long, is not asked.
+        if op not in live_ops and op.prim not in (IF, LOOP) and not may_drop(op):
+            keep(op)
+            follow()
     return _sweep(fn.body, live, live_ops)
 
 

@@ -328,10 +328,15 @@ class Reverse:
             k for k, r in enumerate(results) if body.params[k + 1] in self.active or r in self.active
         ]  # fmt: skip
         bars = {k: env.pop(results[k], None) for k in range(len(results))}
-        normal = path_through(body, exits=False)
-        leaving = path_through(body, exits=True)
         params = [body.params[k + 1] for k in range(len(results))]
-        if normal is not None and leaving is not None and runs_on_both(normal, leaving):
+        try:
+            normal = path_through(body, exits=False)
+            leaving = path_through(body, exits=True)
+            told_apart = normal is None or leaving is None or not runs_on_both(normal, leaving)
+        except Undecided:
+            normal = leaving = None
+            told_apart = False
+        if not told_apart:
             # Regions that run whether or not the trip leaves the loop save one value per run, so the trip that left is
             # reversed like the others, its branches decided again.
             normal, leaving = Path(list(body.ops), [body]), None
@@ -538,12 +543,12 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
         return Path(items, [region])
     owner = code.op
     if owner is None or owner.prim is not IF or owner.parent is not region:
-        raise undecided(region)
+        raise Undecided
     k = owner.results.index(code)
     paths = [_path(r, r.exit[k], exits) for r in owner.regions]
     at = items.index(owner)
     if at != len(items) - 1 and any(inner.regions or inner.prim.effects for inner in items[at + 1 :]):
-        raise undecided(region)
+        raise Undecided
     if paths[0] is not None and paths[1] is not None:
         items[at] = Kept(owner, [paths[0], paths[1]])
         return Path(items, paths[0].sites + paths[1].sites)
@@ -554,13 +559,8 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     return Path(items, path.sites)
 
 
-def undecided(region: Region) -> Exception:
-    from ..errors import UnsupportedError
-
-    loc = region.op.loc if region.op is not None else None
-    return UnsupportedError(
-        "this loop is left in a way that the reverse sweep cannot follow", loc, "leave it by one plain `if ...: break`"
-    )
+class Undecided(Exception):
+    """Whether a trip leaves the loop is decided where no path through the body can be told from the others."""
 
 
 def is_nondiff(op: Op) -> bool:
