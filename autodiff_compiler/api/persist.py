@@ -357,7 +357,7 @@ def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) 
     for k in range(SLOTS):
         text = disk.load(digest(key, str(k)))
         if text is None:
-            return
+            continue  # it may have been pruned, and not those after it
         found = _read(text, fn, values, build)
         if found is not None:
             yield found

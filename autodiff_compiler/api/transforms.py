@@ -299,6 +299,10 @@ def differentiated(
                     lowered.loc,
                     "pass it as a float, or leave it out of argnums",
                 )
+        if isinstance(value, (bool, np.bool_)):
+            raise IntegerArgumentError(
+                f"cannot differentiate with respect to {name!r}, which is a bool", lowered.loc, "leave it out of argnums"
+            )
         if count_leaves(tree) != len(found) or not found:
             raise ArgumentError(
                 f"cannot differentiate with respect to {name!r}: it holds no floating numbers or arrays",

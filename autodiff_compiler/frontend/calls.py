@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError
-from ..ir.core import Prim, Value
-from ..ir.opset import COPY, LIST_APPEND, lookup, opaque
+from ..ir.core import Prim, Value, leaves
+from ..ir.opset import COPY, LIST_APPEND, PRIMS, lookup, opaque
 from .access import class_lookup
 from .avals import (
     Bound,
@@ -142,8 +142,10 @@ class Calls(Loops):
             and type(args[-1]) is Ref
         ):
             out = args.pop()
-        operands = [self.argument(a, node) for a in args]
-        keywords = {k: self.argument(v, node) for k, v in kwargs.items()}
+        operands = [
+            self.argument(a, node, k < len(prim.params) and prim.params[k] in _ARRAY_LIKE) for k, a in enumerate(args)
+        ]
+        keywords = {k: self.argument(v, node, k in _ARRAY_LIKE) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
         if out is not None:
             return self.write_out(out, result, node)
@@ -152,8 +154,12 @@ class Calls(Loops):
             return Seq(tuple([self.result_of(prim, r, sources) for r in result or ()]))
         return self.result_of(prim, result, sources)
 
-    def argument(self, av: Any, node: Any) -> Any:
-        return self.operand(av, node)
+    def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
+        """The operand for an argument; NumPy makes an array of a list where it wants one."""
+        x = self.operand(av, node)
+        if array_like and type(x) in (list, tuple) and any(True for _ in leaves(x)):
+            return self.emit(node, PRIMS[np.array], list(x))
+        return x
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
@@ -550,6 +556,8 @@ def _belongs_to_numpy(obj: Any) -> bool:
     return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
 
 
+# Parameters that NumPy's functions turn into arrays.
+_ARRAY_LIKE = frozenset("a b v x x1 x2 y m A arr array ary q z xp fp condition a_min a_max values".split())
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",

@@ -159,7 +159,7 @@ class Expressions(Access):
         prim = PRIMS.get(fn)
         if prim is None:
             self.fail("this operator is not supported", node)
-        x, y = self.operand(a, node), self.operand(b, node)
+        x, y = (self.argument(v, node, array_like=type(other) is Ref) for v, other in ((a, b), (b, a)))
         value = self.emit(node, prim, x, y)
         return self.fresh(value, contiguous=fn is operator.matmul)
 
