@@ -18,7 +18,6 @@ from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
 from ..ir.types import Ty
-from ..transforms.simplify import simplify
 from ..tree import flatten, unflatten
 from . import persist, pipeline
 from .nested import lower_transform
@@ -195,7 +194,6 @@ class Gradient(Transformed):
         pipeline.finish(fn, len(wrt))
         if self.keep_value:
             tree = ("tuple", (("leaf", 0), shift(tree, 1)))
-        simplify(fn)
         return replaced(lowered, fn, tree)
 
 
@@ -416,7 +414,6 @@ class _Pullback(Transformed):
         fn.meta["wrt"] = wrt
         fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
         pipeline.finish(fn, len(wrt))
-        simplify(fn)
         return replaced(lowered, fn, ("split", lowered.out, tree))
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -462,7 +459,6 @@ class _Projected(Transformed):
         fn = pipeline.adjoint(lowered.function, wrt, seeds=self.cotangents)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))
-        simplify(fn)
         return replaced(lowered, fn, tree)
 
 
