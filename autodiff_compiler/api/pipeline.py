@@ -137,8 +137,7 @@ def _shared_with(out: Value, read: set[Value]) -> bool:
 
 
 def emit_adjoint(
-    fn: Function, name: str, *, split: int | None = None, params: list[str] | None = None,
-    prelude: list[str] | None = None, result: Any = None,
+    fn: Function, name: str, *, split: int | None = None, result: Any = None, reserved: set[str] | None = None,
 ) -> Emitted:  # fmt: skip
     """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
     if split is not None:
@@ -147,5 +146,5 @@ def emit_adjoint(
     if drop_dead(fn):  # a broadcast, say, of which only a copy was needed
         analysis = restore_inplace(fn, split=split is not None)
     return emit_function(
-        fn, analysis, name, line_of=source_line, split=split, params=params, prelude=prelude, result=result
-    )
+        fn, analysis, name, line_of=source_line, split=split, result=result, reserved=reserved,
+    )  # fmt: skip

@@ -12,6 +12,7 @@ import copy
 import gc
 import inspect
 import threading
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,6 +49,10 @@ def signature_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
     leaves, tree = flatten(args)
     key: tuple[Any, ...] = tuple([key_of(x) for x in leaves])
     return key if tree == ("tuple", tuple([("leaf", k) for k in range(len(args))])) else (*key, repr(tree))
+
+
+def _has_code(obj: Any) -> bool:
+    return isinstance(obj, types.FunctionType)
 
 
 class _Names:
@@ -115,7 +120,8 @@ class _Names:
         if guard.kind == "is" or (
             guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)
         ):
-            self.check(f"{x} is {e}")
+            same_code = f" and {x}.__code__ is {self.constant(expected.__code__)}" if _has_code(expected) else ""
+            self.check(f"{x} is {e}{same_code}")
         elif guard.kind == "eq":
             t = self.constant(type(expected))
             same = f"{x} is {e} or " if e.startswith("k") else ""
@@ -172,6 +178,9 @@ class Entry:
         for k, item in enumerate(low.inputs):
             if len(item.path) == 1 and item.path[0][0] == "arg":
                 leaf(k)
+        if _has_code(self.fn):
+            # The code of a live function may be replaced, as IPython's autoreload does.
+            names.check(f"{names.constant(self.fn)}.__code__ is {names.constant(self.fn.__code__)}")
         for guard in low.guards:
             names.guard(guard)
         for k, text in enumerate(leaves):

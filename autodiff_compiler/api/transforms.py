@@ -103,13 +103,16 @@ class Transformed:
 
     def generate(self, derived: Lowered, split: int | None = None) -> Callable[..., Any]:
         """The function that the emitted source of a lowered function defines."""
-        classes: list[Any] = []
+        classes: dict[Any, str] = {}
+        name_classes(derived.out, classes)
 
         def result(shown: list[str]) -> str:
             return tree_text(derived.out, shown, classes)
 
-        emitted = pipeline.emit_adjoint(derived.function, self.__name__, split=split, result=result)
-        objects = {**emitted.objects, **{cls.__name__: cls for cls in classes}}
+        emitted = pipeline.emit_adjoint(
+            derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
+        )
+        objects = {**emitted.objects, **{name: cls for cls, name in classes.items()}}
         return self._load(emitted.source, objects)
 
     def _load(self, source: str, objects: dict[str, Any]) -> Callable[..., Any]:
@@ -159,7 +162,21 @@ def innermost(fn: Any) -> Any:
     return fn
 
 
-def tree_text(tree: Any, shown: Sequence[str], classes: list[Any]) -> str:
+def name_classes(tree: Any, classes: dict[Any, str]) -> None:
+    """Give each class in the structure of a result a name of its own."""
+    kind = tree[0]
+    if kind == "make" and tree[1] not in classes:
+        name, n = tree[1].__name__, 1
+        while name in classes.values():
+            n += 1
+            name = f"{tree[1].__name__}_{n}"
+        classes[tree[1]] = name
+    if kind not in ("leaf", "static"):
+        for part in tree[2] if kind in ("dict", "make") else tree[1]:
+            name_classes(part, classes)
+
+
+def tree_text(tree: Any, shown: Sequence[str], classes: dict[Any, str]) -> str:
     """The expression that builds a result from the expressions of its leaves."""
     kind = tree[0]
     if kind == "leaf":
@@ -169,8 +186,7 @@ def tree_text(tree: Any, shown: Sequence[str], classes: list[Any]) -> str:
     if kind == "dict":
         return "{" + ", ".join(f"{k!r}: {tree_text(t, shown, classes)}" for k, t in zip(tree[1], tree[2])) + "}"
     if kind == "make":
-        classes.append(tree[1])
-        return f"{tree[1].__name__}({', '.join(tree_text(t, shown, classes) for t in tree[2])})"
+        return f"{classes[tree[1]]}({', '.join(tree_text(t, shown, classes) for t in tree[2])})"
     items = [tree_text(t, shown, classes) for t in tree[1]]
     if kind == "list":
         return "[" + ", ".join(items) + "]"
@@ -299,7 +315,9 @@ def differentiated(
                 )
         if isinstance(value, (bool, np.bool_)):
             raise IntegerArgumentError(
-                f"cannot differentiate with respect to {name!r}, which is a bool", lowered.loc, "leave it out of argnums"
+                f"cannot differentiate with respect to {name!r}, which is a bool",
+                lowered.loc,
+                "leave it out of argnums",
             )
         if count_leaves(tree) != len(found) or not found:
             raise ArgumentError(
@@ -487,7 +505,7 @@ def as_cotangent(g: Any, r: Any) -> Any:
         if g.dtype.kind == "c" and r.dtype.kind == "f":
             raise ArgumentError("the cotangent of a real result is complex")
         return g.astype(r.dtype)[()] if np.ndim(r) == 0 and not isinstance(r, np.ndarray) else g.astype(r.dtype)
-    return np.asarray(g)[()]
+    return g if isinstance(g, (float, int, complex)) else np.asarray(g)[()]
 
 
 def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:

@@ -36,19 +36,16 @@ def emit_function(
     name: str,
     *,
     line_of: Callable[[Loc], str] | None = None,
-    prelude: list[str] | None = None,
-    params: list[str] | None = None,
     result: Callable[[list[str]], str] | None = None,
     split: int | None = None,
+    reserved: set[str] | None = None,
 ) -> Emitted:
     """The source of a function that computes `fn`.
 
-    `params` and `prelude` replace the parameter list by one from which the prelude computes fn's parameters by name;
     `result` formats the returned expressions. `split` is the number of leading results of a forward sweep; what follows
-    becomes a nested ``pullback``.
+    becomes a nested ``pullback``. `reserved` names are not given to variables.
     """
-    emitter = Emitter(fn, analysis, line_of, reserved=set(params or ()), split=split)
-    return emitter.run(name, prelude or [], params, result, split)
+    return Emitter(fn, analysis, line_of, reserved or set(), split).run(name, result)
 
 
 class Emitter:
@@ -216,27 +213,26 @@ class Emitter:
                         ):
                             maybe.add(inner.params[k + 1])
                             maybe.add(op.results[k])
+                elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):
+                    maybe.add(op.args[0])
+                elif op.prim is POP and op.args[0] in maybe or op.prim is opset.COPY and op.args[0] in maybe:
+                    maybe.add(op.results[0])
         return maybe
 
     # --- statements -----------------------------------------------------------------------------------------------
 
-    def run(
-        self, name: str, prelude: list[str], params: list[str] | None, result: Callable[[list[str]], str] | None,
-        split: int | None,
-    ) -> Emitted:  # fmt: skip
-        args = params if params is not None else [self.naming.of(p) for p in self.body.params]
-        if split is not None:
-            seeds = self.fn.meta["seed_params"]
-            own = self.body.params[: len(self.body.params) - seeds]
-            args = params if params is not None else [self.naming.of(p) for p in own]
-        self.lines += ["    " + line for line in prelude]
+    def run(self, name: str, result: Callable[[list[str]], str] | None) -> Emitted:
+        own = self.body.params
+        if self.split is not None:
+            own = own[: len(own) - self.fn.meta["seed_params"]]
+        args = [self.naming.of(p) for p in own]
         exits = list(self.body.exit)
-        if split is None:
+        if self.split is None:
             self.emit_ops(self.body.ops)
             shown = [self.printer.show(x) for x in exits]
             self.line("return " + bare(result(shown) if result else ", ".join(shown)))
         else:
-            self._emit_split(exits, split, result)
+            self._emit_split(exits, self.split, result)
         text = "\n".join(self.lines)
         used = sorted(self.printer.helpers)
         head = "import math\n" if "math." in text else ""

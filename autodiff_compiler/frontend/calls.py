@@ -557,7 +557,30 @@ def _belongs_to_numpy(obj: Any) -> bool:
 
 
 # Parameters that NumPy's functions turn into arrays.
-_ARRAY_LIKE = frozenset("a b v x x1 x2 y m A arr array ary q z xp fp condition a_min a_max values".split())
+_ARRAY_LIKE = frozenset(
+    [
+        "a",
+        "b",
+        "v",
+        "x",
+        "x1",
+        "x2",
+        "y",
+        "m",
+        "A",
+        "arr",
+        "array",
+        "ary",
+        "q",
+        "z",
+        "xp",
+        "fp",
+        "condition",
+        "a_min",
+        "a_max",
+        "values",
+    ]
+)
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",

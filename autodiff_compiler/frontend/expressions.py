@@ -163,6 +163,9 @@ class Expressions(Access):
         value = self.emit(node, prim, x, y)
         return self.fresh(value, contiguous=fn is operator.matmul)
 
+    def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
+        raise NotImplementedError
+
     def emit_opaque(self, fn: Any, name: str, args: list[Any], node: Any) -> Any:
         from ..ir.opset import opaque
 

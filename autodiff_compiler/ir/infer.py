@@ -131,6 +131,9 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
         dtypes = promote(ufunc, types) or (None,) * ufunc.nout
         if operator and ufunc is np.power and types[0].dtype is not None and types[0].dtype.kind == "b":
             dtypes = (None,)  # ``mask ** 2`` is np.square, which gives another dtype than np.power
+        if operator and ufunc is np.power and types[1].kind != "py" and types[1].dims == ():
+            if dtypes[0] is not None and not (types[0].dtype is not None and types[0].dtype == dtypes[0]):
+                dtypes = (None,)  # before NumPy 2.3, squares and roots by a 0-d exponent keep the base's dtype
         kind = elementwise_kind(types, dims, operator)
         if operator and ufunc is np.power and kind in ("py", "scalar"):
             # Python's int ** int may be a float, and a negative float's power complex.

@@ -237,9 +237,12 @@ def _infer_numpy_cast(dtype: Any) -> Any:
         t = type_of(args[0])
         if t.is_scalar:
             return generic(dtype)
-        if t.kind == "array":
-            return generic(dtype) if t.dims == () else Ty("any" if t.dims is None else "array", np.dtype(dtype), t.dims)
-        return ANY
+        if t.kind == "array" and t.dims == ():
+            return generic(dtype)
+        if t.kind == "array" and t.dims is not None and any(map(b.dims.not_one, t.dims)):
+            return Ty("array", np.dtype(dtype), t.dims)
+        # Before NumPy 2.4, a scalar is made of an array of one element, whatever its shape.
+        return Ty("any", np.dtype(dtype), None)
 
     return infer
 
