@@ -18,7 +18,7 @@ from tests.program_generator import generate
 
 BATCHES = 10
 # The share of programs that the compiler may refuse. It should only ever go down.
-REFUSED_AT_MOST = 0.10
+REFUSED_AT_MOST = 0.05
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

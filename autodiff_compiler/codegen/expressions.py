@@ -206,9 +206,10 @@ def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
 
 def _copy(p: Printer, op: Op) -> tuple[str, int]:
     t = type_of(op.args[0])
-    if t.kind == "list":
+    defined = op.args[0] not in p.maybe
+    if t.kind == "list" and defined:
         return f"list({p.show(op.args[0])})", ATOM
-    if t.kind in ("array", "generic"):
+    if t.kind in ("array", "generic") and defined:
         return f"{p.show(op.args[0], ATOM)}.copy()", ATOM
     p.helpers.add("copy")
     return f"copy({p.show(op.args[0])})", ATOM
