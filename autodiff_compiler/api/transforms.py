@@ -62,6 +62,7 @@ class Transformed:
         return dispatch.finish(*dispatch.bind(args, kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method, it is called with the instance first."""
         return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
