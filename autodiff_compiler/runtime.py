@@ -190,7 +190,13 @@ def as_scalar(a: Any) -> Any:
     if a is None or np.ndim(a) or np.result_type(a).kind != "f":
         from .errors import NonScalarOutputError
 
-        what = "None" if a is None else f"{np.result_type(a)} of shape {np.shape(a)}" if np.ndim(a) else str(np.result_type(a))
+        what = (
+            "None"
+            if a is None
+            else f"{np.result_type(a)} of shape {np.shape(a)}"
+            if np.ndim(a)
+            else str(np.result_type(a))
+        )
         raise NonScalarOutputError(f"grad needs a real scalar result; this one is {what}", None, "sum it, or use vjp")
     return a
 

@@ -42,6 +42,9 @@ class Transformed:
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
         if not callable(fn):
             raise TypeError(f"{type(self).__name__} needs a function, got {type(fn).__name__}")
+        for which in argnums if isinstance(argnums, (list, tuple)) else (argnums,):
+            if type(which) not in (int, str):
+                raise TypeError(f"argnums must be ints or names of arguments, not {which!r}")
         self.primal = fn
         self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
         functools.update_wrapper(self, fn, updated=())
@@ -294,9 +297,12 @@ def guard_scalar(lowered: Lowered, what: Transformed) -> None:
 
 
 def differentiated(
-    fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any], exact: bool = False
 ) -> tuple[list[int], Any]:
-    """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned."""
+    """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned.
+
+    With `exact`, integers among the arguments are allowed; their cotangent is None.
+    """
     several = isinstance(argnums, tuple)
     names, values, signature = bind_arguments(innermost(fn), args, kwargs)
     wrt: list[int] = []
@@ -306,6 +312,11 @@ def differentiated(
         _, tree = flatten(value)
         inputs = enumerate(lowered.inputs)
         found = [k for k, item in inputs if item.path[: len(start)] == start and not item.hidden]
+        if exact and count_leaves(tree) == len(found):
+            floats = [lowered.inputs[k].type.is_float for k in found]
+            trees.append(shift(without(tree, floats), len(wrt)))
+            wrt += [k for k, is_float in zip(found, floats) if is_float]
+            continue
         for k in found:
             t = lowered.inputs[k].type
             if not t.is_float:
@@ -329,6 +340,18 @@ def differentiated(
         trees.append(shift(tree, len(wrt)))
         wrt += found
     return wrt, ("tuple", tuple(trees)) if several else trees[0]
+
+
+def without(tree: Any, kept: list[bool]) -> Any:
+    """The structure with None for the leaves that are not kept; the others are numbered anew."""
+    kind = tree[0]
+    if kind == "leaf":
+        return ("leaf", sum(kept[: tree[1]])) if kept[tree[1]] else ("static", None)
+    if kind == "static":
+        return ("static", None)
+    if kind in ("dict", "make"):
+        return (kind, tree[1], tuple(without(t, kept) for t in tree[2]))
+    return (kind, tuple(without(t, kept) for t in tree[1]))
 
 
 def argument_place(
@@ -426,7 +449,7 @@ class _Pullback(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
+        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         results = lowered.function.results
         seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
         fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds, keep_results=True)
@@ -474,7 +497,7 @@ class _Projected(Transformed):
         self.cotangents = cotangents
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
+        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         fn = pipeline.adjoint(lowered.function, wrt, seeds=self.cotangents)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, len(wrt))
@@ -513,7 +536,8 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     """The value of ``fun(*args)`` and its pullback, from a cotangent of the result to a tuple with one cotangent per
     argument.
 
-    The cotangent has the result's structure and shapes. The pullback may be called any number of times.
+    The cotangent has the result's structure and shapes; that of an integer argument is None. The pullback may be
+    called any number of times.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad

@@ -248,7 +248,8 @@ class Emitter:
         self.emit_ops(forward)
         outs = [self.printer.show(x) for x in exits[:split]]
         seeds = [self.naming.of(p) for p in self.body.params[len(self.body.params) - self.fn.meta["seed_params"] :]]
-        stacks = [op.results[0] for op in forward if op.prim is STACK_NEW]
+        read = self.naming.read_inside()
+        stacks = [op.results[0] for op in forward if op.prim is STACK_NEW and op.results[0] in read]
         saved = [self.naming.of(s) for s in stacks]
         # The pullback may be called again: it takes from copies of the stacks.
         self.lines.append("")

@@ -137,12 +137,12 @@ class Naming:
                 for p in region.params:
                     self.group[p].spans = [(0.0, float("inf"))]
                 # The nested function may be called at any time: what it reads lives on.
-                read = self._read_inside()
+                read = self.read_inside()
                 for g in self.group.values():
                     if not g.nested and any(v in read for v in g.values):
                         g.spans = [(min(s for s, _ in g.spans), float("inf"))]
 
-    def _read_inside(self) -> set[Value]:
+    def read_inside(self) -> set[Value]:
         """What the nested function reads."""
         read: set[Value] = set(leaves(self.body.exit))
         for op in self.inner:

@@ -69,7 +69,7 @@ class Access(Core):
         self.fail(
             "a dictionary key has to be known when the program is compiled",
             node,
-            "use a string or a literal number as key",
+            "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)",
         )
 
     # --- attributes -----------------------------------------------------------------------------------------------
@@ -458,10 +458,11 @@ class Access(Core):
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):
                 return self.axis_length(x, 0, node)
             if x.type == ANY and av.cell not in self.cells.numpy:
+                made = x.op.prim.name if x.op is not None else "an unknown call"
                 self.fail(
-                    "it is not known what this is, so neither is its length",
+                    f"{made} has no rule, so it is not known what it returns, nor how long that is",
                     node,
-                    "make a list or an array of it first",
+                    "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside",
                 )
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:

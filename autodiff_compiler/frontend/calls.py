@@ -159,6 +159,8 @@ class Calls(Loops):
         x = self.operand(av, node)
         if array_like and type(x) in (list, tuple) and any(True for _ in leaves(x)):
             return self.emit(node, PRIMS[np.array], list(x))
+        if array_like and type(x) is Value and x.type.kind == "list":
+            return self.emit(node, PRIMS[np.array], x)
         return x
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:

@@ -96,6 +96,9 @@ def path_name(path: Path) -> str:
     name = ""
     for step in path:
         last = step[-1]
+        if step[0] == "default" and isinstance(last, int):
+            code = step[1].__code__  # defaults belong to the last positional parameters
+            last = code.co_varnames[code.co_argcount - len(step[1].__defaults__ or ()) + last]
         if isinstance(last, str) and last.isidentifier():
             name = f"{name}_{last}" if name and step[0] == "attr" and name != "self" else last
         elif isinstance(last, int) and step[0] == "item":
@@ -202,6 +205,9 @@ class Inputs:
             return Bound(fn, self.wrap(obj.__self__, (*path, ("attr", "__self__")), "self", hidden, loc))
         if isinstance(obj, np.dtype):
             self.guard(path, "eq", obj)
+            return Obj(obj, path)
+        if isinstance(obj, types.BuiltinFunctionType) and not isinstance(obj.__self__, (types.ModuleType, type(None))):
+            self.guard(path, "eq", obj)  # a method of an object is made anew each time it is asked for
             return Obj(obj, path)
         if isinstance(
             obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)

@@ -447,7 +447,7 @@ class Statements(Expressions):
                     "unprovable alias: it is not known whether this is an array, which is changed in place, "
                     "or a number, which is not",
                     node,
-                    "write `a = a + v` for a new array, or `a[...] = a + v` to change it in place",
+                    "write `a = a + v`, which makes a new value of either, or `a[...] = a + v` to change an array",
                     AliasError,
                 )
             result = self.binary(fn, current, value, node)

@@ -23,7 +23,7 @@ from .ops_common import (
     shape_dims,
 )  # fmt: skip
 from .opset import PRIMS, reshape_dims
-from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array
+from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array, element
 
 # --- shaping ----------------------------------------------------------------------------------------------------------
 
@@ -162,6 +162,15 @@ def _sum_length(b: Builder, lengths: list[DimLike]) -> DimLike:
     return b.dims.named(("sum", *lengths))
 
 
+def _elements(b: Builder, arrays: Any) -> Ty | None:
+    """The type of the elements of a list of run-time length, if they are arrays of known rank."""
+    t = type_of(arrays) if type(arrays) is Value else None
+    if t is None or t.kind != "list":
+        return None
+    e = element(t, b.dims)
+    return e if (e.kind == "array" or e.is_scalar) and e.dims is not None else None
+
+
 def _operands(b: Builder, arrays: Any) -> list[Ty] | None:
     if not isinstance(arrays, (list, tuple)) or not arrays:
         return None
@@ -189,6 +198,11 @@ def _joined(b: Builder, types: list[Ty], axis: Any, dtype: np.dtype[Any] | None)
 
 
 def _concatenate(b: Builder, arrays: Any, /, axis: Any = 0, *, dtype: Any = None) -> Ty:
+    e = _elements(b, arrays)
+    if e is not None and e.dims and isinstance(axis, int) and -len(e.dims) <= axis < len(e.dims):
+        lengths = list(e.dims)
+        lengths[axis] = b.dims.fresh()
+        return array(dtype_of(dtype, e.dtype), tuple(lengths))
     types = _operands(b, arrays)
     if types is None:
         return ANY
@@ -197,6 +211,11 @@ def _concatenate(b: Builder, arrays: Any, /, axis: Any = 0, *, dtype: Any = None
 
 
 def _stack(b: Builder, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Ty:
+    e = _elements(b, arrays)
+    if e is not None and e.dims is not None:
+        place = one_axis(axis, len(e.dims) + 1)
+        if place is not None:
+            return array(dtype_of(dtype, e.dtype), (*e.dims[:place], b.dims.fresh(), *e.dims[place:]))
     types = _operands(b, arrays)
     if types is None:
         return ANY
