@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import autodiff_compiler as ad
@@ -186,3 +187,64 @@ def test_a_path_that_returns_nothing() -> None:
     assert ad.grad(program["f"])(2.0) == 4.0
     with pytest.raises(ad.AutodiffError, match="None"):
         ad.grad(program["f"])(-2.0)
+
+
+def test_stacks_of_the_forward_sweep_only_are_no_arguments_of_the_pullback() -> None:
+    def f(a: np.ndarray) -> float:
+        y = np.ones(2)
+        for _ in range(3):
+            if y[0] > 100:
+                break
+            y = a @ y
+        return y[0]
+
+    ad.check_grads(f, (np.array([[0.5, 0.2], [0.1, 0.9]]),), order=2)
+
+
+def test_the_pullback_does_not_see_later_writes() -> None:
+    x, y = np.ones(3), np.arange(3.0)
+    out, pullback = ad.vjp(lambda x, y: np.exp(x) * y, x, y)
+    before = pullback(np.ones(3))
+    x[:], y[:], out[:] = 7.0, 8.0, 9.0
+    for a, b in zip(before, pullback(np.ones(3))):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_integers_have_no_cotangent() -> None:
+    _, pullback = ad.vjp(lambda x, n: np.sum(x) * n, np.ones(2), 3)
+    gradient, nothing = pullback(1.0)
+    np.testing.assert_array_equal(gradient, [3.0, 3.0])
+    assert nothing is None
+
+
+def test_gradient_through_a_training_loop() -> None:
+    def trained(rate: float) -> float:
+        p, x = np.array([0.3, 0.4]), np.array([1.0, 2.0])
+        for _ in range(3):
+            p = p - rate * ad.grad(lambda q: np.sum((q * x - 1) ** 2))(p)
+        return np.sum((p * x - 1) ** 2)
+
+    ad.check_grads(trained, (0.1,), order=2)
+
+
+def test_replaced_code_is_seen() -> None:
+    def helper(x: float) -> float:
+        return 2 * x
+
+    def other(x: float) -> float:
+        return 5 * x
+
+    def f(x: float) -> float:
+        return helper(x) * x
+
+    g = ad.grad(f)
+    assert g(3.0) == 12.0
+    helper.__code__ = other.__code__
+    assert g(3.0) == 30.0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_mean_of_any_number_of_elements(n: int) -> None:
+    with np.errstate(all="ignore"):
+        gradient = ad.grad(lambda x: 2.0 * np.mean(x))(np.ones(n))
+    np.testing.assert_allclose(gradient, np.full(n, 2.0 / max(n, 1)))
