@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..ir.core import Region, Value, new_func, type_of
+from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
 from ..ir.types import ANY, Dim, Dims, Ty, join, py_int
 from .avals import (
@@ -97,6 +97,7 @@ class Recursion:
     region: Region
     result: Any = None  # the form of what it returns; None: no path is known to return yet
     again: bool = False
+    where: Loc | None = None  # of a call of itself
 
 
 class Forms(Loops):
@@ -276,12 +277,15 @@ class Recursions(Forms):
         except Mismatch as error:
             self.refuse(f"the recursion of {name!r} takes or returns different things on different paths: {error}", node)
 
-    def refuse(self, message: str, node: Any) -> Any:
+    def refuse(self, message: str, node: Any, loc: Loc | None = None) -> Any:
+        if loc is not None:
+            raise RecursionTooDeep(message, loc, "write it as a loop")
         self.fail(message, node, "write it as a loop", RecursionTooDeep)
 
     def call_itself(self, known: Recursion, bound: dict[str, Any], name: str, node: Any) -> Any:
         forms = [self.form_of(bound[n], False) for n in known.names]
         dims = self.builder.dims
+        known.where = self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc
         wider = [self.joined(a, b, self.limits[-1], dims) for a, b in zip(known.forms, forms)]
         if any(x is not y for x, y in zip(wider, known.forms)):
             known.forms, known.again = wider, True
@@ -358,9 +362,9 @@ class Recursions(Forms):
             if not known.again:
                 break
         else:
-            self.refuse(f"what the recursion of {name!r} takes and returns does not settle", node)
+            self.refuse(f"what the recursion of {name!r} takes and returns does not settle", node, known.where)
         if known.result is None:
-            self.refuse(f"no path through the recursion of {name!r} ends it", node)
+            self.refuse(f"no path through the recursion of {name!r} ends it", node, known.where)
         operands = [x for f, n in zip(known.forms, known.names) for x in self.operands_of(f, bound[n], node)]
         read = self.cells_of(free_values(region))
         operands += hoist(func, top)

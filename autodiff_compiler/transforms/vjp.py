@@ -289,7 +289,8 @@ class Reverse:
         results = [k for k, v in enumerate(body.exit) if type(v) is Value and v in self.active]
         params = [k for k, v in enumerate(body.params) if v in self.active]
         free = [v for v in free_values(body, differentiable_operands) if v in self.active and v not in self.stacks]
-        if not results or not (params or free):
+        inside = (v for op in body.walk() for v in op.results)
+        if not params and not free and not any(v in self.active for v in inside):
             return
         region = Region(body.dims)
         region.tag = Mirror(body, [body])
