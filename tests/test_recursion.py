@@ -399,8 +399,20 @@ def never_ends(x, t):
     return never_ends(x, t * 0.5)
 
 
+def returns_its_list(x, t):
+    def go(xs, t):
+        if t < 0.1:
+            return xs
+        return go(xs, t * 0.5)
+
+    xs = [x[0], x[1]]
+    ys = go(xs, t)
+    ys[0] = x[2]
+    return xs[0] * ys[1]
+
+
 @pytest.mark.parametrize(
-    "f", [stores_into_argument, stores_outside, counts_outside, different_results, never_ends], ids=lambda f: f.__name__
+    "f", [returns_its_list, stores_into_argument, stores_outside, counts_outside, different_results, never_ends], ids=lambda f: f.__name__
 )
 def test_refused(f: Any) -> None:
     with pytest.raises(UnsupportedError, match="test_recursion.py:"):

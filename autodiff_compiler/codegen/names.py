@@ -17,7 +17,11 @@ from ..ir.opset import STORES
 from ..ir.rewrite import enclosing_func, region_of
 
 Interval = tuple[float, float]
-RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"])
+# Helpers that emitted code may call.
+HELPERS = frozenset(
+    ["accum", "cast", "copy", "dim", "format_", "full_like", "spread", "stored_part", "sum_to", "zeros"]
+)
+RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"]) | HELPERS
 
 
 class Group:

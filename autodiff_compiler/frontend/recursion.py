@@ -176,7 +176,7 @@ class Forms(Loops):
             t = Ty(t.kind, t.dtype, tuple(lengths), t.elem, t.length, t.real)
         else:
             varying = set()
-        if (kind, t, numpy, varying) == (a.kind, a.type, a.numpy, a.varying):
+        if (kind, t, numpy, frozenset(varying)) == (a.kind, a.type, a.numpy, a.varying):
             return a
         return Slot(kind, t, a.hint or b.hint, numpy, frozenset(varying))
 
@@ -346,6 +346,7 @@ class Recursions(Forms):
                         returns = False
                     if returns:
                         self.check_untouched(began, name, node)
+                        self.check_containers(result, began, set(), name, node)
                         form = self.form_of(result, True)
                         old = known.result
                         form = self.settled(form, limit, region.dims)
@@ -393,6 +394,24 @@ class Recursions(Forms):
                     if old is not None and now is not None and same(old, now):
                         continue
                     self.refuse(f"an assignment to the outer variable {n!r} in the recursive function {name!r}", node)
+
+
+    def check_containers(self, av: Any, began: Any, seen: set[int], name: str, node: Any) -> None:
+        """The lists, dictionaries and objects returned are new ones, so that what is done to them later is done to
+        nothing else."""
+        kind = type(av)
+        if kind is Maybe:
+            self.check_containers(av.av, began, seen, name, node)
+        elif kind in (ListRef, DictRef, Instance):
+            if av.cell in seen or av.cell in began.heap or av.cell in self.inputs.initial:
+                self.refuse(f"the recursive function {name!r} returns {describe(av)} that it was given", node)
+            seen.add(av.cell)
+            content = self.checked(av.cell, node)
+            for item in content.items if type(content) in (Items, Entries) else ():
+                self.check_containers(item, began, seen, name, node)
+        elif is_composite(av):
+            for part in parts_of(av):
+                self.check_containers(part, began, seen, name, node)
 
 
 def _later(d: Any, limit: int) -> bool:
