@@ -412,8 +412,10 @@ def returns_its_list(x, t):
 
 
 @pytest.mark.parametrize(
-    "f", [returns_its_list, stores_into_argument, stores_outside, counts_outside, different_results, never_ends], ids=lambda f: f.__name__
+    "f",
+    [returns_its_list, stores_into_argument, stores_outside, counts_outside, different_results, never_ends],
+    ids=lambda f: f.__name__,
 )
 def test_refused(f: Any) -> None:
-    with pytest.raises(UnsupportedError, match="test_recursion.py:"):
+    with pytest.raises(UnsupportedError, match=r"test_recursion\.py:"):
         ad.grad(lambda x, t: np.sum(f(x, t)))(X, 1.0)

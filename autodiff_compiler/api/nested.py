@@ -47,7 +47,9 @@ def lower_call(
     drop_uncalled(region)
     if not at_top and any(op.prim is FUNC for op in region.ops):
         raise UnsupportedError(
-            f"{what} of a recursive function inside a loop, a branch or another recursion", loc, "take it at the top level of the function"
+            f"{what} of a recursive function inside a loop, a branch or another recursion",
+            loc,
+            "take it at the top level of the function",
         )
     if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
         raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum it")

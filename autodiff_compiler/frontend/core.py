@@ -77,7 +77,9 @@ class Core:
         self.mode = mode
         self.nested = nested if nested is not None else set()  # functions (syntax trees) that are called while they run
         self.recursive = recursive if recursive is not None else set()  # those of them that are not inlined
-        self.activations: list[Any] = []  # the functions being inlined: tree, frame of definition, form of the arguments
+        self.activations: list[
+            Any
+        ] = []  # the functions being inlined: tree, frame of definition, form of the arguments
         self.recursions: list[Any] = []  # the functions that call themselves being lowered
         self.limits: list[int] = []
         self.inlined_again = 0

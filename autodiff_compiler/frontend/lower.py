@@ -122,10 +122,10 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
     """Lower ``fn(*args, **kwargs)`` for arguments of these types.
 
-    A function that calls itself is unrolled: "first" if that ends on the types alone; else it is lowered anew for the "values" of the
-    ints and for the shapes at hand, with guards on them, if that ends soon. Else it becomes a function of the IR, where it calls itself
-    with arguments of the same "types". If the types change from call to call, it is unrolled "deep"ly for the values at hand, or becomes
-    a function of the IR that takes arguments of "any" types.
+    A function that calls itself is unrolled: "first" if that ends on the types alone; else it is lowered anew for the
+    "values" of the ints and for the shapes at hand, with guards on them, if that ends soon. Else it becomes a function
+    of the IR, where it calls itself with arguments of the same "types". If the types change from call to call, it is
+    unrolled "deep"ly for the values at hand, or becomes a function of the IR that takes arguments of "any" types.
     """
     last: RecursionTooDeep | None = None
     for mode in ("first", "values", "types", "deep", "any"):
@@ -183,9 +183,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
             out = ("static", None)
         except RecursionError:
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
-            raise kind(
-                "the function is nested too deeply to be compiled", interp.builder.loc, "use a loop"
-            ) from None
+            raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
         except (AutodiffError, Recursive):
             raise
         except Exception as error:

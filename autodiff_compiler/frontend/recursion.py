@@ -1,7 +1,9 @@
-"""Lowering of functions that call themselves: one ``func`` with a parameter for each number and array among the arguments.
+"""Lowering of functions that call themselves: one ``func`` with a parameter for each number and array among the
+arguments.
 
-Which arguments stay as they are, the types of the others and what the function returns are found by repeating the lowering of its
-body until they are stable. At first no call of itself returns, so that the paths that end the recursion say what it returns.
+Which arguments stay as they are, the types of the others and what the function returns are found by repeating the
+lowering of its body until they are stable. At first no call of itself returns, so that the paths that end the recursion
+say what it returns.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from .avals import (
     Super,
     describe,
     is_composite,
-    is_constant,
     is_number,
     parts_of,
     same,
@@ -66,7 +67,13 @@ class Slot:
         t = self.type
         if not self.varying or t.dims is None:
             return t
-        return Ty(t.kind, t.dtype, tuple(dims.fresh() if k in self.varying else d for k, d in enumerate(t.dims)), t.elem, real=t.real)
+        return Ty(
+            t.kind,
+            t.dtype,
+            tuple(dims.fresh() if k in self.varying else d for k, d in enumerate(t.dims)),
+            t.elem,
+            real=t.real,
+        )
 
 
 @dataclass(eq=False)
@@ -114,7 +121,9 @@ class Forms(Loops):
             return Slot("value", t, hint or getattr(av, "hint", ""))
         if kind is Ref:
             value = self.read(av)
-            return Slot("ref", value.type, hint or value.hint, av.cell in self.cells.numpy or value.type.kind == "array")
+            return Slot(
+                "ref", value.type, hint or value.hint, av.cell in self.cells.numpy or value.type.kind == "array"
+            )
         if kind in (ListRef, DictRef, Instance):
             content = self.checked(av.cell, None)
             if type(content) is Value:
@@ -265,7 +274,9 @@ class Recursions(Forms):
                     raise Recursive
         return forms
 
-    def call_recursive(self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any) -> Any:
+    def call_recursive(
+        self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any
+    ) -> Any:
         """Call a function that calls itself: one that is being lowered, or a new one."""
         for k, known in enumerate(reversed(self.recursions)):
             if known.tree is tree and known.parent is parent:
@@ -275,7 +286,9 @@ class Recursions(Forms):
         try:
             return self.define(tree, parent, bound, lower, name, node)
         except Mismatch as error:
-            self.refuse(f"the recursion of {name!r} takes or returns different things on different paths: {error}", node)
+            self.refuse(
+                f"the recursion of {name!r} takes or returns different things on different paths: {error}", node
+            )
 
     def refuse(self, message: str, node: Any, loc: Loc | None = None) -> Any:
         if loc is not None:
@@ -381,9 +394,17 @@ class Recursions(Forms):
         for cell, content in {**self.inputs.initial, **began.heap}.items():
             now = self.state.heap.get(cell, content)
             if now is not content:
-                where = now.store if isinstance(now, Poison) else now.op.loc if type(now) is Value and now.op is not None else None
+                where = (
+                    now.store
+                    if isinstance(now, Poison)
+                    else now.op.loc
+                    if type(now) is Value and now.op is not None
+                    else None
+                )
                 line = f" (line {where.line})" if where is not None else ""
-                self.refuse(f"a store{line} into an argument, or an outer variable, of the recursive function {name!r}", node)
+                self.refuse(
+                    f"a store{line} into an argument, or an outer variable, of the recursive function {name!r}", node
+                )
         for env, names in began.envs.items():
             now_names = self.state.envs.get(env, {})
             for n in {**names, **now_names}:
@@ -395,7 +416,6 @@ class Recursions(Forms):
                         continue
                     self.refuse(f"an assignment to the outer variable {n!r} in the recursive function {name!r}", node)
 
-
     def check_containers(self, av: Any, began: Any, seen: set[int], name: str, node: Any) -> None:
         """The lists, dictionaries and objects returned are new ones, so that what is done to them later is done to
         nothing else."""
@@ -403,9 +423,10 @@ class Recursions(Forms):
         if kind is Maybe:
             self.check_containers(av.av, began, seen, name, node)
         elif kind in (ListRef, DictRef, Instance):
-            if av.cell in seen or av.cell in began.heap or av.cell in self.inputs.initial:
-                self.refuse(f"the recursive function {name!r} returns {describe(av)} that it was given", node)
-            seen.add(av.cell)
+            family = self.cells.family(av.cell) | {av.cell}
+            if family & seen or any(c in began.heap or c in self.inputs.initial for c in family):
+                self.refuse(f"the recursive function {name!r} returns {describe(av)} that it was given, or twice", node)
+            seen |= family
             content = self.checked(av.cell, node)
             for item in content.items if type(content) in (Items, Entries) else ():
                 self.check_containers(item, began, seen, name, node)

@@ -175,7 +175,8 @@ def _free_values(
 def hoist(func: Op, top: Region) -> list[Value]:
     """Put a function that nothing outside of it calls yet at the end of the top level.
 
-    What it reads from deeper regions is passed to it, after its other arguments: the values returned are to be passed by calls to come.
+    What it reads from deeper regions is passed to it, after its other arguments: the values returned are to be passed
+    by calls to come.
     """
     region = func.regions[0]
     passed = [v for v in free_values(region) if v is not func.results[0] and region_of(v) is not top]

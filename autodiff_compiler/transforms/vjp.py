@@ -8,7 +8,7 @@ chapters 3 and 12.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,8 @@ class Kept:
 class Adjoint:
     """The adjoint of a function that calls itself.
 
-    It takes the cotangents of the results numbered `results`, and hands out those of the parameters numbered `params`, then those of
-    the values `free` from outside that the function reads.
+    It takes the cotangents of the results numbered `results`, and hands out those of the parameters numbered `params`,
+    then those of the values `free` from outside that the function reads.
     """
 
     func: Value
