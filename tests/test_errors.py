@@ -68,7 +68,7 @@ def many_kinds(x):
 
 def long_recursion(x):
     if x < 0:
-        return x
+        x = x + 2
     return long_recursion(x - 1)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, Op, Region, Value, leaves
-from ..ir.rewrite import SHAPE_ONLY
+from ..ir.core import CALL, FUNC, IF, LOOP, Op, Region, Value, leaves
+from ..ir.rewrite import SHAPE_ONLY, called
 
 NonDiff = Callable[[Op], bool]
 
@@ -66,6 +66,16 @@ def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None
                         varied.add(param)
                         varied.add(result)
                 _spread_varied(body, varied, nondiff)
+        elif op.prim is FUNC:
+            _spread_varied(op.regions[0], varied, nondiff)
+        elif op.prim is CALL:
+            body = called(op).regions[0]
+            for param, arg in zip(body.params, op.args[1:]):
+                if type(arg) is Value and arg in varied and param.type.may_be_float:
+                    varied.add(param)
+            for result, out in zip(op.results, body.exit):
+                if type(out) is Value and out in varied and result.type.may_be_float:
+                    varied.add(result)
         elif op.prim is opset.PUSH:
             stack, v = op.args
             if v in varied:
@@ -93,6 +103,16 @@ def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None
                         useful.add(param)
                         useful.update(v for v in (init, out) if type(v) is Value)
                 _spread_useful(body, useful, nondiff)
+        elif op.prim is FUNC:
+            _spread_useful(op.regions[0], useful, nondiff)
+        elif op.prim is CALL:
+            body = called(op).regions[0]
+            for result, out in zip(op.results, body.exit):
+                if result in useful and type(out) is Value:
+                    useful.add(out)
+            for param, arg in zip(body.params, op.args[1:]):
+                if param in useful and type(arg) is Value:
+                    useful.add(arg)
         elif op.prim is opset.PUSH:
             stack, v = op.args
             if stack in useful and type(v) is Value:

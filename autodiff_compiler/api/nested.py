@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError
+from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
 from ..frontend.avals import Closure, DictRef, Entries, Items, ListRef, Obj, Ref, Seq
-from ..ir.core import Function, Value, type_of
-from ..ir.rewrite import replace_values
+from ..ir.core import FUNC, Function, Value, type_of
+from ..ir.rewrite import drop_uncalled, replace_values
 from . import pipeline
 
 
@@ -27,7 +27,10 @@ def lower_call(
     start = interp.state
     region = interp.builder.new_region()
     actual: list[Any] = []
+    outer_top, outer_scope = interp.func_top, interp.func_scope
+    at_top = interp.builder.region is outer_top
     with interp.path(start.fork(), region):
+        interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
         new_args, new_kwargs = list(args), dict(kwargs)
         places = []
         for where in chosen:
@@ -38,8 +41,16 @@ def lower_call(
         result = interp.call(callee, new_args, new_kwargs, node)
         leaves: list[Any] = []
         tree = interp.result_tree(result, leaves)
+    interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
     interp.builder.loc = loc
+    drop_uncalled(region)
+    if not at_top and any(op.prim is FUNC for op in region.ops):
+        raise UnsupportedError(
+            f"{what} of a recursive function inside a loop, a branch or another recursion",
+            loc,
+            "take it at the top level of the function",
+        )
     if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
         raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum it")
     region.exit = tuple(leaves)

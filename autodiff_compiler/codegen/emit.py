@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
+from ..ir.core import CALL, FUNC, IF, LOOP, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands
 from .expressions import Printer
@@ -71,6 +71,11 @@ class Emitter:
         self.use_count: dict[Value, int] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self._count(self.body)
+        # A function that calls itself stores only into what it has made, but it may print.
+        self.effects = any(
+            op.prim.effects and op.prim not in (PUSH, POP)
+            for func in self.body.ops if func.prim is FUNC for op in func.regions[0].walk()
+        )  # fmt: skip
         self._choose_inlined(self.body)
         inner = {op for op in self.body.ops if op.tag == "derived"} if split is not None else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
@@ -109,7 +114,7 @@ class Emitter:
             if self.split is not None and op.tag != "derived" and self._in_pullback(v, user):
                 continue  # computed once, in the forward sweep
             if isinstance(user, Region):
-                if user is not self.body:
+                if user is not self.body and (user.op is None or user.op.prim is not FUNC):
                     continue
                 last = len(region.ops)
             else:
@@ -147,6 +152,7 @@ class Emitter:
         if (
             op.regions
             or op.prim.effects
+            or op.prim is CALL
             or op.prim.nout != 1
             or op.prim in STORES
             or op.prim in (STACK_NEW, opset.LIST_NEW)
@@ -177,6 +183,10 @@ class Emitter:
             return None
         if op.prim.effects:
             return True
+        if op.prim is FUNC:
+            return None
+        if op.prim is CALL:
+            return self.effects or None
         if op.regions:
             found: frozenset[Any] = frozenset()
             for region in op.regions:
@@ -290,9 +300,11 @@ class Emitter:
             self.line(f"# adjoint of line {op.loc.line}: {shown}")
 
     def emit_op(self, op: Op) -> None:
-        if op.prim in (IF, LOOP):
+        if op.prim in (IF, LOOP, FUNC):
             if op.prim is IF:
                 self.emit_if(op)
+            elif op.prim is FUNC:
+                self.emit_function(op)
             else:
                 self.emit_loop(op)
             return
@@ -387,6 +399,17 @@ class Emitter:
         if op is not None and op.prim is opset.NEG and op in self.inlined:
             return f"-= {self.printer.show(op.args[0])}"
         return f"+= {self.printer.show(v)}"
+
+    def emit_function(self, op: Op) -> None:
+        """A function that calls itself, as a nested one."""
+        (body,) = op.regions
+        self.line(f"def {self.naming.of(op.result)}({', '.join(self.naming.of(p) for p in body.params)}):")
+        self.depth += 1
+        self.commented = None
+        self.emit_ops(body.ops)
+        self.line(f"return {', '.join(self.printer.show(x) for x in body.exit)}".rstrip())
+        self.depth -= 1
+        self.commented = None
 
     # --- control flow ---------------------------------------------------------------------------------------------
 
@@ -540,7 +563,7 @@ class Emitter:
             site = pushes[0].parent
             while site.op is not None and site.op.prim is IF:
                 site = site.op.parent  # type: ignore[assignment]
-            if site.op is None or site.op.parent is not self.body:
+            if site.op is None or site.op.prim is not LOOP or site.op.parent is not self.body:
                 return ""
             makers.add(site.op)
         if len(makers) != 1:

@@ -12,21 +12,27 @@ import keyword
 from bisect import bisect_left, insort
 from typing import Any
 
-from ..ir.core import IF, LOOP, UNDEF, Op, Region, Value, leaves
+from ..ir.core import FUNC, IF, LOOP, UNDEF, Op, Region, Value, leaves
 from ..ir.opset import STORES
-from ..ir.rewrite import region_of
+from ..ir.rewrite import enclosing_func, region_of
 
 Interval = tuple[float, float]
-RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"])
+# Helpers that emitted code may call.
+HELPERS = frozenset(
+    ["accum", "cast", "copy", "dim", "format_", "full_like", "spread", "stored_part", "sum_to", "zeros"]
+)
+RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"]) | HELPERS
 
 
 class Group:
     """Values that share a variable."""
 
-    __slots__ = ("values", "spans", "name", "nested")
+    __slots__ = ("values", "spans", "name", "nested", "home", "seen")
 
-    def __init__(self, value: Value, spans: list[Interval], nested: bool = False):
-        self.nested = nested
+    def __init__(self, value: Value, spans: list[Interval], nested: bool = False, home: Op | None = None):
+        self.nested = nested  # a variable of the pullback
+        self.home = home  # the function that calls itself of which it is a variable, if any
+        self.seen: set[Op | None] = {home}  # the functions in which it is named
         self.values = [value]
         self.spans = spans
         self.name = ""
@@ -47,7 +53,7 @@ class Naming:
         self.group: dict[Value, Group] = {}
         self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved}
         self.fixed = set(self.taken)
-        self.busy: dict[str, list[Interval]] = {}  # by name: when it is in use
+        self.busy: dict[Any, list[Interval]] = {}  # by name, and function of its own: when it is in use
         self._make_groups(body)
         self._coalesce(body)
         self._name()
@@ -122,16 +128,16 @@ class Naming:
                 spans.append((since, at))
         return spans
 
-    def _make_groups(self, region: Region, nested: bool = False) -> None:
+    def _make_groups(self, region: Region, nested: bool = False, home: Op | None = None) -> None:
         for p in region.params:
-            self.group[p] = Group(p, self._spans(p), nested)
+            self._make_group(p, nested, home)
         for op in region.ops:
             within = nested or op in self.inner
             for r in op.results:
                 if op not in self.inlined:
-                    self.group[r] = Group(r, self._spans(r), within)
+                    self._make_group(r, within, home)
             for inner in op.regions:
-                self._make_groups(inner, within)
+                self._make_groups(inner, within, op if op.prim is FUNC else home)
         if region is self.body:
             if self.inner:
                 for p in region.params:
@@ -155,18 +161,28 @@ class Naming:
                         read.update(leaves(r.exit))
         return read
 
+    def _make_group(self, v: Value, nested: bool, home: Op | None) -> None:
+        self.group[v] = made = Group(v, self._spans(v), nested, home)
+        made.seen.update(enclosing_func(region) for _, region in self.used.get(v, ()))
+        if len(made.seen) > 1:
+            # A function that reads it may be called at any time.
+            made.spans = [(min(s for s, _ in made.spans), float("inf"))]
+
     # --- sharing --------------------------------------------------------------------------------------------------
 
     def _merge(self, a: Any, b: Any, force: bool = False) -> None:
         if type(a) is not Value or type(b) is not Value or a not in self.group or b not in self.group:
             return
         ga, gb = self.group[a], self.group[b]
-        if ga is gb or ga.nested != gb.nested or (not force and _meet(_merged(ga.spans), gb.spans)):
+        if ga is gb or ga.nested != gb.nested or ga.home is not gb.home:
+            return
+        if not force and _meet(_merged(ga.spans), gb.spans):
             return
         if not force and _is_derived(a) != _is_derived(b):
             return  # a cotangent does not go by the name of a primal value, nor the other way round
         ga.values += gb.values
         ga.spans = ga.spans + gb.spans
+        ga.seen |= gb.seen
         for v in gb.values:
             self.group[v] = ga
 
@@ -216,10 +232,11 @@ class Naming:
             if others is None or (
                 name not in self.fixed
                 and all(o.nested == group.nested for o in others[:1])  # so it is for all of them
-                and not _meet(self.busy[name], spans)
+                and not any(o.home is not group.home and o.seen & group.seen for o in others)
+                and not _meet(self.busy.get((name, group.home), []), spans)
             ):
                 self.taken.setdefault(name, []).append(group)
-                busy = self.busy.setdefault(name, [])
+                busy = self.busy.setdefault((name, group.home), [])
                 for span in spans:
                     insort(busy, span)
                 return name

@@ -37,13 +37,14 @@ from .avals import (
     is_number,
 )
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
-from .loops import Loops
+from .recursion import Recursions
 from .source import FunctionNode, Scope, scope_of, source_of
 
 RECURSION_LIMIT = 60
+RECURSION_STEPS = 12
 
 
-class Calls(Loops):
+class Calls(Recursions):
     def ev_Call(self, node: ast.Call) -> Any:
         fn = self.ev(node.func)
         if type(fn) is Obj and fn.obj is super and not node.args:
@@ -307,8 +308,35 @@ class Calls(Loops):
         bound: dict[str, Any],
         node: Any,
     ) -> Any:
+        """Lower a call of a function with its parameters bound; its return value."""
+
+        def lower(given: dict[str, Any]) -> Any:
+            return self.inline(tree, scope, owner, file, name, parent, given, node)
+
+        if tree in self.recursive:
+            return self.call_recursive(tree, parent, bound, lower, name, node)
+        self.activations.append((tree, parent, self.watch(tree, parent, bound)))
+        try:
+            return lower(bound)
+        finally:
+            self.activations.pop()
+
+    def inline(
+        self,
+        tree: FunctionNode,
+        scope: Scope,
+        owner: types.FunctionType,
+        file: str,
+        name: str,
+        parent: Frame | None,
+        bound: dict[str, Any],
+        node: Any,
+    ) -> Any:
         """Lower the body of a function with its parameters bound; its return value."""
-        if sum(1 for t in self.stack if t is tree) >= RECURSION_LIMIT or len(self.stack) > 400:
+        depth = sum(1 for t in self.stack if t is tree)
+        self.inlined_again += depth > 0
+        most, in_all = (RECURSION_LIMIT, 600) if self.mode == "deep" else (RECURSION_STEPS, 100)
+        if depth >= most or len(self.stack) > 400 or self.inlined_again > in_all:
             self.fail(
                 f"recursion of {name!r} that does not end on the types, the int arguments and the shapes "
                 f"(or is deeper than {RECURSION_LIMIT})",

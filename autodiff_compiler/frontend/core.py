@@ -72,11 +72,22 @@ class Frame:
 class Core:
     """What all parts of the interpreter share."""
 
-    def __init__(self, values: bool = False) -> None:
-        self.top = Region(Dims())
+    def __init__(self, mode: str = "types", nested: set[Any] | None = None, recursive: set[Any] | None = None) -> None:
+        # What becomes of calls of a function by itself: see `lower.lower`.
+        self.mode = mode
+        self.nested = nested if nested is not None else set()  # functions (syntax trees) that are called while they run
+        self.recursive = recursive if recursive is not None else set()  # those of them that are not inlined
+        self.activations: list[
+            Any
+        ] = []  # the functions being inlined: tree, frame of definition, form of the arguments
+        self.recursions: list[Any] = []  # the functions that call themselves being lowered
+        self.limits: list[int] = []
+        self.inlined_again = 0
+        self.top = self.func_top = Region(Dims())
+        self.func_scope = 1
         self.builder = Builder(self.top)
         self.cells = Cells()
-        self.inputs = Inputs(self.top, self.cells, values)
+        self.inputs = Inputs(self.top, self.cells, mode in ("values", "deep"))
         self.state = State()
         self.frames: dict[int, Frame] = {}
         self.frame: Frame = None  # type: ignore[assignment]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import ArgumentError, AutodiffError, UnsupportedError
 from ..ir.core import Function, Loc, Value
+from ..ir.rewrite import drop_uncalled
 from .avals import (
     Bound,
     Conflict,
@@ -28,6 +29,7 @@ from .avals import (
 from .core import RecursionTooDeep, Unreachable
 from .inputs import Guard, Input
 from .numpy_calls import NumpyCalls
+from .recursion import Recursive
 
 
 @dataclass(slots=True)
@@ -120,17 +122,29 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
     """Lower ``fn(*args, **kwargs)`` for arguments of these types.
 
-    A function that calls itself is unrolled. If that does not end on the types alone, it is lowered anew for the
-    values of the ints and for the shapes at hand, with guards on them.
+    A function that calls itself is unrolled: "first" if that ends on the types alone; else it is lowered anew for the
+    "values" of the ints and for the shapes at hand, with guards on them, if that ends soon. Else it becomes a function
+    of the IR, where it calls itself with arguments of the same "types". If the types change from call to call, it is
+    unrolled "deep"ly for the values at hand, or becomes a function of the IR that takes arguments of "any" types.
     """
-    try:
-        return _lower(fn, tuple(args), dict(kwargs or {}), False)
-    except RecursionTooDeep:
-        return _lower(fn, tuple(args), dict(kwargs or {}), True)
+    last: RecursionTooDeep | None = None
+    for mode in ("first", "values", "types", "deep", "any"):
+        nested: set[Any] = set()
+        recursive: set[Any] = set()
+        while True:
+            try:
+                return _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(mode, nested, recursive))
+            except Recursive:
+                continue
+            except RecursionTooDeep as error:
+                if mode != "first":  # the last says best what stands in the way
+                    last = error
+                break
+    assert last is not None
+    raise last
 
 
-def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: bool) -> Lowered:
-    interp = Interpreter(by_value)
+def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Interpreter) -> Lowered:
     names, values, signature = bind_arguments(fn, args, kwargs)
     avs = [interp.inputs.wrap(v, (("arg", k),), name, hidden=False) for k, (name, v) in enumerate(zip(names, values))]
     interp.state.heap.update(interp.inputs.initial)
@@ -168,10 +182,9 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
         except Unreachable:
             out = ("static", None)
         except RecursionError:
-            raise UnsupportedError(
-                "the function is nested too deeply to be compiled", interp.builder.loc, "use a loop"
-            ) from None
-        except AutodiffError:
+            kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
+            raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
+        except (AutodiffError, Recursive):
             raise
         except Exception as error:
             raise UnsupportedError(
@@ -180,6 +193,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], by_value: boo
                 "write it in simpler steps",
             ) from error
     interp.top.exit = tuple(leaves)
+    drop_uncalled(interp.top)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
     stored = sorted(interp.stored)

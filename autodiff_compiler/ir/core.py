@@ -8,6 +8,10 @@ plain Python constants. Control flow:
                       ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends
                       the loop at once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means
                       the range ran out.
+``func()``            a function that may call itself; it stands at the top level of a function's body. The one region
+                      has a parameter per argument, its exit gives the results. The result is the function, which the
+                      region may name too.
+``call(func, *args)`` runs the region of a ``func`` once; a result per element of the region's exit.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .types import ANY, Dims, Ty, type_of_constant
+from .types import ANY, OBJECT, Dims, Ty, type_of_constant
 
 
 class Loc(NamedTuple):
@@ -246,6 +250,21 @@ def structural_key(arg: Any) -> Any:
 
 IF = Prim("if")
 LOOP = Prim("loop")
+FUNC = Prim("func")
+
+
+def _print_call(printer: Any, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
+    return f"{printer.show(args[0])}({', '.join(printer.show(a) for a in args[1:])})", 13
+
+
+CALL = Prim("call", alias="maybe", template=_print_call)
+
+
+def new_func(region: Region, hint: str, loc: Loc | None = None) -> Op:
+    """A ``func`` with this region, not yet appended anywhere; its result may be called from the region."""
+    op = Op(FUNC, (), {}, (region,), loc)
+    op.results = [Value(OBJECT, hint, op)]
+    return op
 
 
 class Builder:
@@ -335,6 +354,13 @@ class Builder:
         op = Op(LOOP, (range_, tuple(inits)), {}, (body,), self.loc)
         op.results = [Value(t, h, op) for t, h in zip(types, hints)]
         op.results += [Value(py_int(), "trips", op), Value(py_int(), "code", op)]
+        self.append(op)
+        return op.results
+
+    def call(self, func: Value, args: tuple[Any, ...], types: list[Ty], hints: list[str]) -> list[Value]:
+        """Append a call of a ``func``."""
+        op = Op(CALL, (func, *args), {}, (), self.loc)
+        op.results = [Value(t, h, op) for t, h in zip(types, hints)]
         self.append(op)
         return op.results
 

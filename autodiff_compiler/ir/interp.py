@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any
 
-from .core import IF, LOOP, UNDEF, Function, Op, Region, Value, leaves, map_leaves
+from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves, map_leaves
 
 Env = dict[Value, Any]
 
@@ -40,6 +40,14 @@ def _step(op: Op, env: Env) -> None:
         results: Any = _run(taken, env)
     elif op.prim is LOOP:
         results = _loop(op, env)
+    elif op.prim is FUNC:
+        results = (op,)
+    elif op.prim is CALL:
+        # An activation has values of its own.
+        func, *args = _resolve(op.args, env)
+        inner = dict(env)
+        inner.update(zip(func.regions[0].params, args, strict=True))
+        results = _run(func.regions[0], inner)
     else:
         args, kwargs = _resolve(op.args, env), _resolve(op.kwargs, env)
         if op.prim.fn is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import IF, LOOP, UNDEF, Function, Op, Region, Value
+from .core import FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value
 
 
 def print_function(fn: Function) -> str:
@@ -95,13 +95,15 @@ class _Printer:
             carried = ", ".join(f"{self.define(p)} = {self.show(i)}" for p, i in zip(body.params[1:], inits))
             over = "forever" if range_ is None else f"range({', '.join(map(self.show, range_))})"
             head = f"loop {self.define(body.params[0])} in {over} with ({carried}) {{"
+        elif op.prim is FUNC:
+            head = f"func({', '.join(map(self.define, op.regions[0].params))}) {{"
         else:
             operands = [self.show(a) for a in op.args] + [f"{k}={self.show(v)}" for k, v in op.kwargs.items()]
             head = f"{op.prim.name} {', '.join(operands)}".rstrip()
         # Operands get their names before results, as a reader meets them in that order.
         results = ", ".join(map(self.define, op.results))
         lines.append(f"{pad}{results + ' = ' if results else ''}{head}{note}")
-        if op.prim in (IF, LOOP):
+        if op.prim in (IF, LOOP, FUNC):
             for number, region in enumerate(op.regions):
                 if number:
                     lines.append(f"{pad}}} else {{")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import opset
-from .core import Function, Op, Prim, Region, Value, leaves, map_leaves
+from .core import CALL, FUNC, IF, LOOP, Function, Op, Prim, Region, Value, leaves, map_leaves
 
 # Argument positions of which an operation reads only the shape and dtype.
 SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
@@ -63,12 +63,14 @@ def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
 
 
 def clone_op(op: Op, mapping: dict[Value, Value], into: Region) -> Op:
-    regions = tuple(clone_region(r, mapping) for r in op.regions)
-    new = Op(op.prim, substitute(op.args, mapping), substitute(op.kwargs, mapping), regions, op.loc)
+    new = Op(op.prim, substitute(op.args, mapping), substitute(op.kwargs, mapping), (), op.loc)
     new.checks, new.droppable, new.tag = op.checks, op.droppable, op.tag
-    for result in op.results:
+    for result in op.results:  # first, because a function may call itself
         mapping[result] = copy = Value(result.type, result.hint, new)
         new.results.append(copy)
+    new.regions = tuple(clone_region(r, mapping) for r in op.regions)
+    for region in new.regions:
+        region.op = new
     new.parent = into
     into.ops.append(new)
     return new
@@ -115,3 +117,97 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
     visit(region)
     return uses
+
+
+# --- functions that call themselves -----------------------------------------------------------------------------------
+
+
+def called(call: Op) -> Op:
+    """The ``func`` that a ``call`` runs."""
+    func = call.args[0].op
+    assert func is not None and func.prim is FUNC
+    return func  # type: ignore[no-any-return]
+
+
+def enclosing_func(region: Region | None) -> Op | None:
+    """The function in whose region this is, if any."""
+    for r in enclosing(region):
+        if r.op is not None and r.op.prim is FUNC:
+            return r.op
+    return None
+
+
+def free_values(region: Region, operands: Callable[[Op], Iterable[Value]] = Op.operands) -> list[Value]:
+    """Values that operations of a region have among these operands and that are defined outside of it, in order of
+    first use. What the functions called in there read is among them."""
+    out: dict[Value, None] = {}
+    _free_values(region, operands, out, set())
+    return list(out)
+
+
+def _free_values(
+    region: Region, operands: Callable[[Op], Iterable[Value]], out: dict[Value, None], seen: set[Op]
+) -> None:
+    defined: set[Value] = set(region.params)
+    for op in region.walk():
+        defined.update(op.results)
+        for inner in op.regions:
+            defined.update(inner.params)
+
+    def use(arg: Any) -> None:
+        for v in leaves(arg):
+            if v not in defined:
+                out[v] = None
+
+    for op in region.walk():
+        use(tuple(operands(op)) if op.prim not in (IF, LOOP) else op.args if operands is Op.operands else op.args[1:])
+        for inner in op.regions:
+            use(inner.exit)
+        if op.prim is CALL and called(op) not in seen:
+            func = called(op)
+            seen.add(func)
+            found: dict[Value, None] = {}
+            _free_values(func.regions[0], operands, found, seen)
+            use(tuple(found))
+    use(region.exit)
+
+
+def hoist(func: Op, top: Region) -> list[Value]:
+    """Put a function that nothing outside of it calls yet at the end of the top level.
+
+    What it reads from deeper regions is passed to it, after its other arguments: the values returned are to be passed
+    by calls to come.
+    """
+    region = func.regions[0]
+    passed = [v for v in free_values(region) if v is not func.results[0] and region_of(v) is not top]
+    mapping: dict[Value, Any] = {v: region.param(v.type, v.hint) for v in passed}
+    for op in region.walk():
+        if op.prim is CALL and op.args[0] is func.results[0]:
+            op.args = (*op.args, *passed)
+    replace_values(region, mapping)
+    func.parent = top
+    top.ops.append(func)
+    return passed
+
+
+def drop_uncalled(body: Region) -> bool:
+    """Remove the functions that nothing outside of them calls; whether there were any."""
+    live: set[Op] = set()
+
+    def visit(region: Region) -> None:
+        for op in region.walk():
+            if op.prim is CALL and called(op) not in live:
+                live.add(called(op))
+                visit(called(op).regions[0])
+
+    for op in body.ops:
+        if op.prim is not FUNC:
+            if op.prim is CALL and called(op) not in live:
+                live.add(called(op))
+                visit(called(op).regions[0])
+            for inner in op.regions:
+                visit(inner)
+    kept = [op for op in body.ops if op.prim is not FUNC or op in live]
+    changed = len(kept) != len(body.ops)
+    body.ops[:] = kept
+    return changed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import IF, LOOP, UNDEF, Function, Op, Region, Value, leaves
+from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves
 from .printer import print_op
 from .types import Ty
 
@@ -33,7 +33,7 @@ def _safe_print(op: Op) -> str:
 
 
 def check_results_match_prim(op: Op) -> None:
-    if op.prim not in (IF, LOOP) and len(op.results) != op.prim.nout:
+    if op.prim not in (IF, LOOP, FUNC, CALL) and len(op.results) != op.prim.nout:
         _fail(op, f"{op.prim.name} has {len(op.results)} results, its primitive {op.prim.nout}")
 
 
@@ -51,7 +51,7 @@ def check_result_types(op: Op) -> None:
 
 
 def check_no_regions(op: Op) -> None:
-    if op.prim not in (IF, LOOP) and op.regions:
+    if op.prim not in (IF, LOOP, FUNC) and op.regions:
         _fail(op, f"{op.prim.name} must not own regions")
 
 
@@ -137,6 +137,28 @@ def check_loop_code(op: Op) -> None:
         _fail(op, f"the exit code of a loop is not an int: {code!r}")
 
 
+def check_func(op: Op) -> None:
+    """A function stands at the top level, and all that it hands out is defined."""
+    if op.args or op.kwargs or len(op.regions) != 1 or len(op.results) != 1:
+        _fail(op, "a func has one region and one result, and takes nothing")
+    if op.parent is None or op.parent.op is not None:
+        _fail(op, "a func stands at the top level")
+    if any(item is UNDEF for item in _plain_leaves(op.regions[0].exit)):
+        _fail(op, "a func hands out undef")
+
+
+def check_call(op: Op) -> None:
+    func = op.args[0].op if op.args and type(op.args[0]) is Value else None
+    if func is None or func.prim is not FUNC:
+        _fail(op, "a call takes a func")
+        return
+    region = func.regions[0]
+    if op.kwargs or len(op.args) - 1 != len(region.params):
+        _fail(op, f"a call with {len(op.args) - 1} arguments of a func with {len(region.params)} parameters")
+    if len(op.results) != len(region.exit):
+        _fail(op, f"a call with {len(op.results)} results of a func that hands out {len(region.exit)}")
+
+
 def check_endless(op: Op) -> None:
     """An endless loop has a way out."""
     code = op.regions[0].exit[0]
@@ -187,12 +209,19 @@ class _Verifier:
             check_loop(op)
             check_loop_code(op)
             check_endless(op)
+        elif op.prim is FUNC:
+            check_func(op)
+        elif op.prim is CALL:
+            check_call(op)
         for value in op.operands():
             self.read(value, op, "an operand")
+        if op.prim is FUNC:  # it may call itself
+            self.define(op.results[0], op)
         for region in op.regions:
             self.region(region, op)
         for value in op.results:
-            self.define(value, op)
+            if op.prim is not FUNC:
+                self.define(value, op)
 
     def once(self, thing: Op | Region, op: Op | None, what: str) -> None:
         if id(thing) in self.seen:

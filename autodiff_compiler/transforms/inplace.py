@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
-from ..ir.rewrite import content_operands, enclosing, region_of, substitute
+from ..ir.rewrite import called, content_operands, enclosing, enclosing_func, free_values, region_of, substitute
 
 LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
-CAPTURES = {PUSH, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
+CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
 EXTERNAL = "external"  # memory that is not ours, or not known to be
 
 Root = Any
@@ -51,6 +51,14 @@ class Analysis:
         self.forward_ops = {op for op in fn.body.ops if op.tag != "derived"} if split else set()
         self.uses: dict[Value, list[tuple[Op | Region, bool]]] = {}
         self._collect(fn.body)
+        self.outer: dict[Op, list[Value]] = {}  # what the functions read from outside of them
+        for op in self.ops:
+            if op.prim is CALL:
+                func = called(op)
+                if func not in self.outer:
+                    self.outer[func] = [v for v in free_values(func.regions[0]) if _may_share(v)]
+                for v in self.outer[func]:
+                    self.uses.setdefault(v, []).append((op, True))
         self.mutated = self._mutated_slots()
         self.roots: dict[Value, frozenset[Root]] = {}
         self.inner: dict[Value, frozenset[Root]] = {}
@@ -71,7 +79,7 @@ class Analysis:
             self.ops.append(op)
             for inner in op.regions:
                 self.position[inner] = len(self.position)
-                self._number(inner, (*loops, op) if op.prim is LOOP else loops)
+                self._number(inner, (*loops, op) if op.prim in (LOOP, FUNC) else loops)
             self.end[op] = len(self.position)
             self.position[("end", op)] = len(self.position)
         self.end[region] = len(self.position)
@@ -143,7 +151,8 @@ class Analysis:
         for op in self.ops:
             if op.prim is PUSH and type(op.args[1]) is Value:
                 pushed.setdefault(op.args[0], []).append(op.args[1])
-        for param in self.body.params:
+        inner = [p for op in self.body.ops if op.prim is FUNC for p in op.regions[0].params]
+        for param in [*self.body.params, *inner]:
             self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
             self.inner[param] = self.roots[param]
         todo = self.ops
@@ -201,6 +210,11 @@ class Analysis:
         own: Root = ("new", v)
         none: frozenset[Root] = frozenset()
         prim = op.prim
+        if prim is CALL:
+            # It may be (a part of) an argument, or of what the function reads from outside.
+            args = [*op.args[1:], *self.outer[called(op)]]
+            shared = self.of(args) | self.inside_of(args) | frozenset([(EXTERNAL, v)])
+            return shared, shared
         if prim is IF:
             outs = [r.exit[k] for r in op.regions]
             return self.of(outs), self.inside_of(outs)
@@ -300,6 +314,12 @@ class Analysis:
     def owned(self, root: Root, writer: Op) -> bool:
         if root[0] in (EXTERNAL, "before"):
             return False
+        func = enclosing_func(writer.parent)
+        if func is not None:
+            # Only what the activation has made itself.
+            maker = self.made.get(root)
+            if maker is None or not any(r is func.regions[0] for r in enclosing(maker.parent)):
+                return False
         if self.forward_ops and not self._is_forward(writer):
             maker = self.made.get(root)
             if maker is not None and self._is_forward(maker):
@@ -377,6 +397,8 @@ class Analysis:
             return user.args[1] is v
         if user.prim is opset.LIST_SET:
             return user.args[2] is v
+        if user.prim is CALL:
+            return any(x is v for x in leaves(user.args))
         return user.prim is not PUSH or user.args[1] is v
 
     def _after_capture(self, capture: Op, store: Op, root: Root) -> bool:

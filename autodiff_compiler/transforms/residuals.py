@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import FUNC, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
-from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, region_of
+from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, enclosing_func, region_of
 from ..ir.types import STACK, UNDEF_TY
 
 CHEAP = frozenset(
@@ -190,7 +190,7 @@ class Placer:
         again = self.recompute(v, region, chain)
         if again is not None:
             return again
-        if not any(r.op is not None and r.op.prim is LOOP for r in enclosing(region_of(v))):
+        if not any(r.op is not None and r.op.prim in (LOOP, FUNC) for r in enclosing(region_of(v))):
             return self.export(v)
         return self.save(v, region)
 
@@ -417,7 +417,7 @@ class Placer:
                         return True
             return False
         owner = user.op
-        if owner is None:
+        if owner is None or owner.prim is FUNC:
             return False
         shift = 1 if owner.prim is LOOP else 0
         for k, out in enumerate(user.exit[shift:]):
@@ -461,6 +461,9 @@ class Placer:
             push.parent = site
             here = type(value) is Value and value.op is not None and value.op.parent is site
             where = site.ops.index(value.op) + 1 if here else 0
+            if enclosing_func(site) is not None:
+                # What is popped when the reversed run starts is what was pushed when the run ended: calls lie between.
+                where = len(site.ops)
             site.ops.insert(where, push)
         pop = Op(POP, (stack,))
         pop.results = [Value(v.type if v.type.kind != "undef" else UNDEF_TY, v.hint, pop)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import POP, PUSH, STACK_NEW
-from ..ir.rewrite import replace_values
+from ..ir.rewrite import called, drop_uncalled, replace_values
 
 
 def simplify(fn: Function) -> None:
@@ -23,7 +23,7 @@ def simplify(fn: Function) -> None:
 
 def may_drop(op: Op) -> bool:
     """Removing the operation, its results unused, changes nothing that a user can see."""
-    if op.prim in (PUSH, POP, STACK_NEW):
+    if op.prim in (PUSH, POP, STACK_NEW, FUNC, CALL):
         return True
     if op.prim.effects:
         return False
@@ -76,6 +76,11 @@ def drop_dead(fn: Function) -> bool:
 
     A residual stack lives as long as something popped from it does. Returns whether anything went.
     """
+    uncalled = drop_uncalled(fn.body)
+    calls: dict[Op, list[Op]] = {}
+    for op in fn.body.walk():
+        if op.prim is CALL:
+            calls.setdefault(called(op), []).append(op)
     live: set[Value] = set()
     live_ops: set[Op] = set()
     work: list[Any] = []
@@ -97,6 +102,11 @@ def drop_dead(fn: Function) -> bool:
             need(op.regions[0].exit[0])
         elif op.prim is IF:
             need(op.args[0])
+        elif op.prim is FUNC:
+            # All calls or none: an adjoint takes off the stacks what each of them has put there.
+            need(op.regions[0].exit)
+            for call in calls[op]:
+                keep(call)
         elif op.prim is not PUSH or op.args[0] in live:
             need(op.args)
             need(op.kwargs)
@@ -154,7 +164,7 @@ def drop_dead(fn: Function) -> bool:
         if op not in live_ops and op.prim not in (IF, LOOP) and not may_drop(op):
             keep(op)
             follow()
-    return _sweep(fn.body, live, live_ops)
+    return _sweep(fn.body, live, live_ops) or uncalled
 
 
 def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:

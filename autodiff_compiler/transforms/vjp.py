@@ -8,15 +8,29 @@ chapters 3 and 12.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.activity import active_values, differentiable_operands
 from ..ir import opset
-from ..ir.core import IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, type_of
+from ..ir.core import (
+    CALL,
+    FUNC,
+    IF,
+    LOOP,
+    UNDEF,
+    Builder,
+    Function,
+    Op,
+    Region,
+    Value,
+    leaves,
+    new_func,
+    type_of,
+)
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
-from ..ir.rewrite import clone_function, region_of
+from ..ir.rewrite import called, clone_function, free_values, region_of
 from ..ir.types import PY_FLOAT, Ty
 from ..rules import registry
 from . import algebra
@@ -54,6 +68,20 @@ class Kept:
 
 
 @dataclass
+class Adjoint:
+    """The adjoint of a function that calls itself.
+
+    It takes the cotangents of the results numbered `results`, and hands out those of the parameters numbered `params`,
+    then those of the values `free` from outside that the function reads.
+    """
+
+    func: Value
+    results: list[int]
+    params: list[int]
+    free: list[Value]
+
+
+@dataclass
 class Path:
     """One way through a region: operations in order, with decided branches spliced in."""
 
@@ -83,6 +111,7 @@ class Reverse:
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
         self.active = active_values(forward.body, wrt, is_nondiff)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
+        self.adjoints: dict[Op, Adjoint] = {}
         self.b = algebra.install(Builder(forward.body))
         self.b.tag = DERIVED
 
@@ -111,6 +140,9 @@ class Reverse:
                 if op.prim is STACK_NEW and op.result in self.active:
                     self.stacks[op.result] = self.b.emit(STACK_NEW)
                     self.stacks[op.result].hint = f"{op.result.hint}_bar"
+            for op in ops:
+                if op.prim is FUNC:
+                    self.adjoint_function(op)
             self.backward(Path(list(ops), [body]), env)
             grads = []
             for v in self.wrt:
@@ -178,7 +210,9 @@ class Reverse:
                 g = env.pop(op.result, None)
                 if op.args[0] in self.stacks:
                     self.b.emit(PUSH, self.stacks[op.args[0]], self.zeros(op.result) if g is None else g)
-            elif any(r in env for r in op.results):
+            elif op.prim is CALL:
+                self.backward_call(op, env)
+            elif op.prim is not FUNC and any(r in env for r in op.results):
                 self.backward_op(op, env)
 
     def backward_op(self, op: Op, env: dict[Value, Any]) -> None:
@@ -246,6 +280,61 @@ class Reverse:
                 self.distribute(env, item, part)
         else:
             self.add(env, arg, g)
+
+    # --- functions that call themselves ---------------------------------------------------------------------------
+
+    def adjoint_function(self, func: Op) -> None:
+        """Build the adjoint of a function; its region runs once for each run of the function's, in reverse order."""
+        (body,) = func.regions
+        results = [k for k, v in enumerate(body.exit) if type(v) is Value and v in self.active]
+        params = [k for k, v in enumerate(body.params) if v in self.active]
+        free = [v for v in free_values(body, differentiable_operands) if v in self.active and v not in self.stacks]
+        inside = (v for op in body.walk() for v in op.results)
+        if not params and not free and not any(v in self.active for v in inside):
+            return
+        region = Region(body.dims)
+        region.tag = Mirror(body, [body])
+        made = new_func(region, f"{func.result.hint}_bar", func.loc)
+        self.adjoints[func] = Adjoint(made.result, results, params, free)
+        inner: dict[Value, Any] = {}
+        with self.b.inside(region):
+            for k in results:
+                out = body.exit[k]
+                self.add(inner, out, region.param(cotangent_type(out), f"{out.hint or 'out'}_bar"))
+            self.backward(Path(list(body.ops), [body]), inner)
+            out = []
+            for v in [*[body.params[k] for k in params], *free]:
+                g = inner.get(v)
+                out.append(self.zeros(v) if g is None else g)
+        region.exit = tuple(out)
+        self.b.loc = func.loc
+        self.b.append(made)
+
+    def backward_call(self, op: Op, env: dict[Value, Any]) -> None:
+        """A call is reversed even if nothing needs its cotangents: what it has put on stacks has to be taken off."""
+        bars = [env.pop(r, None) for r in op.results]
+        adjoint = self.adjoints.get(called(op))
+        if adjoint is None:
+            return
+        seeds = [self.zeros(op.results[k]) if bars[k] is None else bars[k] for k in adjoint.results]
+        types, hints, targets = [], [], []
+        region = called(op).regions[0]
+        for k in adjoint.params:
+            arg = op.args[1 + k]
+            t = cotangent_type(region.params[k])
+            given = type_of(arg)
+            if t.kind in ("array", "any") and given.dims is not None and not t.is_scalar:
+                t = Ty(t.kind, t.dtype, given.dims)
+            elif t.dims is not None and t.kind != "list" and not t.is_scalar:
+                t = Ty(t.kind, t.dtype, None)
+            types.append(t)
+            targets.append(arg)
+        for v in adjoint.free:
+            types.append(cotangent_type(v))
+            targets.append(v)
+        hints = [f"{v.hint}_bar" if type(v) is Value and v.hint else "" for v in targets]
+        for v, g in zip(targets, self.b.call(adjoint.func, tuple(seeds), types, hints)):
+            self.add(env, v, g)
 
     # --- control flow ---------------------------------------------------------------------------------------------
 
@@ -377,7 +466,7 @@ class Reverse:
         free = [v for v in free_values(body, differentiable_operands) if v in self.active and v not in self.stacks]
         slots = [k for k in slots if bars[k] is not None or params[k] in self.active]
         if not slots and not any(bars.values()):
-            if not free:
+            if not free and not any(inner_op.prim is CALL for inner_op in body.walk()):
                 return
         range_ = op.args[0]
         if range_ is None:
@@ -469,30 +558,7 @@ def inside(region: Region, ancestor: Region) -> bool:
 
 
 def has_effects(region: Region) -> bool:
-    return any(op.prim.effects for op in region.walk())
-
-
-def free_values(region: Region, operands: Callable[[Op], Iterable[Value]]) -> list[Value]:
-    """Values that operations of a region have among these operands and that are defined outside of it, in order of
-    first use."""
-    defined: set[Value] = set(region.params)
-    out: dict[Value, None] = {}
-    for op in region.walk():
-        defined.update(op.results)
-        for inner in op.regions:
-            defined.update(inner.params)
-
-    def use(arg: Any) -> None:
-        for v in leaves(arg):
-            if v not in defined:
-                out[v] = None
-
-    for op in region.walk():
-        use(tuple(operands(op)) if op.prim not in (IF, LOOP) else op.args[1:])
-        for inner in op.regions:
-            use(inner.exit)
-    use(region.exit)
-    return list(out)
+    return any(op.prim.effects or op.prim is CALL for op in region.walk())
 
 
 def path_through(body: Region, exits: bool) -> Path | None:
