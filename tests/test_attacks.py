@@ -248,3 +248,15 @@ def test_mean_of_any_number_of_elements(n: int) -> None:
     with np.errstate(all="ignore"):
         gradient = ad.grad(lambda x: 2.0 * np.mean(x))(np.ones(n))
     np.testing.assert_allclose(gradient, np.full(n, 2.0 / max(n, 1)))
+
+
+def test_a_variable_named_underscore_is_not_a_throwaway() -> None:
+    """The emitted code calls loop variables that nobody reads ``_``."""
+
+    def f(x: np.ndarray, s: float) -> float:
+        _ = x[-1] * s
+        for k in range(2):
+            s = np.sin(s) * 1.1
+        return _ * _ * s + x[0] * _
+
+    ad.check_grads(f, (np.array([0.4, 0.7]), 0.9), order=2)

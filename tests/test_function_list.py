@@ -14,10 +14,10 @@ from autodiff_compiler.rules import registry
 PAGE = Path(__file__).parent.parent / "docs" / "functions.md"
 HEAD = """# Functions with rules
 
-Everything below may receive values that depend on what you differentiate by. A function that is not here raises a `RuleLookupError`
-that names it when a derivative would have to pass through it; [add a rule](rules.md) of your own, or compute it outside. Python's operators,
-subscripts, stores, `len`, `.shape`, `.T` and the other attributes of arrays are part of the language. Methods of arrays (`x.sum()`,
-`x.reshape(...)`, `x.dot(y)` ...) are the functions of the same name.
+Everything below may receive values that depend on what you differentiate by. A function that is not here raises a
+`RuleLookupError` that names it when a derivative would have to pass through it; [add a rule](rules.md) of your own, or
+compute it outside. Python's operators, subscripts, stores, `len`, `.shape`, `.T` and the other attributes of arrays are
+part of the language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are the functions of the same name.
 
 """
 

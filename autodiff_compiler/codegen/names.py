@@ -21,7 +21,8 @@ Interval = tuple[float, float]
 HELPERS = frozenset(
     ["accum", "cast", "copy", "dim", "format_", "full_like", "spread", "stored_part", "sum_to", "zeros"]
 )
-RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math"]) | HELPERS
+# `_` is what the printer calls a loop variable or a result that nobody reads.
+RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS
 
 
 class Group:
