@@ -191,6 +191,7 @@ def elementwise_cases() -> Iterator[Case]:
     yield np.float64, (normal(3),), {}
     yield np.complex128, (cplx(3),), {}
     yield np.modf, (normal(3),), {}
+    yield np.frexp, (normal(3),), {}
     yield np.divmod, (between(5.1, 5.9, 3), between(1.1, 1.2, 3)), {}
     yield np.where, (np.array([True, False, True]), normal(3), normal(3)), {}
     yield np.where, (np.array([True, False, True]), normal(2, 3), 1.5), {}

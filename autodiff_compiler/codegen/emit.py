@@ -45,7 +45,7 @@ def emit_function(
     `result` formats the returned expressions. `split` is the number of leading results of a forward sweep; what follows
     becomes a nested ``pullback``. `reserved` names are not given to variables.
     """
-    return Emitter(fn, analysis, line_of, reserved or set(), split).run(name, result)
+    return Emitter(fn, analysis, line_of, (reserved or set()) | {"pullback"}, split).run(name, result)
 
 
 class Emitter:

@@ -425,6 +425,11 @@ def _modf(g: Any, out: Any, x: Any) -> Any:
     return g[0]
 
 
+@vjp(np.frexp, "x")
+def _frexp(g: Any, out: Any, x: Any) -> Any:
+    return None if g[0] is None else np.ldexp(g[0], -out[1])  # the mantissa is x / 2**exponent
+
+
 @vjp(np.divmod, "x1")
 def _divmod_x(g: Any, out: Any, x1: Any, x2: Any) -> Any:
     return g[1]
