@@ -11,7 +11,7 @@ from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..transforms.inplace import restore_inplace
-from ..transforms.simplify import drop_dead, simplify
+from ..transforms.simplify import simplify
 from ..transforms.vjp import DERIVED, differentiate
 
 
@@ -143,8 +143,6 @@ def emit_adjoint(
     if split is not None:
         own_what_the_pullback_reads(fn, split)
     analysis = restore_inplace(fn, split=split is not None)
-    if drop_dead(fn):  # a broadcast, say, of which only a copy was needed
-        analysis = restore_inplace(fn, split=split is not None)
     return emit_function(
         fn, analysis, name, line_of=source_line, split=split, result=result, reserved=reserved,
     )  # fmt: skip

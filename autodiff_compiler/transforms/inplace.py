@@ -18,6 +18,7 @@ from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import called, content_operands, enclosing, enclosing_func, free_values, region_of, substitute
+from .simplify import drop_dead
 
 LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
 CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
@@ -36,6 +37,7 @@ def restore_inplace(fn: Function, *, split: bool = False) -> Analysis:
         analysis = Analysis(fn, split)
         if not analysis.resolve():
             return analysis
+        drop_dead(fn)  # a broadcast, say, of which only a copy was needed
     raise AssertionError("the in-place analysis does not settle")
 
 

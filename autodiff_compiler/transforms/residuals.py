@@ -36,7 +36,6 @@ def place(fn: Function) -> None:
     shapes_from_arguments(fn)
     drop_dead(fn)
     Placer(fn).run()
-    drop_dead(fn)
 
 
 class Placer:
