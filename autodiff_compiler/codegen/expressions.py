@@ -89,6 +89,9 @@ class Printer:
         method = _PRINTERS.get(prim) or _BY_FN.get(prim.fn)
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
+        if prim.fn in (operator.matmul, np.matmul) and len(args) == 2 and all(map(_is_float_vector, args)):
+            # Of two vectors, `dot` is the same and twice as fast.
+            return f"{self.show(args[0], ATOM)}.dot({self.show(args[1])})", ATOM
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
@@ -186,6 +189,11 @@ class Printer:
             parts.append(self.show(step))
         text = f"range({', '.join(parts)})"
         return f"reversed({text})" if flags and flags[0] else text
+
+
+def _is_float_vector(x: Any) -> bool:
+    t = type_of(x)
+    return t.kind == "array" and t.ndim == 1 and t.is_float
 
 
 def _get(p: Printer, op: Op) -> tuple[str, int]:

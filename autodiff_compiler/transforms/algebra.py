@@ -34,7 +34,19 @@ def _negated(x: Any) -> Any:
     return x.op.args[0] if type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x) else None
 
 
+def _float_literal(b: Builder, x: Any, other: Any) -> Any:
+    """In adjoints, an int next to a float array is written as a float: the same number, and NumPy is faster with it."""
+    if type(x) is int and b.tag is not None and type(other) is Value and abs(x) < 1 << 53:
+        if other.type.is_float and other.type.kind in ("array", "generic"):
+            return float(x)
+    return x
+
+
 def _mul(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is int and _float_literal(b, x, y) is not x:
+        return b.emit(MUL, float(x), y)
+    if type(y) is int and _float_literal(b, y, x) is not y:
+        return b.emit(MUL, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x * y
     for one, other in ((x, y), (y, x)):
@@ -82,6 +94,10 @@ def _literal(x: Any) -> bool:
 
 
 def _div(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is int and _float_literal(b, x, y) is not x:
+        return b.emit(DIV, float(x), y)
+    if type(y) is int and _float_literal(b, y, x) is not y:
+        return b.emit(DIV, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x / y if y != 0 else float("nan") if b.tag is not None else NotImplemented
     if _is_number(y, 1) and _float_like(x):
@@ -100,6 +116,10 @@ def _neg(b: Builder, x: Any) -> Any:
 
 
 def _add(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is int and _float_literal(b, x, y) is not x:
+        return b.emit(ADD, float(x), y)
+    if type(y) is int and _float_literal(b, y, x) is not y:
+        return b.emit(ADD, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x + y
     for zero, other in ((x, y), (y, x)):
@@ -114,6 +134,10 @@ def _add(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _sub(b: Builder, x: Any, y: Any) -> Any:
+    if type(x) is int and _float_literal(b, x, y) is not x:
+        return b.emit(SUB, float(x), y)
+    if type(y) is int and _float_literal(b, y, x) is not y:
+        return b.emit(SUB, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x - y
     return _binary_spread(b, SUB, x, y)

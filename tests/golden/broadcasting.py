@@ -22,7 +22,7 @@ def standardise_grad(x, scale, shift):
     sigma = np.std(x, axis=0)
     t = (x - np.mean(x, axis=0)) / sigma
     # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
-    t2 = 3 * (t * scale + shift) ** 2
+    t2 = 3.0 * (t * scale + shift) ** 2
     x_bar = t2 * scale / sigma
     mu_bar = (-x_bar).sum(axis=0)
     # adjoint of line 10: sigma = x.std(axis=0)

@@ -24,6 +24,6 @@ def power_grad(z, w):
     z_bar[1] = z[0]
     z_bar[0] += z[1]
     # adjoint of line 9: s = np.abs(z * w) ** 2
-    t = 2 * np.abs(t) * np.conj(np.sign(t)) * w
+    t = 2.0 * np.abs(t) * np.conj(np.sign(t)) * w
     z_bar += t
     return z_bar

@@ -21,6 +21,6 @@ def loss_grad(params_w, params_b, params_scale, x):
     h = np.tanh(x @ params_w + params_b)
     t = h * h
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
-    t2 = 1 - h * h
+    t2 = 1.0 - h * h
     t2 = 2.0 * (params_scale / t.size) * h * t2
     return {'w': x.T @ t2, 'b': t2.sum(axis=0), 'scale': np.mean(t)}

@@ -23,7 +23,7 @@ def fold_grad(a, b):
     t = np.stack([c, c * c])
     m = np.reshape(t, (2, 2, -1))
     # adjoint of line 11: return np.sum(m[0] * m[1]) + np.sum(np.diff(c) ** 2)
-    t2 = 2 * np.diff(c)
+    t2 = 2.0 * np.diff(c)
     c_bar = np.zeros_like(c)
     c_bar[1:] = t2
     c_bar[:-1] -= t2

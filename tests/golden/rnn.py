@@ -30,7 +30,7 @@ def loss_grad(w, u, xs, target):
         h = np.tanh(w @ h + u @ xs[t])
         h_saved.append(h)
     # adjoint of line 12: return np.sum((h - target) ** 2)
-    h_bar = sum_to(2 * (h - target), h)
+    h_bar = sum_to(2.0 * (h - target), h)
     w_bar = np.zeros_like(w)
     u_bar = np.zeros_like(u)
     # adjoint of line 10: for t in range(xs.shape[0]):
@@ -38,7 +38,7 @@ def loss_grad(w, u, xs, target):
         h = h_saved.pop()
         h2 = h_saved2.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
-        t2 = h_bar * (1 - h * h)
+        t2 = h_bar * (1.0 - h * h)
         t3 = t2[:, None]
         u_bar += t3 * xs[t]
         w_bar += t3 * h2

@@ -25,7 +25,7 @@ def solve_grad(a, b):
     x = np.zeros(n)
     for i in range(n):
         t = a[i, i]
-        t = (b[i] - a[i, :i] @ x[:i]) / t
+        t = (b[i] - a[i, :i].dot(x[:i])) / t
         x[i] = t
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x

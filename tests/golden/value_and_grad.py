@@ -23,6 +23,6 @@ def rosenbrock_value_and_grad(x):
     # adjoint of line 9: return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
     t4 = 200.0 * t2
     x_bar = np.zeros_like(x)
-    x_bar[:-1] = -(t4 * (2 * t)) - 2 * t3
+    x_bar[:-1] = -(t4 * (2.0 * t)) - 2.0 * t3
     x_bar[1:] += t4
     return (100.0 * t2 ** 2 + t3 ** 2).sum(), x_bar

@@ -39,7 +39,7 @@ def mix_grad(a):
     # adjoint of line 13: column[0] = m[2, 2] ** 2
     t3 = a_bar[:, 1][0]
     a_bar[:, 1][0] = 0.0
-    a_bar[2, 2] += t3 * (2 * t2)
+    a_bar[2, 2] += t3 * (2.0 * t2)
     t = sum_to(a_bar[:2][1], t).copy()
     # adjoint of line 12: top[1] = column[:3] * 2.0
     a_bar[:2][1] = 0.0

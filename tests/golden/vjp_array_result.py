@@ -29,7 +29,7 @@ def layer_vjp(w, x):
         h_bar = out_bar / t
         h_bar += 2.0 * ((-(h_bar * t2)).sum() * h)
         # adjoint of line 9: h = np.tanh(w @ x)
-        t3 = h_bar * (1 - h * h)
+        t3 = h_bar * (1.0 - h * h)
         return t3[:, None] * x2, t3 @ w2
 
     return t2.copy(), pullback
