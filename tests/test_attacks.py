@@ -260,3 +260,17 @@ def test_a_variable_named_underscore_is_not_a_throwaway() -> None:
         return _ * _ * s + x[0] * _
 
     ad.check_grads(f, (np.array([0.4, 0.7]), 0.9), order=2)
+
+
+def test_the_forward_sweep_does_not_ask_a_cotangent_for_its_shape() -> None:
+    def f(x: np.ndarray) -> float:
+        a = np.zeros((3, 4))
+        a[0] = x
+        for t in range(2):
+            r = np.sin(a[t]) * a[t]
+            a[t + 1] = r
+            r[0] = a[t, 1] * 3
+            a[t, 0] = r.sum()
+        return (a * a).sum()
+
+    ad.check_grads(f, (np.array([0.3, -0.7, 1.2, 0.5]),), order=2)

@@ -17,7 +17,9 @@ LENGTHS_ONLY = {DIM, SIZE, SPREAD}  # the dtype does not matter
 
 def shapes_from_arguments(fn: Function) -> None:
     """Let every operation that needs only a shape ask an argument of the same shape for it."""
-    params = [p for p in fn.body.params if p.type.kind == "array" and p.type.dims is not None]
+    # The cotangents that a pullback takes are not there yet in the forward sweep.
+    own = fn.body.params[: len(fn.body.params) - fn.meta.get("seed_params", 0)]
+    params = [p for p in own if p.type.kind == "array" and p.type.dims is not None]
 
     def source(v: Value, op: Op, dims: Any) -> Any:
         t = v.type
