@@ -15,6 +15,8 @@ from collections.abc import Callable
 from tests.program_exotics import Exotics
 from tests.program_expressions import Helper, Int, M, N, Scope, Shape
 
+LEVELS = 4
+
 
 class Generator(Exotics):
     """Writes random statements and functions."""

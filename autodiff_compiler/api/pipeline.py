@@ -20,11 +20,16 @@ def source_line(loc: Loc) -> str:
 
 
 def adjoint(
-    fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None
-) -> Function:
-    """The simplified adjoint of a function; see `transforms.vjp.differentiate`."""
-    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results)
-    simplify(out)
+    fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
+    optimise: bool = True,
+) -> Function:  # fmt: skip
+    """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
+
+    Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
+    """
+    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise)
+    if optimise:
+        simplify(out)
     return out
 
 

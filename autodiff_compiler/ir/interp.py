@@ -7,6 +7,8 @@ from itertools import repeat
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves, map_leaves
+from .opset import PUSH
+from .rewrite import SHAPE_ONLY
 
 Env = dict[Value, Any]
 
@@ -23,7 +25,7 @@ def interpret(fn: Function, args: Iterable[Any]) -> tuple[Any, ...]:
 def _run(region: Region, env: Env) -> tuple[Any, ...]:
     for op in region.ops:
         _step(op, env)
-    # What a path leaves undefined passes through exits; reading it does not.
+    # What a path leaves undefined passes through exits and stacks; reading it does not.
     return tuple([map_leaves(env.__getitem__, item) for item in region.exit])
 
 
@@ -34,6 +36,13 @@ def _resolve(arg: Any, env: Env) -> Any:
     return map_leaves(env.__getitem__, arg)
 
 
+def _shape_of(arg: Any, env: Env) -> Any:
+    """An operand of which only the shape is asked: the cotangent of what is undefined on a path has none, and is not
+    used."""
+    found = map_leaves(env.__getitem__, arg)
+    return None if found is UNDEF else found
+
+
 def _step(op: Op, env: Env) -> None:
     if op.prim is IF:
         taken = op.regions[0] if _resolve(op.args[0], env) else op.regions[1]
@@ -42,6 +51,10 @@ def _step(op: Op, env: Env) -> None:
         results = _loop(op, env)
     elif op.prim is FUNC:
         results = (op,)
+    elif op.prim is PUSH:
+        stack, value = map_leaves(env.__getitem__, op.args)
+        stack.append(value)
+        return
     elif op.prim is CALL:
         # An activation has values of its own.
         func, *args = _resolve(op.args, env)
@@ -49,7 +62,9 @@ def _step(op: Op, env: Env) -> None:
         inner.update(zip(func.regions[0].params, args, strict=True))
         results = _run(func.regions[0], inner)
     else:
-        args, kwargs = _resolve(op.args, env), _resolve(op.kwargs, env)
+        shapes = SHAPE_ONLY.get(op.prim, ())
+        args = tuple([_shape_of(a, env) if k in shapes else _resolve(a, env) for k, a in enumerate(op.args)])
+        kwargs = _resolve(op.kwargs, env)
         if op.prim.fn is None:
             raise NotImplementedError(f"{op.prim.name} has no function to compute it")
         results = op.prim.fn(*args, **kwargs)

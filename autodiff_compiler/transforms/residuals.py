@@ -29,18 +29,21 @@ CHEAP = frozenset(
 )  # fmt: skip
 
 
-def place(fn: Function) -> None:
+def place(fn: Function, optimise: bool = True) -> None:
+    """Without `optimise`, what is out of scope is popped off a stack, whatever it is."""
     from .shapes import shapes_from_arguments
     from .simplify import drop_dead
 
-    shapes_from_arguments(fn)
-    drop_dead(fn)
-    Placer(fn).run()
+    if optimise:
+        shapes_from_arguments(fn)
+    drop_dead(fn)  # also because dead code may read what is undefined on its path
+    Placer(fn, optimise).run()
 
 
 class Placer:
-    def __init__(self, fn: Function):
+    def __init__(self, fn: Function, optimise: bool):
         self.body = fn.body
+        self.optimise = optimise
         self.forward: set[Region] = set()
         for op in self.body.ops:
             if op.tag != "derived" or not _is_backward(op):
@@ -130,7 +133,12 @@ class Placer:
         if self.reachable(v):
             return v
         t = v.type
-        if t.kind == "array" and t.dims is not None and (t.dtype is not None or op.prim in (SPREAD, DIM)):
+        if (
+            self.optimise
+            and t.kind == "array"
+            and t.dims is not None
+            and (t.dtype is not None or op.prim in (SPREAD, DIM))
+        ):
             dims = region_of(v).dims
             for other in self.sources():
                 o = other.type
@@ -182,6 +190,8 @@ class Placer:
             first = at_sites[0]
             if all(x is first or (type(x) is not Value and type(x) is type(first) and x == first) for x in at_sites):
                 return self.fetch(first, chain) if type(first) is Value else first
+            return self.save(v, region)
+        if not self.optimise:
             return self.save(v, region)
         stable = self.stable_read(v, region, chain)
         if stable is not None:

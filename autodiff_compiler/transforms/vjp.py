@@ -90,29 +90,33 @@ class Path:
 
 
 def differentiate(
-    fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False
-) -> Function:
+    fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False,
+    optimise: bool = True,
+) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
     The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if
     `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
-    sweep.
+    sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved.
     """
     forward, _ = clone_function(fn)
-    reverse = Reverse(forward, [forward.params[i] for i in wrt])
+    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise)
     return reverse.run(seeds, keep_results, fn)
 
 
 class Reverse:
-    def __init__(self, forward: Function, wrt: list[Value]):
+    def __init__(self, forward: Function, wrt: list[Value], optimise: bool):
         self.fn = forward
+        self.optimise = optimise
         self.wrt = wrt
         for op in forward.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
         self.active = active_values(forward.body, wrt, is_nondiff)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, Adjoint] = {}
-        self.b = algebra.install(Builder(forward.body))
+        self.b = Builder(forward.body)
+        if optimise:
+            algebra.install(self.b)
         self.b.tag = DERIVED
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
@@ -155,7 +159,7 @@ class Reverse:
         result = Function(source.name, body, dict(source.meta))
         result.meta["forward_ops"] = count
         result.meta["seed_params"] = len(new_params)
-        place(result)
+        place(result, self.optimise)
         return result
 
     # --- cotangents -----------------------------------------------------------------------------------------------

@@ -1,0 +1,415 @@
+"""What is checked of one random program.
+
+- the gradient against central differences, along random directions; and entry by entry where these disagree;
+- the second derivative, likewise;
+- the optimised, emitted adjoint against the unoptimised one, run by the reference interpreter;
+- a gradient loaded from the disk cache against the one that was compiled, bit by bit;
+- a second size and other branches on the code of the first; float32 arguments;
+- that arguments come back unchanged, that results are fresh, and that what the program leaves behind outside of the
+  function is what the plain call leaves behind.
+
+A program is a text that defines ``f``. It may also define
+
+``pack(x, y, s)``, ``unpack(g)``  the arguments of f from two arrays and a float; three cotangents from its gradient
+``prepare(run)``                  sets all that lives outside of the functions; called before each call
+``state()``                       numbers that f writes outside
+"""
+
+from __future__ import annotations
+
+import atexit
+import copy
+import functools
+import linecache
+import os
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import autodiff_compiler as ad
+from autodiff_compiler.api import pipeline
+from autodiff_compiler.api.cache import VARIABLE
+from autodiff_compiler.api.transforms import differentiated, lower_any
+from autodiff_compiler.frontend import fetch
+from autodiff_compiler.ir.interp import interpret
+from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.tree import unflatten
+
+Args = tuple[Any, ...]
+STEPS = (1e-4, 1e-5, 1e-6)
+DIRECTIONS = 2
+LARGEST = 1e5  # beyond, differences say little
+CHECKS = ("second", "plain", "warm", "float32")
+DEFAULTS = """
+
+def pack(x, y, s):
+    return x, y, s
+
+
+def unpack(g):
+    return g
+"""
+SECOND = """
+
+def directional(x, y, s, vx, vy, vs):
+    gx, gy, gs = unpack(gradient(*pack(x, y, s)))
+    return np.sum(gx * vx) + np.sum(gy * vy) + gs * vs
+"""
+
+
+class Timeout(BaseException):
+    """Not an Exception, so that nothing but the checker catches it."""
+
+
+class Refused(Exception):
+    pass
+
+
+class Wrong(Exception):
+    pass
+
+
+def load(source: str, name: str = "random_program") -> dict[str, Any]:
+    """Run the source so that `inspect` finds it; the globals."""
+    filename = f"<{name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"__name__": name}
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace
+
+
+def arguments(source: str, seed: int, n: int, m: int = 4) -> Args:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(m, n) if "m = x.shape[0]" in source else n)
+    return x, rng.normal(size=n), float(rng.normal())
+
+
+def fresh(args: Args) -> Args:
+    return tuple([a.copy() if isinstance(a, np.ndarray) else a for a in args])
+
+
+class Program:
+    """The loaded program, as functions of two arrays and a float."""
+
+    def __init__(self, source: str):
+        self.source = source
+        text = source + ("" if "\ndef pack(" in source else DEFAULTS)
+        self.names = load(text + SECOND)
+        self.names["ad"] = ad
+        self.f = self.names["f"]
+        self.pack = self.names["pack"]
+        self.unpack = self.names["unpack"]
+        packed = self.pack(np.ones((4, 4) if "m = x.shape[0]" in source else 4), np.ones(4), 1.0)
+        self.gradient = self.names["gradient"] = ad.grad(self.f, argnums=tuple(range(len(packed))))
+        self.changes = "prepare" in self.names
+        self.run = 0
+
+    def prepare(self) -> None:
+        if self.changes:
+            self.names["prepare"](self.run)
+
+    def value(self, *args: Any) -> float:
+        self.prepare()
+        return float(self.f(*self.pack(*fresh(args))))
+
+    def state(self) -> Any:
+        return copy.deepcopy(self.names["state"]()) if "state" in self.names else None
+
+    def gradient_of(self, args: Args) -> Args:
+        """The gradient; raises `Refused`, or `Wrong` where it raises anything else than a refusal."""
+        self.prepare()
+        with refusals(""):
+            return tuple(self.unpack(self.gradient(*self.pack(*args))))
+
+
+@contextmanager
+def refusals(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (Refused, Wrong):
+        raise
+    except ad.AutodiffError as error:
+        raise Refused(what + " / ".join(str(error).strip().splitlines())) from None
+    except Exception as error:
+        raise Wrong(f"{what}raises {told(error)}") from None
+
+
+def told(error: BaseException) -> str:
+    """An exception that should not have been raised, and by which line."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename.rpartition('/')[2]}:{place.lineno})"
+
+
+# Central differences ------------------------------------------------------------------------------
+
+
+def moved(args: Args, direction: Args, h: float) -> Args:
+    return (*[a + h * d for a, d in zip(args, direction)], *args[len(direction) :])
+
+
+def unit(args: Args, k: int, index: Any) -> Args:
+    """The direction of one entry of argument k."""
+    out = [np.zeros_like(a) if isinstance(a, np.ndarray) else 0.0 for a in args[: k + 1]]
+    if isinstance(out[k], np.ndarray):
+        out[k][index] = 1.0
+    else:
+        out[k] = 1.0
+    return tuple(out)
+
+
+def judge(f: Callable[..., Any], args: Args, direction: Args, got: float, scale: float) -> bool | None:
+    """Whether `got` is f's derivative along `direction`; None where differences cannot tell (a kink or a jump is
+    near)."""
+    middle = float(f(*fresh(args)))
+    estimates, one_sided = [], []
+    for h in STEPS:
+        up, down = float(f(*moved(args, direction, h))), float(f(*moved(args, direction, -h)))
+        estimates.append((up - down) / (2 * h))
+        one_sided.append(abs((up - middle) / h - (middle - down) / h))
+        tolerance = 2e-5 * max(abs(estimates[-1]), 1.0, 0.01 * scale)
+        if abs(estimates[-1] - got) <= tolerance:
+            return True
+    spread = max(estimates) - min(estimates)
+    size = max(map(abs, estimates))
+    # A smooth function's one-sided differences draw together as h shrinks; at a kink they stay apart, and at a jump
+    # they run away.
+    if not np.isfinite(spread) or spread > 1e-3 * max(size, 1e-2) or one_sided[1] > 1e-2 * max(size, 0.1):
+        return None
+    return bool(abs(estimates[1] - got) <= 2e-3 * max(size, 1e-2))
+
+
+def compare(f: Callable[..., Any], gradient: Args, args: Args, what: str, seed: int) -> bool:
+    """Whether differences could tell that it is right; raises `Wrong` if they tell that it is not. The gradient is that
+    of the first `len(gradient)` arguments."""
+    scale = abs(float(f(*fresh(args))))
+    for k, g in enumerate(gradient):
+        if np.shape(g) != np.shape(args[k]):
+            raise Wrong(f"{what} of argument {k} has shape {np.shape(g)}, not {np.shape(args[k])}")
+    rng = np.random.default_rng(seed)
+    verdicts = []
+    for _ in range(DIRECTIONS):
+        direction = tuple([rng.normal(size=np.shape(a)) if np.ndim(a) else float(rng.normal()) for a in args])
+        direction = direction[: len(gradient)]
+        along = float(sum(np.sum(g * d) for g, d in zip(gradient, direction)))
+        verdicts.append(judge(f, args, direction, along, scale))
+    if all(verdicts):
+        return True
+    # Entry by entry: which is wrong, or which can be told although a kink is near.
+    decided = any(verdicts)
+    for k, g in enumerate(gradient):
+        for index in np.ndindex(np.shape(g)):
+            got = float(g[index]) if index else float(g)
+            verdict = judge(f, args, unit(args, k, index), got, scale)
+            if verdict is False:
+                up, down = (float(f(*moved(args, unit(args, k, index), h))) for h in (STEPS[1], -STEPS[1]))
+                want = (up - down) / (2 * STEPS[1])
+                raise Wrong(f"{what} of argument {k} at {list(index)} is {got!r}, differences give {want!r}")
+            decided |= verdict is True
+    if verdicts == [False] * DIRECTIONS:
+        raise Wrong(f"{what} is wrong along random directions, although each entry seems right")
+    return decided
+
+
+# The checks ---------------------------------------------------------------------------------------
+
+
+def check_program(source: str, seed: int, checks: tuple[str, ...]) -> str:
+    """ "ok: ..." with the checks that could be made, "refused: ...", "skip: ..." or "WRONG: ..."."""
+    try:
+        with cache_folder("warm" in checks):
+            return _check(source, seed, checks)
+    except Refused as error:
+        return f"refused: {error}"
+    except Wrong as error:
+        return f"WRONG: {error}"
+
+
+def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
+    program = Program(source)
+    done = set()
+    cold = []
+    # The second run is at another size, on what the first compiled; the third takes other branches.
+    for run, n in enumerate((4, 6, 4)):
+        program.run = run
+        args = arguments(source, 10 * seed + run, n)
+        try:
+            with np.errstate(over="raise"):
+                value = program.value(*args)
+        except FloatingPointError:
+            continue  # infinity times zero in the gradient would be right
+        except Exception as error:
+            return f"skip: the program raises {error!r}"
+        if not np.isfinite(value) or abs(value) > LARGEST:
+            continue
+        got = check_call(program, args, program.state())
+        cold.append((run, args, got))
+        if "plain" in checks and run != 2 and check_plain(program, args, got, f"run {run}"):
+            done.add("plain")
+        if compare(program.value, got, args, f"run {run}: the gradient", seed + run):
+            done.add("differences")
+        if "float32" in checks and run == 0 and check_float32(program, args, got):
+            done.add("float32")
+    if "differences" not in done:
+        return "skip: no usable point"
+    program.run = 0
+    if "warm" in checks and check_warm(program, cold):
+        done.add("warm")
+    if "second" in checks and check_second(program, seed):
+        done.add("second")
+    return "ok: " + " ".join(sorted(done))
+
+
+def same(a: Any, b: Any) -> bool:
+    return (
+        type(a) is type(b) and np.array_equal(a, b, equal_nan=True) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
+    )
+
+
+def check_call(program: Program, args: Args, left: Any) -> Args:
+    """The gradient, called twice: the same, fresh, without a trace in the arguments, and with the plain call's traces
+    outside."""
+    given = fresh(args)
+    got = program.gradient_of(given)
+    if program.state() != left:
+        raise Wrong(f"the gradient leaves {program.state()!r} outside, the function {left!r}")
+    again = program.gradient_of(given)
+    for k, (a, b) in enumerate(zip(args, given)):
+        if not same(a, b):
+            raise Wrong(f"argument {k} was modified")
+    for k, (a, b) in enumerate(zip(got, again, strict=True)):
+        if not same(a, b):
+            raise Wrong(f"the second call gives another gradient for argument {k}")
+        if isinstance(a, np.ndarray) and any(np.shares_memory(a, c) for c in (b, given[0], given[1])):
+            raise Wrong(f"the gradient of argument {k} is not a fresh array")
+    return got
+
+
+def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bool = False) -> bool:
+    """The emitted adjoint against the one in which nothing is optimised, run by the interpreter."""
+    program.prepare()
+    given = program.pack(*fresh(args))
+    with refusals("lowering: "):
+        lowered = lower_any(program.f, given, {})
+    wrt, tree = differentiated(program.f, lowered, program.gradient.argnums, given, {})
+    leaves = [fetch(item.path, given) for item in lowered.inputs]
+    with refusals("unoptimised: "):
+        adjoint = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], optimise=optimise)
+        adjoint.meta["wrt"] = wrt
+        pipeline.finish(adjoint, len(wrt))
+        verify(adjoint)
+        plain = program.unpack(unflatten(tree, interpret(adjoint, leaves)))
+    size = max(1.0, *[float(np.max(np.abs(g), initial=0.0)) for g in got])
+    for k, (a, b) in enumerate(zip(plain, got, strict=True)):
+        if not np.allclose(a, b, rtol=1e-8, atol=1e-10 * size, equal_nan=True):
+            raise Wrong(f"{what}: the unoptimised adjoint gives {a!r} for argument {k}, the emitted one {b!r}")
+    return True
+
+
+def check_float32(program: Program, args: Args, got: Args) -> bool:
+    """The gradient for float32 arrays is of float32, and about that for float64, unless a branch is near."""
+    small = tuple([a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in args])
+    if not np.isclose(program.value(*small), program.value(*args), rtol=1e-3, atol=1e-3):
+        return False
+    given = fresh(small)
+    narrow = program.gradient_of(given)
+    for k, (a, b) in enumerate(zip(small, given)):
+        if not same(a, b):
+            raise Wrong(f"float32: argument {k} was modified")
+    size = max(1.0, *[float(np.max(np.abs(g), initial=0.0)) for g in got])
+    for k, (a, b) in enumerate(zip(narrow, got)):
+        if isinstance(b, np.ndarray) and (not isinstance(a, np.ndarray) or a.dtype != np.float32):
+            raise Wrong(f"float32: the gradient of argument {k} is {getattr(a, 'dtype', type(a))}")
+        if not np.allclose(a, b, rtol=1e-2, atol=1e-2 * size):
+            if rough(program, args, got, size):
+                return False
+            raise Wrong(f"float32: the gradient of argument {k} is {a!r}, for float64 {b!r}")
+    return True
+
+
+def rough(program: Program, args: Args, got: Args, size: float) -> bool:
+    """Rounding the arguments moves the float64 gradient too."""
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        near = tuple([a * (1 + 3e-6 * rng.normal(size=np.shape(a))) for a in args])
+        near = (*near[:2], float(near[2]))
+        if any(not np.allclose(a, b, rtol=1e-3, atol=1e-3 * size) for a, b in zip(program.gradient_of(near), got)):
+            return True
+    return False
+
+
+class NotStored(Exception):
+    pass
+
+
+def check_warm(program: Program, cold: list[tuple[int, Args, Args]]) -> bool:
+    """As in a new process, what the first compilation left on disk gives the same numbers."""
+    loaded = Program(program.source)
+
+    def lower(*_: Any) -> Any:
+        raise NotStored
+
+    loaded.gradient._dispatch.lower = lower
+    for run, args, want in cold:
+        loaded.run = run
+        loaded.prepare()
+        try:
+            got = tuple(loaded.unpack(loaded.gradient(*loaded.pack(*fresh(args)))))
+        except NotStored:
+            return False
+        except Exception as error:
+            raise Wrong(f"warm cache: raises {told(error)}") from None
+        for k, (a, b) in enumerate(zip(got, want, strict=True)):
+            if not same(a, b):
+                raise Wrong(f"warm cache: run {run}: the gradient of argument {k} is {a!r}, compiled {b!r}")
+    return True
+
+
+def check_second(program: Program, seed: int) -> bool:
+    args = arguments(program.source, 10 * seed, 4)
+    rng = np.random.default_rng(seed)
+    direction = (rng.normal(size=args[0].shape), rng.normal(size=args[1].shape), float(rng.normal()))
+    h = program.names["directional"]
+
+    def value(*args: Any) -> float:
+        program.prepare()
+        return float(h(*args))
+
+    program.prepare()
+    with refusals("second order: "):
+        got = ad.grad(h, argnums=(0, 1, 2))(*fresh(args), *direction)
+    here = value(*args, *direction)
+    if not np.isfinite(here) or abs(here) > LARGEST:
+        return False
+    return compare(value, got, (*args, *direction), "the second derivative", seed)
+
+
+# A folder for the disk cache ----------------------------------------------------------------------
+
+
+@functools.cache
+def _folder() -> str:
+    path = tempfile.mkdtemp(prefix="autodiff-programs.")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@contextmanager
+def cache_folder(wanted: bool) -> Iterator[None]:
+    """The disk cache in an empty folder of this process, or turned off."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = _folder() if wanted else "off"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+        if wanted:
+            for name in os.listdir(_folder()):
+                os.unlink(os.path.join(_folder(), name))
