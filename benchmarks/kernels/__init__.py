@@ -1,0 +1,19 @@
+"""Whole kernels of scientific computing as one writes them in NumPy: loops, stores, helpers, mutated arguments.
+
+Each module holds one field. A kernel is a function with a scalar result and a function that makes its inputs.
+``python -m benchmarks.run --kernels`` times them, tests/test_kernels.py checks their gradients.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from benchmarks.kernels.kernel import Kernel
+
+FIELDS = ["linear_algebra"]
+
+
+def all_kernels() -> Iterator[Kernel]:
+    for field in FIELDS:
+        yield from importlib.import_module(f"benchmarks.kernels.{field}").KERNELS
