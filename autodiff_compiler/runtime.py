@@ -6,6 +6,7 @@ one of them by name only where the shapes were not known when it was compiled.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,17 @@ def dtype(a: Any) -> Any:
 
 def range_len(start: int, stop: int, step: int) -> int:
     return len(range(start, stop, step))
+
+
+def slice_bound(k: int, n: int, start: int | None, stop: int | None, step: int | None) -> int:
+    """The start, stop or step (``k`` 0, 1, 2) of the range that a slice picks from `n` items."""
+    return slice(start, stop, step).indices(n)[k]
+
+
+def index_table(kind: str, r: int, *lengths: int) -> Any:
+    """The indices that itertools' product, combinations or permutations give, one row each of `r`."""
+    rows = getattr(itertools, kind)(*[range(n) for n in lengths], *(() if kind == "product" else (r,)))
+    return np.array(list(rows), np.int64).reshape(-1, r)
 
 
 def sum_to(g: Any, x: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff_compiler import errors
-from autodiff_compiler.errors import AliasError, SourceUnavailableError, UnsupportedError
+from autodiff_compiler.errors import AliasError, ArgumentError, SourceUnavailableError, UnsupportedError
 from autodiff_compiler.frontend import lower
 
 X = np.array([0.3, -0.7, 1.2, 0.5])
@@ -139,7 +139,7 @@ class Box:
 CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (uses_try, "try:", UnsupportedError, (X,)),
     (uses_with, 'with open("file"):', UnsupportedError, (X,)),
-    (uses_match, "del s[0]", UnsupportedError, (X,)),
+    (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),
     (yields, "return generator()", UnsupportedError, (X,)),
     (writes_global, "X = x", UnsupportedError, (X,)),

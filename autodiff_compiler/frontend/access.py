@@ -34,12 +34,15 @@ from .avals import (
     Maybe,
     Obj,
     ObjectStep,
+    OneShot,
     RangeOf,
     Ref,
     Seq,
     SliceOf,
     Super,
+    ViewOf,
     describe,
+    is_collection,
     is_constant,
     is_number,
     is_static_int,
@@ -59,9 +62,40 @@ class Access(Core):
         self.state.heap[cell] = Items(tuple(items))
         return ListRef(cell)
 
+    def iterable(self, av: Any, node: Any, partly: bool = False) -> Any:
+        raise NotImplementedError
+
+    def inner(self, av: Instance, node: Any) -> Any:
+        """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
+        return self.checked(av.cell, node, av.cls.__name__).items[0]
+
+    def key_av(self, key: Any) -> Any:
+        """The abstract value of a dictionary key."""
+        if is_constant(key):
+            return key
+        if type(key) is tuple:
+            return Seq(tuple([self.key_av(k) for k in key]))
+        return Obj(key)
+
+    def view_items(self, av: ViewOf, node: Any) -> list[Any]:
+        content = self.checked(av.of.cell, node, "dictionary")
+        keys = [self.key_av(k) for k in content.keys]
+        if av.kind == "keys":
+            return keys
+        values = [self.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]
+        return values if av.kind == "values" else [Seq(pair) for pair in zip(keys, values)]
+
+    def default_item(self, av: Instance, index: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
+        raise NotImplementedError
+
     def static_key(self, av: Any, node: Any) -> Any:
         if is_constant(av):
             return av
+        if is_collection(av) and av.cls is frozenset:
+            return frozenset(self.static_key(self.inner(av, node), node))
         if type(av) is Seq:
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
@@ -81,6 +115,8 @@ class Access(Core):
         kind = type(av)
         if kind is Obj:
             return self.object_attribute(av, name, node)
+        if is_collection(av):
+            return self.checked(av.cell, node).items[1] if name == "maxlen" else Bound(name, av)
         if kind is Instance:
             return self.instance_attribute(av, name, node)
         if kind is Seq and av.cls is not None and name in av.cls._fields:
@@ -309,14 +345,21 @@ class Access(Core):
             kind = type(base)
         if kind is DictRef:
             return self.dict_item(base, index, node)
+        if is_collection(base):
+            if len(self.checked(base.cell, node).keys) < 2 or base.cls is OneShot:
+                self.fail(f"{describe(base)} cannot be subscripted", node, "", ArgumentError)
+            inner = self.inner(base, node)
+            return (
+                self.default_item(base, index, node) if type(inner) is DictRef else self.subscript(inner, index, node)
+            )
         if kind is Seq:
             return self.static_item(list(base.items), index, node, lambda items: Seq(tuple(items)), base)
         if kind is ListRef:
             content = self.checked(base.cell, node, "list")
+            if type(index) is SliceOf:
+                return self.list_slice(base, index, node)
             if type(content) is Items:
                 return self.static_item(list(content.items), index, node, self.new_list, base)
-            if type(index) is SliceOf:
-                self.fail("a slice of a list whose length is known at run time only", node, "use an array")
             return self.linked(self.emit(node, LIST_GET, content, self.operand(index, node)), [base], numpy=False)
         if kind is RangeOf:
             return self.binary(operator.add, base.start, self.binary(operator.mul, index, base.step, node), node)
@@ -409,11 +452,10 @@ class Access(Core):
     # --- sequences ------------------------------------------------------------------------------------------------
 
     def static_items(self, av: Any, node: Any) -> list[Any]:
-        """The items of something iterable of known length."""
-        items = self.known_items(av, node)
-        if items is None:
-            self.fail(f"the number of items of {describe(av)} has to be known when the program is compiled", node)
-        return items
+        raise NotImplementedError
+
+    def iterated(self, av: Any, node: Any) -> list[Any] | None:
+        raise NotImplementedError
 
     def known_items(self, av: Any, node: Any) -> list[Any] | None:
         kind = type(av)
@@ -423,7 +465,11 @@ class Access(Core):
             content = self.checked(av.cell, node, "list")
             return list(content.items) if type(content) is Items else None
         if kind is DictRef:
-            return list(self.checked(av.cell, node, "dictionary").keys)
+            return self.view_items(ViewOf(av, "keys"), node)
+        if kind is ViewOf:
+            return self.view_items(av, node)
+        if is_collection(av) and av.cls is not OneShot:
+            return self.known_items(self.inner(av, node), node)
         if kind is RangeOf and all(is_static_int(x) for x in (av.start, av.stop, av.step)):
             return list(range(av.start, av.stop, av.step))
         if isinstance(av, str):
@@ -441,6 +487,10 @@ class Access(Core):
         kind = type(av)
         if kind is Seq:
             return len(av.items)
+        if kind is ViewOf:
+            return self.length(av.of, node)
+        if is_collection(av) and av.cls is not OneShot:
+            return self.length(self.inner(av, node), node)
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
             return self.emit(node, LEN, content) if type(content) is Value else len(content.items)

@@ -8,6 +8,7 @@ so that aliases are the same cell.
 from __future__ import annotations
 
 import ast
+import collections
 import types
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -72,7 +73,11 @@ class DictRef:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """An object made by the lowered code; the heap holds its attributes as `Entries`."""
+    """An object made by the lowered code; the heap holds its attributes as `Entries`.
+
+    So are sets ("members", a tuple), deques ("items", a list, and "maxlen"), the dictionaries with a default ("entries"
+    and "default") and iterators (`OneShot`).
+    """
 
     cls: type
     cell: int
@@ -127,6 +132,37 @@ class ZipOf:
 @dataclass(frozen=True, slots=True, eq=False)
 class ReversedOf:
     it: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewOf:
+    """``d.keys()``, ``d.values()`` or ``d.items()``: what the dictionary holds when it is looked at."""
+
+    of: Any
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexedOf:
+    """An iterable whose item number `i` is computed when it is asked for, such as ``map(f, xs)``."""
+
+    kind: str
+    its: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeferredOf:
+    """An iterable whose items are all computed when a loop begins, such as ``filter(f, xs)``."""
+
+    kind: str
+    its: tuple[Any, ...]
+    node: Any = None  # of a generator expression
+    env: int = -1
+
+
+class OneShot:
+    """The class of iterators: what was taken from one is not in there any more. The heap holds the iterable that it
+    came from ("source") and the number of the next item ("place")."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,6 +238,9 @@ _PARTS: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
     RangeOf: ((), ("start", "stop", "step")),
     EnumerateOf: ((), ("it", "start")),
     ReversedOf: ((), ("it",)),
+    ViewOf: ((), ("of",)),
+    IndexedOf: (("its",), ()),
+    DeferredOf: (("its",), ()),
     SliceOf: ((), ("start", "stop", "step")),
     Super: ((), ("self",)),
 }
@@ -295,6 +334,21 @@ def same(a: Any, b: Any) -> bool:
     return False
 
 
+COLLECTIONS: tuple[type, ...] = (
+    set,
+    frozenset,
+    collections.deque,
+    collections.defaultdict,
+    collections.Counter,
+    OneShot,
+)
+
+
+def is_collection(av: Any) -> bool:
+    """A set, deque, dictionary with a default, or iterator."""
+    return type(av) is Instance and av.cls in COLLECTIONS
+
+
 def describe(av: Any) -> str:
     """What a value is, in the words of an error message."""
     if type(av) is Value:
@@ -311,6 +365,8 @@ def describe(av: Any) -> str:
     if type(av) in names:
         return names[type(av)]
     if type(av) is Instance:
+        if av.cls is OneShot:
+            return "an iterator"
         return f"an instance of {av.cls.__name__}"
     if type(av) is Obj:
         return f"{getattr(av.obj, '__name__', None) or type(av.obj).__name__!r}"

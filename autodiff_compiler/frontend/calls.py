@@ -4,6 +4,7 @@ nothing is known."""
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import inspect
 import operator
@@ -18,6 +19,7 @@ from ..ir.core import Prim, Value, leaves
 from ..ir.opset import COPY, LIST_APPEND, PRIMS, lookup, opaque
 from .access import class_lookup
 from .avals import (
+    MISSING,
     Bound,
     Closure,
     Conflict,
@@ -40,6 +42,7 @@ from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .recursion import Recursions
 from .source import FunctionNode, Scope, scope_of, source_of
 
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
 
@@ -53,11 +56,7 @@ class Calls(Recursions):
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                given = self.ev(keyword.value)
-                content = self.checked(given.cell, node, "dictionary") if hasattr(given, "cell") else None
-                if type(content) is not Entries:
-                    self.fail("** of something that is not a dictionary with known keys", node)
-                kwargs.update(zip(content.keys, content.items))
+                kwargs.update(self.entries_of(self.ev(keyword.value), node))
             else:
                 kwargs[keyword.arg] = self.ev(keyword.value)
         return self.call(fn, args, kwargs, node)
@@ -100,6 +99,10 @@ class Calls(Recursions):
             return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
             return self.inline_function(fn, args, kwargs, node)
+        if type(obj) in GETTERS:
+            cls, parts = obj.__reduce__()[:2]
+            if isinstance(cls, type):
+                return self.call_method(Seq(parts), f"@{cls.__name__}", args, kwargs, node)
         if isinstance(obj, type):
             return self.construct(fn, args, kwargs, node)
         if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
@@ -388,10 +391,14 @@ class Calls(Recursions):
     def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """An instance of a user's class."""
         cls: type = fn.obj
+        if cls in GETTERS and not kwargs:
+            return Bound(f"@{cls.__name__}", Seq(tuple(args)))
         if issubclass(cls, BaseException):
             return self.emit(node, opaque(cls, cls.__name__), *[self.plain(a, node) for a in args])
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return self.construct_named_tuple(cls, args, kwargs, node)
+        if cls is collections.OrderedDict:
+            return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
         user = [c for c in cls.__mro__ if c is not object]
         if (
             any(c.__module__.split(".")[0] in ("numpy", "builtins", "collections") for c in user)
@@ -467,33 +474,39 @@ class Calls(Recursions):
     # --- comprehensions -------------------------------------------------------------------------------------------
 
     def ev_ListComp(self, node: ast.ListComp) -> Any:
+        return self.comprehended(node, MISSING, node)
+
+    def comprehended(self, comp: ast.ListComp | ast.GeneratorExp, first: Any, node: Any) -> ListRef:
+        """The list of what a comprehension gives; `first` is what its first `for` runs over, if that is known."""
         out = self.new_list([])
-        self.comprehend(node.generators, lambda: self.list_append(out, self.ev(node.elt), node), node)
+        self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp, first)
         return out
 
-    def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        out = self.new_list([])
-        self.comprehend(node.generators, lambda: self.list_append(out, self.ev(node.elt), node), node)
+    def ev_SetComp(self, node: ast.SetComp) -> Any:
+        out = self.new_set(())
+        self.comprehend(node.generators, lambda: self.call_method(out, "add", [self.ev(node.elt)], {}, node), node)
         return out
 
     def ev_DictComp(self, node: ast.DictComp) -> Any:
         out = self.new_dict({})
 
         def add() -> None:
-            key = self.static_key(self.ev(node.key), node.key)
-            self.store_item(out, key if is_constant(key) else Obj(key), self.ev(node.value), node)
+            self.store_item(out, self.ev(node.key), self.ev(node.value), node)
 
         self.comprehend(node.generators, add, node)
         return out
 
-    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Any) -> None:
+    def comprehend(
+        self, generators: list[ast.comprehension], add: Callable[[], None], node: Any, first: Any = MISSING
+    ) -> None:
         """Run `add` for each combination, with the targets bound in a scope of their own."""
         frame = self.frame
         targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         saved_scope = frame.scope
         env = frame.env
         hidden = {n: self.state.envs[env].pop(n) for n in targets if n in self.state.envs[env]}
-        first = self.ev_outer(generators[0].iter, hidden)
+        if first is MISSING:
+            first = self.ev_outer(generators[0].iter, hidden)
         frame.scope = Scope(
             saved_scope.locals | targets, saved_scope.globals - targets, saved_scope.nonlocals - targets
         )
@@ -515,6 +528,8 @@ class Calls(Recursions):
             env.pop(n, None)
         return av
 
+    partly = False
+
     def comprehend_from(
         self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any
     ) -> None:
@@ -524,18 +539,19 @@ class Calls(Recursions):
         gen = generators[k]
         if gen.is_async:
             self.fail("an async comprehension", node)
-        av = self.ev(gen.iter) if it is None else it
+        av = self.iterable(self.ev(gen.iter) if it is MISSING else it, node, self.partly)
 
         def one(item: Any) -> None:
             self.assign(gen.target, item, gen.target)
-            self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, None, add, node), node)
+            self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, MISSING, add, node), node)
             for n in ast.walk(gen.target):
                 if isinstance(n, ast.Name):
                     self.state.envs[self.frame.env].pop(n.id, None)
 
         items = self.unrollable(av, gen.iter)
-        if items is None and isinstance(av_items := self.iterated(av, gen.iter), list) and len(av_items) <= 16:
-            items = av_items
+        if items is None and type(av) is not Ref:
+            few = self.iterated(av, gen.iter)
+            items = few if few is not None and len(few) <= 16 else None
         if items is not None:
             for item in items:
                 one(item)

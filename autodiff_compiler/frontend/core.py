@@ -28,12 +28,15 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    OneShot,
     Poison,
     RangeOf,
     Ref,
     Seq,
     SliceOf,
+    ViewOf,
     describe,
+    is_collection,
     is_constant,
     parts_of,
 )
@@ -96,6 +99,7 @@ class Core:
         self.stored: set[int] = set()  # the inputs that are written to
         self.sources: dict[str, None] = {}
         self.functions: dict[Any, None] = {}  # those that were inlined
+        self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
         self.stack: list[Any] = []  # the functions being inlined
 
@@ -270,8 +274,10 @@ class Core:
                     AliasError,
                 )
 
-    def mutate(self, cell: int, content: Any, node: Any) -> None:
+    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True) -> None:
         """A list or dictionary changes in place: which items it has, not what is in them."""
+        if resized:
+            self.resized.append(cell)
         if cell in self.inputs.hidden_cells:
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
         self.state.heap[cell] = content
@@ -355,6 +361,8 @@ class Core:
             if type(content) is Value:
                 return self.emit(node, TRUTH, content)
             return len(content.items) > 0
+        if kind is ViewOf or (is_collection(av) and av.cls is not OneShot):
+            return self.truth(av.of if kind is ViewOf else self.checked(av.cell, node).items[0], node)
         if kind in (Closure, Bound):
             return True
         if kind is Obj:

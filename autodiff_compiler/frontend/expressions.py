@@ -31,8 +31,11 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    OneShot,
     Ref,
     Seq,
+    ViewOf,
+    is_collection,
     is_constant,
     is_number,
     is_static_int,
@@ -81,6 +84,18 @@ class Expressions(Access):
     def ev_List(self, node: ast.List) -> Any:
         return self.new_list(self.ev_many(node.elts))
 
+    def ev_Set(self, node: ast.Set) -> Any:
+        return self.new_set({self.static_key(x, node) for x in self.ev_many(node.elts)})
+
+    def new_set(self, members: Any, cls: type = set) -> Instance:
+        raise NotImplementedError
+
+    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
+        raise NotImplementedError
+
     def ev_many(self, nodes: list[ast.expr]) -> list[Any]:
         out: list[Any] = []
         for item in nodes:
@@ -94,11 +109,7 @@ class Expressions(Access):
         entries: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             if key is None:
-                other = self.ev(value)
-                if type(other) is not DictRef:
-                    self.fail("** of something that is not a dictionary with known keys", value)
-                content = self.checked(other.cell, value, "dictionary")
-                entries.update(zip(content.keys, content.items))
+                entries.update(self.entries_of(self.ev(value), value))
             else:
                 entries[self.static_key(self.ev(key), key)] = self.ev(value)
         return self.new_dict(entries)
@@ -192,11 +203,6 @@ class Expressions(Access):
                     is_static_int(y) or (type(y) is Value and y.type.dtype == np.dtype(np.int64) and y.type.is_scalar)
                 ):
                     return self.repeat_list(x, y, node)
-        if fn is operator.add and type(a) is ListRef and type(b) is ListRef:
-            first, second = self.checked(a.cell, node, "list"), self.checked(b.cell, node, "list")
-            if type(first) is Items and type(second) is Items:
-                return self.new_list([*first.items, *second.items])
-            self.fail("concatenation of lists whose lengths are known at run time only", node, "append in a loop")
         return NotImplemented
 
     def repeat_list(self, x: ListRef, times: Any, node: Any) -> Any:
@@ -310,6 +316,9 @@ class Expressions(Access):
                 return bool(fn(a, b))
             except TypeError as error:
                 self.fail(str(error), node, "", ArgumentError)
+        found = self.compare_containers(fn, a, b, node)
+        if found is not NotImplemented:
+            return found
         if fn in (operator.eq, operator.ne):
             flip = fn is operator.ne
             for x in (a, b):
@@ -379,8 +388,14 @@ class Expressions(Access):
         self.fail("whether these are one object is not known when the program is compiled", node, "compare with ==")
 
     def contains(self, a: Any, b: Any, node: Any) -> Any:
+        if is_collection(b) and b.cls is not OneShot:
+            b = self.inner(b, node)
         if type(b) is DictRef:
             return self.static_key(a, node) in self.checked(b.cell, node, "dictionary").keys
+        if type(b) is ViewOf or type(b) is Instance:
+            items = self.iterated(self.iterable(b, node, True), node)
+            if items is not None:
+                b = Seq(tuple(items))
         if isinstance(a, str) and isinstance(b, str):
             return a in b
         if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Value):

@@ -4,6 +4,7 @@ is stable."""
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from ..ir.types import ANY
 from .avals import (
     DictRef,
     EnumerateOf,
+    IndexedOf,
     Instance,
     ListRef,
     Obj,
@@ -21,8 +23,10 @@ from .avals import (
     Ref,
     ReversedOf,
     Seq,
+    ViewOf,
     ZipOf,
     describe,
+    parts_of,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_head import Again, Guess
@@ -38,12 +42,13 @@ class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
     def do_For(self, stmt: ast.For) -> Any:
-        av = self.ev(stmt.iter)
+        av = self.iterable(self.ev(stmt.iter), stmt, True)
         items = self.unrollable(av, stmt)
         if items is not None:
-            return self.unroll(stmt, items, 0)
+            return self.unroll(stmt, items, 0, av, self.contents(av))
         range_, item = self.iteration(av, stmt)
-        return self.run_loop(
+        began = len(self.resized)
+        code = self.run_loop(
             stmt,
             range_,
             lambda i: self.assign(stmt.target, item(i), stmt.target),
@@ -53,6 +58,32 @@ class Loops(Statements):
             stmt.target,
             type(av) is RangeOf,
         )
+        if any(c in self.resized[began:] for c in self.cells_in([av])):
+            self.fail("a list that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)")
+        return code
+
+    def contents(self, av: Any) -> list[Any]:
+        """What the containers inside an iterable hold now."""
+        return [self.content(cell) for cell in self.containers_in(av)]
+
+    def containers_in(self, av: Any) -> list[int]:
+        if type(av) in (ListRef, DictRef, Instance):
+            return [av.cell]
+        return [cell for part in parts_of(av) if type(av) is not Seq for cell in self.containers_in(part)]
+
+    def still(self, av: Any, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
+        """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
+        if all(x is y for x, y in zip(held, self.contents(av))):
+            return items
+        if type(av) is IndexedOf or type(av) is ReversedOf:
+            self.fail("a list that changes while a loop runs over what is computed of it", stmt, "loop over a copy")
+        now = self.iterated(av, stmt)
+        sized = type(av) is ViewOf or type(av) is DictRef
+        if now is None or (sized and len(now) != len(items)):
+            self.fail(
+                "a container that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)"
+            )
+        return now
 
     def do_While(self, stmt: ast.While) -> Any:
         return self.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
@@ -101,9 +132,16 @@ class Loops(Statements):
             return None
         return self.known_items(av, node)
 
-    def unroll(self, stmt: ast.For, items: list[Any], k: int) -> Any:
+    def unroll(self, stmt: ast.For, items: list[Any], k: int, av: Any, held: list[Any]) -> Any:
         """One copy of the body per item; `break` and `continue` by their codes."""
-        for n in range(k, len(items)):
+        n = k - 1
+        while True:
+            n += 1
+            items, held = self.still(av, items, n, held, stmt), self.contents(av)
+            if n >= len(items):
+                break
+            if n > UNROLL_LIMIT:
+                self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
             self.assign(stmt.target, items[n], stmt.target)
             code = self.lower_block(stmt.body, True)
             if isinstance(code, int):
@@ -112,7 +150,7 @@ class Loops(Statements):
                 if code in (RETURN, DEAD):
                     return code
                 continue
-            return self.after_trip(code, lambda n=n: self.unroll(stmt, items, n + 1), stmt)  # type: ignore[misc]
+            return self.after_trip(code, functools.partial(self.unroll, stmt, items, n + 1, av, held), stmt)
         return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
 
     def after_trip(self, code: Value, rest: Callable[[], Any], stmt: Any) -> Any:

@@ -12,7 +12,8 @@ from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, CAST, PRIMS, lookup
 from ..ir.types import ANY
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
-from .builtin_calls import BuiltinCalls, Handler
+from .builtin_calls import BuiltinCalls
+from .iterators import Handler
 
 # Methods that are the function of the same name with the array first.
 _AS_FUNCTION = {

@@ -24,9 +24,11 @@ from .avals import (
     Items,
     ListRef,
     Obj,
+    OneShot,
     Ref,
     SliceOf,
     describe,
+    is_collection,
     is_static_int,
 )
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
@@ -293,16 +295,19 @@ class Statements(Expressions):
                     self.fail("del of a name outside of the function", stmt)
                 self.state.envs[frame.env].pop(target.id, None)
             elif isinstance(target, ast.Subscript):
-                base = self.ev(target.value)
-                if type(base) is not DictRef:
-                    self.fail("del of an item is supported for dictionaries only", stmt)
-                key = self.static_key(self.ev(target.slice), target)
-                content = self.checked(base.cell, stmt, "dictionary")
-                kept = [(k, v) for k, v in zip(content.keys, content.items) if k != key]
-                self.mutate(base.cell, Entries(tuple([k for k, _ in kept]), tuple([v for _, v in kept])), stmt)
+                self.delete_item(self.ev(target.value), self.ev(target.slice), target)
             else:
                 self.fail("del of an attribute is not supported", stmt)
         return NORMAL
+
+    def delete_item(self, base: Any, index: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def store_slice(self, base: ListRef, index: SliceOf, av: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def augmented_container(self, fn: Any, current: Any, value: Any, node: Any) -> bool:
+        raise NotImplementedError
 
     def assign(self, target: ast.expr, av: Any, node: Any) -> None:
         if isinstance(target, ast.Name):
@@ -340,17 +345,26 @@ class Statements(Expressions):
             self.assign(t, item, node)
 
     def unpacked(self, av: Any, n: int | None, node: Any) -> list[Any]:
-        items = self.known_items(av, node)
+        av = self.iterable(av, node)
+        items = self.iterated(av, node)
         if items is not None or n is None:
             return items if items is not None else self.static_items(av, node)
-        length = self.length(av, node)
+        length = self.iter_length(av, node)
         if type(length) is Value:
             flag = self.emit(node, EQ, length, n)
             self.raise_unless(flag, ValueError, f"the number of values to unpack is not {n}", node)
-        return [self.subscript(av, k, node) for k in range(n)]
+        return [self.item_of(av, k, node) for k in range(n)]
+
+    def iter_length(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def item_of(self, av: Any, i: Any, node: Any) -> Any:
+        raise NotImplementedError
 
     def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
         """``base[index] = av``."""
+        if is_collection(base) and base.cls not in (set, frozenset, OneShot):
+            base = self.inner(base, node)
         kind = type(base)
         if kind is Ref:
             items = self.index_items(index, node)
@@ -364,11 +378,11 @@ class Statements(Expressions):
                 kept[index] = av
                 self.mutate(base.cell, Items(tuple(kept)), node)
             elif type(index) is SliceOf:
-                self.fail("assignment to a slice of a list is not supported", node, "use an array, or append")
+                self.store_slice(base, index, av, node)
             else:
                 value = self.sequence_value(base, node)
                 new = self.emit(node, LIST_SET, value, self.operand(index, node), self.operand(av, node))
-                self.mutate(base.cell, new, node)
+                self.mutate(base.cell, new, node, resized=False)
                 for cell in self.cells_in([av, *(content.items if type(content) is Items else ())]):
                     self.state.link_view(base.cell, cell)
         elif kind is DictRef:
@@ -459,9 +473,7 @@ class Statements(Expressions):
             self.check_cast(whole, x, node)
             self.store(current, None if current.path else ("index", (Ellipsis,)), x, node)
             return True, None
-        if type(current) is ListRef and _BINARY[ast.Add] is fn:
-            for item in self.static_items(value, node):
-                self.list_append(current, item, node)
+        if self.augmented_container(fn, current, value, node):
             return True, None
         if type(current) is Instance or type(current) is Obj:
             stem = fn.__name__.strip("_")

@@ -221,6 +221,7 @@ for _name in MATH_BINARY:
     math_prim(_name, "x y")
 math_prim("log", "x base")
 math_prim("hypot", "*coordinates")
+math_prim("fsum", "seq")
 for _name in ("floor", "ceil", "trunc"):
     math_prim(_name, "x", _infer_int)
 for _name in ("isnan", "isinf", "isfinite"):

@@ -280,6 +280,15 @@ DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=
 RANGE_LEN = define(
     "range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True
 )
+# Of ``range(*slice(start, stop, step).indices(n))``: start, stop or step.
+SLICE_BOUND = define(
+    "slice_bound", runtime.slice_bound, "k, n, start, stop, step", infer=lambda b, a, k: py_int(),
+)  # fmt: skip
+# The rows that a function of itertools gives for lists of these lengths, as an array of indices.
+INDEX_TABLE = define(
+    "index_table", runtime.index_table, "kind, r, *lengths",
+    infer=lambda b, a, k: Ty("array", np.dtype(np.int64), (b.dims.fresh(), a[1])),
+)  # fmt: skip
 LEN = define("len", len, "a", infer=lambda b, a, k: _infer_dim(b, (a[0], 0), k))
 
 

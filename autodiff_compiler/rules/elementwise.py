@@ -289,6 +289,11 @@ def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
     return tuple([scaled * x for x in coordinates])
 
 
+@vjp(math.fsum, "seq")
+def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
+    return lib.spread(g, seq)
+
+
 # --- choices ----------------------------------------------------------------------------------------------------------
 
 

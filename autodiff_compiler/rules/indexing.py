@@ -80,6 +80,7 @@ def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
 
 constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
+nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 
 # --- lists ------------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,710 @@
+"""Lists, dictionaries, sets and deques: their methods and operators."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import ArgumentError, MissingAttributeError
+from ..ir.opset import LIST_DROP, LIST_GET, SLICE_BOUND, opaque
+from .avals import (
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    RangeOf,
+    Seq,
+    SliceOf,
+    ViewOf,
+    describe,
+    is_collection,
+    is_constant,
+    is_number,
+    is_static_int,
+)
+from .calls import Calls
+
+_SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "union": operator.or_,
+    "intersection": operator.and_,
+    "difference": operator.sub,
+    "symmetric_difference": operator.xor,
+}
+_SET_TESTS = {"issubset": operator.le, "issuperset": operator.ge}
+
+
+class Containers(Calls):
+    def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if name == "object.__init__":
+            return None
+        kind = type(av)
+        if kind is ListRef:
+            return self.list_method(av, name, args, kwargs, node)
+        if kind is DictRef:
+            return self.dict_method(av, name, args, kwargs, node)
+        if is_collection(av):
+            return self.collection_method(av, name, args, kwargs, node)
+        if isinstance(av, (str, bytes)):
+            return self.string_method(av, name, args, kwargs, node)
+        if kind is Seq and av.cls is not None and name == "_replace":
+            values = dict(zip(av.cls._fields, av.items))
+            values.update(kwargs)
+            return Seq(tuple([values[n] for n in av.cls._fields]), av.cls)
+        if kind is Seq and name == "_asdict" and av.cls is not None:
+            return self.new_dict(dict(zip(av.cls._fields, av.items)))
+        if kind is Seq and name in ("index", "count"):
+            return self.search(list(av.items), name, args, node)
+        if is_number(av):
+            return getattr(av, name)(*args)
+        if kind is Seq and name.startswith("@") and len(args) == 1:
+            return self.got(av.items, name, args[0], node)
+        return self.array_method(av, name, args, kwargs, node)
+
+    def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+    def as_list(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def got(self, parts: tuple[Any, ...], name: str, av: Any, node: Any) -> Any:
+        """What ``operator.itemgetter(*parts)`` and the like give of a value."""
+        if name == "@methodcaller":
+            return self.call(self.attribute(av, parts[0], node), list(parts[1:]), {}, node)
+        if name == "@itemgetter":
+            found = [self.subscript(av, k, node) for k in parts]
+        else:
+            found = [functools.reduce(lambda x, n: self.attribute(x, n, node), p.split("."), av) for p in parts]
+        return found[0] if len(found) == 1 else Seq(tuple(found))
+
+    def string_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if name == "join" and len(args) == 1:
+            items = self.static_items(args[0], node)
+            if all(isinstance(i, str) for i in items):
+                return av.join(items)
+        if all(is_constant(a) for a in [*args, *kwargs.values()]):
+            result = getattr(av, name)(*args, **kwargs)
+            return (
+                self.new_list(result)
+                if isinstance(result, list)
+                else Seq(result)
+                if isinstance(result, tuple)
+                else result
+            )
+        if name == "format":
+            return self.emit(
+                node,
+                opaque(str.format, "str.format"),
+                av,
+                *[self.plain(a, node) for a in args],
+                **{k: self.plain(v, node) for k, v in kwargs.items()},
+            )
+        self.fail(f"str.{name} of values known at run time only", node)
+
+    # --- lists ----------------------------------------------------------------------------------------------------
+
+    def search(self, items: list[Any], name: str, args: list[Any], node: Any) -> Any:
+        """``index``, ``count``, or the place of what ``remove`` removes."""
+        self.arguments(args, 1, 3 if name == "index" else 1, name, node)
+        total: Any = 0
+        start, stop = 0, len(items)
+        if len(args) > 1:
+            if not all(is_static_int(a) for a in args[1:]):
+                self.fail(".index() with bounds that are known at run time only", node)
+            start, stop, _ = slice(args[1], args[2] if len(args) > 2 else None).indices(len(items))
+        for k, item in enumerate(items):
+            if name != "count" and not start <= k < stop:
+                continue
+            equal = self.truth(self.compare_with(operator.eq, item, args[0], node), node)
+            if name == "count":
+                total = self.binary(operator.add, total, int(equal) if isinstance(equal, bool) else equal, node)
+            elif not isinstance(equal, bool):
+                self.fail(
+                    f".{name}() of values known at run time only",
+                    node,
+                    "compare with `if`, or use np.argmax or np.where",
+                )
+            elif equal:
+                return k
+        if name == "count":
+            return total
+        self.fail(f"list.{name}(x): x not in list", node, "", ArgumentError)
+
+    def arguments(self, args: list[Any], low: int, high: int, name: str, node: Any) -> None:
+        if not low <= len(args) <= high:
+            self.fail(f"{name}() takes {low} to {high} arguments, not {len(args)}", node, "", ArgumentError)
+
+    def gathered(self, av: Any, places: Any, node: Any) -> ListRef:
+        """The items of a list at the places that an iterable gives."""
+        out = self.new_list([])
+        range_, place_at = self.iteration(places, node)
+        self.run_loop(
+            node,
+            range_,
+            lambda i: self.list_append(out, self.subscript(av, place_at(i), node), node),
+            None,
+            [],
+            [],
+            None,
+        )
+        return out
+
+    def slice_range(self, av: Any, index: SliceOf, node: Any) -> RangeOf:
+        """The places that a slice picks from a list."""
+        n = self.length(av, node)
+        bounds = [None if b is None else self.operand(b, node) for b in (index.start, index.stop, index.step)]
+        start, stop = (self.emit(node, SLICE_BOUND, k, n, *bounds) for k in range(2))
+        return RangeOf(start, stop, bounds[2] or 1)
+
+    def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
+        content = self.checked(av.cell, node, "list")
+        bounds = (index.start, index.stop, index.step)
+        if type(content) is Items and all(is_constant(b) for b in bounds):
+            return self.new_list(list(content.items[slice(*bounds)]))
+        if not (index.step is None or is_static_int(index.step)):
+            self.fail("a slice of a list with a step that is known at run time only", node, "use an array")
+        return self.gathered(av, self.slice_range(av, index, node), node)
+
+    def replace_list(self, av: ListRef, new: ListRef, node: Any) -> None:
+        """Give a list the items of another, which nothing else refers to."""
+        self.mutate(av.cell, self.checked(new.cell, node, "list"), node)
+        for cell in self.cells_in([new]):
+            if cell != new.cell:
+                self.state.link_view(av.cell, cell)
+        for cell in self.state.links.get(new.cell, frozenset()):
+            self.state.link_view(av.cell, cell)
+
+    def concatenated(self, parts: list[Any], node: Any) -> ListRef:
+        """A new list of the items of several iterables."""
+        out = self.new_list([])
+        for part in parts:
+            self.extend(out, part, node)
+        return out
+
+    def extend(self, av: ListRef, other: Any, node: Any) -> None:
+        other = self.iterable(other, node)
+        items = self.iterated(other, node)
+        if items is not None:
+            for item in items:
+                self.list_append(av, item, node)
+            return
+        if type(other) is ListRef and other.cell == av.cell:
+            other = self.as_list(other, node)
+        range_, item_at = self.iteration(other, node)
+        self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
+
+    def place_in(self, av: Any, k: Any, node: Any) -> Any:
+        """The place that an index of a list names, counted from the front."""
+        if is_static_int(k) and k >= 0:
+            return k
+        n = self.length(av, node)
+        if is_static_int(k):
+            return self.binary(operator.add, n, k, node)
+        negative = self.truth(self.compare_with(operator.lt, k, 0, node), node)
+        return self.branch(negative, lambda: self.binary(operator.add, n, k, node), lambda: k, node)
+
+    def list_method(self, av: ListRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        content = self.checked(av.cell, node, "list")
+        static = type(content) is Items
+        items = list(content.items) if static else []
+        if kwargs and name != "sort":
+            self.fail(f"list.{name}() takes no keyword arguments", node, "", ArgumentError)
+        if name == "append":
+            self.arguments(args, 1, 1, name, node)
+            self.list_append(av, args[0], node)
+            return None
+        if name == "extend":
+            self.arguments(args, 1, 1, name, node)
+            self.extend(av, args[0], node)
+            return None
+        if name == "pop":
+            self.arguments(args, 0, 1, name, node)
+            return self.list_pop(av, args[0] if args else -1, node)
+        if name == "copy":
+            return self.as_list(av, node)
+        if name == "clear":
+            self.mutate(av.cell, Items(()), node)
+            return None
+        if name == "insert":
+            self.arguments(args, 2, 2, name, node)
+            if static and is_static_int(args[0]):
+                items.insert(args[0], args[1])
+                self.mutate(av.cell, Items(tuple(items)), node)
+            else:
+                parts = [SliceOf(None, args[0], None), SliceOf(args[0], None, None)]
+                front, back = (self.list_slice(av, p, node) for p in parts)
+                self.replace_list(av, self.concatenated([front, Seq((args[1],)), back], node), node)
+            return None
+        if name == "reverse":
+            self.replace_list(av, self.list_slice(av, SliceOf(None, None, -1), node), node)
+            return None
+        if name == "sort":
+            options = {"key": None, "reverse": False, **kwargs}
+            if args or len(options) > 2:
+                self.fail("list.sort() takes the keywords key and reverse only", node, "", ArgumentError)
+            self.replace_list(av, self.ordered(av, options["key"], options["reverse"], node), node)
+            return None
+        if name in ("index", "count", "remove"):
+            if not static:
+                self.fail(
+                    f"list.{name}() of a list whose length is known at run time only",
+                    node,
+                    "loop over it" if name == "count" else "keep the index in a variable",
+                )
+            found = self.search(items, name, args, node)
+            if name != "remove":
+                return found
+            del items[found]
+            self.mutate(av.cell, Items(tuple(items)), node)
+            return None
+        self.fail(f"'list' object has no attribute {name!r}", node, "", MissingAttributeError)
+
+    def list_pop(self, av: ListRef, k: Any, node: Any) -> Any:
+        content = self.checked(av.cell, node, "list")
+        if type(content) is Items and is_static_int(k):
+            items = list(content.items)
+            if not -len(items) <= k < len(items):
+                self.fail("pop from an empty list, or index out of range", node, "", ArgumentError)
+            item = items.pop(k)
+            self.mutate(av.cell, Items(tuple(items)), node)
+            return self.use(item, "the item", node)
+        if type(content) is not Items and is_static_int(k) and k == -1:
+            return self.pop_last(av, node)
+        item = self.subscript(av, k, node)
+        self.delete_place(av, k, node)
+        return item
+
+    def pop_last(self, av: ListRef, node: Any) -> Any:
+        """``av.pop()`` of a list whose length is known at run time only."""
+        content = self.checked(av.cell, node, "list")
+        item = self.linked(self.emit(node, LIST_GET, content, -1), [av], numpy=False)
+        self.mutate(av.cell, self.emit(node, LIST_DROP, content), node)
+        return item
+
+    def delete_place(self, av: ListRef, k: Any, node: Any) -> None:
+        place = self.place_in(av, k, node)
+        front = self.list_slice(av, SliceOf(None, place, None), node)
+        back = self.list_slice(av, SliceOf(self.binary(operator.add, place, 1, node), None, None), node)
+        self.replace_list(av, self.concatenated([front, back], node), node)
+
+    def delete_item(self, base: Any, index: Any, node: Any) -> None:
+        """``del base[index]``."""
+        if is_collection(base) and base.cls is not set:
+            base = self.inner(base, node)
+        if type(base) is DictRef:
+            self.dict_method(base, "pop", [index], {}, node)
+            return
+        if type(base) is not ListRef:
+            self.fail(f"{describe(base)} does not support the deletion of items", node, "", ArgumentError)
+        content = self.checked(base.cell, node, "list")
+        if type(content) is Items and is_static_int(index):
+            self.list_pop(base, index, node)
+        elif type(index) is not SliceOf:
+            self.subscript(base, index, node)  # raises where there is no such item
+            self.delete_place(base, index, node)
+        elif type(content) is Items and all(is_constant(b) for b in (index.start, index.stop, index.step)):
+            items = list(content.items)
+            del items[slice(index.start, index.stop, index.step)]
+            self.mutate(base.cell, Items(tuple(items)), node)
+        else:
+            self.store_slice(base, index, Seq(()), node)
+
+    def store_slice(self, base: ListRef, index: SliceOf, av: Any, node: Any) -> None:
+        """``base[start:stop:step] = av`` for a list."""
+        content = self.checked(base.cell, node, "list")
+        new = self.iterable(av, node)
+        new_items = self.iterated(new, node)
+        if new_items is not None:
+            new = Seq(tuple(new_items))
+        elif type(new) is ListRef and new.cell == base.cell:
+            new = self.as_list(new, node)
+        bounds = (index.start, index.stop, index.step)
+        if type(content) is Items and all(is_constant(b) for b in bounds) and new_items is not None:
+            items = list(content.items)
+            try:
+                items[slice(*bounds)] = new_items
+            except ValueError as error:
+                self.fail(str(error), node, "", ArgumentError)
+            self.mutate(base.cell, Items(tuple(items)), node)
+            return
+        if index.step is not None and not (is_static_int(index.step) and index.step == 1):
+            self.fail(
+                "assignment to a slice with a step of a list whose length is known at run time only",
+                node,
+                "assign the items in a loop",
+            )
+        places = self.slice_range(base, index, node)
+        after = self.call(Obj(max, None), [places.start, places.stop], {}, node)
+        front = self.list_slice(base, SliceOf(None, places.start, None), node)
+        back = self.list_slice(base, SliceOf(after, None, None), node)
+        self.replace_list(base, self.concatenated([front, new, back], node), node)
+
+    # --- dictionaries ---------------------------------------------------------------------------------------------
+
+    def dict_method(self, av: DictRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        content = self.checked(av.cell, node, "dictionary")
+        entries = dict(zip(content.keys, content.items))
+        if name in ("keys", "values", "items"):
+            self.arguments(args, 0, 0, name, node)
+            return ViewOf(av, name)
+        if name == "copy":
+            return self.new_dict(entries)
+        if name in ("get", "setdefault", "pop", "__contains__", "__getitem__"):
+            self.arguments(args, 1, 2, name, node)
+            key = self.static_key(args[0], node)
+            if name == "__contains__":
+                return key in entries
+            if name == "__getitem__":
+                return self.dict_item(av, args[0], node)
+            found = self.use(entries[key], f"the entry {key!r}", node) if key in entries else None
+            if key not in entries:
+                if name == "pop" and len(args) < 2:
+                    self.fail(f"the dictionary has no key {key!r}", node, "", MissingAttributeError)
+                found = args[1] if len(args) > 1 else None
+            if name == "setdefault" and key not in entries:
+                entries[key] = found
+            elif name == "pop" and key in entries:
+                del entries[key]
+            else:
+                return found
+            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            return found
+        if name == "popitem":
+            if not entries:
+                self.fail("popitem(): dictionary is empty", node, "", MissingAttributeError)
+            key, value = entries.popitem()
+            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            return Seq((self.key_av(key), self.use(value, f"the entry {key!r}", node)))
+        if name == "clear":
+            self.mutate(av.cell, Entries((), ()), node)
+            return None
+        if name == "update":
+            self.arguments(args, 0, 1, name, node)
+            if args:
+                entries.update(self.entries_of(args[0], node))
+            entries.update(kwargs)
+            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            return None
+        if name == "fromkeys":
+            return self.from_keys(args, node)
+        self.fail(f"'dict' object has no attribute {name!r}", node, "", MissingAttributeError)
+
+    def from_keys(self, args: list[Any], node: Any) -> DictRef:
+        self.arguments(args, 1, 2, "fromkeys", node)
+        keys = self.static_items(self.iterable(args[0], node), node)
+        value = args[1] if len(args) > 1 else None
+        return self.new_dict({self.static_key(k, node): value for k in keys})
+
+    def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
+        """The entries of a dictionary, or of an iterable of pairs."""
+        if is_collection(av) and av.cls in (collections.defaultdict, collections.Counter):
+            av = self.inner(av, node)
+        if type(av) is DictRef:
+            content = self.checked(av.cell, node, "dictionary")
+            return dict(zip(content.keys, content.items))
+        entries: dict[Any, Any] = {}
+        for item in self.static_items(self.iterable(av, node), node):
+            key, value = self.unpacked(item, 2, node)
+            entries[self.static_key(key, node)] = value
+        return entries
+
+    # --- sets, deques, dictionaries with a default ----------------------------------------------------------------
+
+    def new_collection(self, cls: type, **parts: Any) -> Instance:
+        cell = self.cells.new()
+        self.state.heap[cell] = Entries(tuple(parts), tuple(parts.values()))
+        return Instance(cls, cell)
+
+    def new_set(self, members: Any, cls: type = set) -> Instance:
+        # In the order in which Python would go through it.
+        return self.new_collection(cls, members=Seq(tuple([self.key_av(k) for k in set(members)])))
+
+    def set_of(self, av: Any, node: Any) -> set[Any]:
+        """The members of a set or of another iterable, all known at compile time."""
+        items = self.static_items(self.iterable(av, node), node)
+        return {self.static_key(x, node) for x in items}
+
+    def replace_set(self, av: Instance, members: Any, node: Any) -> None:
+        new = Seq(tuple([self.key_av(k) for k in set(members)]))
+        self.mutate(av.cell, Entries(("members",), (new,)), node)
+
+    def set_method(self, av: Instance, name: str, args: list[Any], node: Any) -> Any:
+        members = self.set_of(av, node)
+        if name == "copy":
+            return self.new_set(members, av.cls)
+        if name in _SET_TESTS:
+            return _SET_TESTS[name](members, self.set_of(args[0], node))
+        if name == "isdisjoint":
+            return members.isdisjoint(self.set_of(args[0], node))
+        if name in _SET_OPERATORS:
+            for other in args:
+                members = _SET_OPERATORS[name](members, self.set_of(other, node))
+            return self.new_set(members, av.cls)
+        if av.cls is frozenset:
+            self.fail(f"'frozenset' object has no attribute {name!r}", node, "", MissingAttributeError)
+        stem = name.removesuffix("_update")
+        if name == "update":
+            stem = "union"
+        result = None
+        if stem in _SET_OPERATORS:
+            for other in args:
+                members = _SET_OPERATORS[stem](members, self.set_of(other, node))
+        elif name == "clear":
+            members = set()
+        elif name == "pop":
+            if not members:
+                self.fail("pop from an empty set", node, "", MissingAttributeError)
+            result = self.key_av(members.pop())
+        elif name in ("add", "discard", "remove"):
+            self.arguments(args, 1, 1, name, node)
+            key = self.static_key(args[0], node)
+            if name == "remove" and key not in members:
+                self.fail(f"the set has no member {key!r}", node, "", MissingAttributeError)
+            members.add(key) if name == "add" else members.discard(key)
+        else:
+            self.fail(f"'set' object has no attribute {name!r}", node, "", MissingAttributeError)
+        self.replace_set(av, members, node)
+        return result
+
+    def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """``a | b`` and the like of sets and key views; NotImplemented if these are none."""
+        sides = [
+            is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
+        ]
+        if not all(sides) or fn not in _SET_OPERATORS.values():
+            return NotImplemented
+        return self.new_set(fn(self.set_of(a, node), self.set_of(b, node)), a.cls if type(a) is Instance else set)
+
+    def collection_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        cls = av.cls
+        if cls in (set, frozenset):
+            return self.set_method(av, name, args, node)
+        if cls is collections.deque:
+            return self.deque_method(av, name, args, kwargs, node)
+        inner = self.inner(av, node)
+        if cls in (collections.defaultdict, collections.Counter) and type(inner) is DictRef:
+            if name == "__missing__":
+                return self.default_item(av, args[0], node)
+            if name == "copy":
+                new = self.new_dict(self.entries_of(inner, node))
+                return self.new_collection(cls, entries=new, default=self.checked(av.cell, node).items[1])
+            if cls is collections.Counter and name not in (
+                "keys",
+                "values",
+                "items",
+                "get",
+                "pop",
+                "clear",
+                "setdefault",
+            ):
+                return self.counter_method(inner, name, args, node)
+            return self.dict_method(inner, name, args, kwargs, node)
+        self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "", MissingAttributeError)
+
+    def counter_method(self, inner: DictRef, name: str, args: list[Any], node: Any) -> Any:
+        entries = self.entries_of(inner, node)
+        if name == "update":
+            new = self.count_items(args[0], entries, node)
+            self.mutate(inner.cell, Entries(tuple(new), tuple(new.values())), node)
+            return None
+        if name == "total":
+            return self.call(Obj(sum, None), [Seq(tuple(entries.values()))], {}, node)
+        if name in ("elements", "most_common") and all(is_constant(v) for v in entries.values()):
+            counter = collections.Counter(entries)
+            if name == "elements":
+                return Seq(tuple([self.key_av(k) for k in counter.elements()]))
+            pairs = counter.most_common(*args)
+            return self.new_list([Seq((self.key_av(k), v)) for k, v in pairs])
+        self.fail(f"Counter.{name}() is not supported here", node, "use a dictionary")
+
+    def count_items(self, av: Any, entries: dict[Any, Any], node: Any) -> dict[Any, Any]:
+        """The entries of a Counter with what is in an iterable counted as well."""
+        if type(av) is DictRef or (is_collection(av) and av.cls is collections.Counter):
+            for key, n in self.entries_of(av, node).items():
+                entries[key] = self.binary(operator.add, n, entries.get(key, 0), node)
+            return entries
+        for item in self.static_items(self.iterable(av, node), node):
+            key = self.static_key(item, node)
+            entries[key] = self.binary(operator.add, entries.get(key, 0), 1, node)
+        return entries
+
+    def default_item(self, av: Instance, index: Any, node: Any) -> Any:
+        """``av[index]`` of a dictionary with a default."""
+        inner, default = self.checked(av.cell, node).items
+        content = self.checked(inner.cell, node, "dictionary")
+        key = self.static_key(index, node)
+        if key in content.keys:
+            return self.dict_item(inner, index, node)
+        if av.cls is collections.Counter:
+            return 0
+        if default is None:
+            self.fail(f"the dictionary has no key {key!r}", node, "", MissingAttributeError)
+        value = self.call(default, [], {}, node)
+        self.store_item(inner, index, value, node)
+        return value
+
+    def deque_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        inner, most = self.checked(av.cell, node).items
+        if name == "maxlen":
+            return most
+        if name in ("append", "appendleft", "extend", "extendleft"):
+            self.arguments(args, 1, 1, name, node)
+            new = args if name.startswith("append") else self.static_items(self.iterable(args[0], node), node)
+            for item in new:
+                self.list_method(inner, "insert", [0, item], {}, node) if name.endswith("left") else self.list_append(
+                    inner, item, node
+                )
+                self.trim(inner, most, not name.endswith("left"), node)
+            return None
+        if name == "popleft":
+            return self.list_pop(inner, 0, node)
+        if name == "rotate":
+            steps = args[0] if args else 1
+            n = self.length(inner, node)
+            if not (is_static_int(steps) and is_static_int(n)):
+                self.fail(
+                    "deque.rotate() by a number, or of a deque, known at run time only", node, "use popleft and append"
+                )
+            if n:
+                cut = -steps % n
+                parts = [SliceOf(cut, None, None), SliceOf(None, cut, None)]
+                self.replace_list(
+                    inner, self.concatenated([self.list_slice(inner, p, node) for p in parts], node), node
+                )
+            return None
+        if name == "copy":
+            return self.new_collection(collections.deque, items=self.as_list(inner, node), maxlen=most)
+        if name in ("pop", "clear", "reverse", "index", "count", "remove", "insert"):
+            return self.list_method(inner, name, args, kwargs, node)
+        self.fail(f"'collections.deque' object has no attribute {name!r}", node, "", MissingAttributeError)
+
+    def trim(self, inner: ListRef, most: Any, left: bool, node: Any) -> None:
+        """Drop what a deque has no room for."""
+        if most is None:
+            return
+        n = self.length(inner, node)
+        if is_static_int(n) and is_static_int(most):
+            if n > most:
+                self.list_pop(inner, 0 if left else -1, node)
+            return
+        full = self.truth(self.compare_with(operator.gt, n, most, node), node)
+        self.branch(full, lambda: self.list_pop(inner, 0 if left else -1, node) and None, lambda: None, node)
+
+    # --- operators ------------------------------------------------------------------------------------------------
+
+    def container_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        found = self.set_operator(fn, a, b, node)
+        if found is not NotImplemented:
+            return found
+        if fn is operator.or_ and type(a) is DictRef and type(b) is DictRef:
+            return self.new_dict({**self.entries_of(a, node), **self.entries_of(b, node)})
+        if fn is operator.add and type(a) is ListRef and type(b) is ListRef:
+            return self.concatenated([a, b], node)
+        if fn is operator.mul:
+            for x, y in ((a, b), (b, a)):
+                if isinstance(x, str) and is_static_int(y):
+                    return x * y
+        return super().container_operator(fn, a, b, node)
+
+    def augmented_container(self, fn: Any, current: Any, value: Any, node: Any) -> bool:
+        """``current op= value`` for what is changed in place; whether it was."""
+        if type(current) is ListRef and fn is operator.add:
+            self.extend(current, value, node)
+            return True
+        if type(current) is ListRef and fn is operator.mul:
+            self.replace_list(current, self.binary(fn, current, value, node), node)
+            return True
+        if type(current) is DictRef and fn is operator.or_:
+            self.dict_method(current, "update", [value], {}, node)
+            return True
+        if (
+            is_collection(current)
+            and current.cls is set
+            and self.set_operator(fn, current, value, node) is not NotImplemented
+        ):
+            self.replace_set(current, fn(self.set_of(current, node), self.set_of(value, node)), node)
+            return True
+        if is_collection(current) and current.cls is collections.deque and fn is operator.add:
+            self.deque_method(current, "extend", [value], {}, node)
+            return True
+        return False
+
+    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """Comparisons of sets, dictionaries and views; NotImplemented for what is none."""
+        sets = [
+            is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
+        ]
+        if all(sets):
+            return fn(self.set_of(a, node), self.set_of(b, node))
+        if fn in (operator.eq, operator.ne):
+            flip = fn is operator.ne
+            a, b = (self.inner(x, node) if is_collection(x) and x.cls not in (set, frozenset) else x for x in (a, b))
+            if type(a) is DictRef and type(b) is DictRef:
+                xs, ys = self.entries_of(a, node), self.entries_of(b, node)
+                if set(xs) != set(ys):
+                    return flip
+                return self.compare_with(fn, Seq(tuple(xs.values())), Seq(tuple([ys[k] for k in xs])), node)
+            kinds = {type(a), type(b)}
+            if len(kinds) == 2 and kinds <= {Seq, ListRef, DictRef, Instance} and (any(sets) or Instance not in kinds):
+                return flip
+        elif type(a) is type(b) and type(a) in (Seq, ListRef):
+            return self.compare_sequences(fn, a, b, node)
+        return NotImplemented
+
+    def compare_sequences(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """``a < b`` and the like for tuples and lists: by the first items that differ."""
+        xs, ys = self.static_items(a, node), self.static_items(b, node)
+
+        def rest(k: int) -> Any:
+            if k == min(len(xs), len(ys)):
+                return bool(fn(len(xs), len(ys)))
+            equal = self.truth(self.compare_with(operator.eq, xs[k], ys[k], node), node)
+            strict = {operator.le: operator.lt, operator.ge: operator.gt}.get(fn, fn)
+            return self.branch(
+                equal,
+                lambda: rest(k + 1),
+                lambda: self.truth(self.compare_with(strict, xs[k], ys[k], node), node),
+                node,
+            )
+
+        return rest(0)
+
+    # --- construction ---------------------------------------------------------------------------------------------
+
+    def construct_collection(self, cls: type, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if cls in (set, frozenset):
+            self.arguments(args, 0, 1, cls.__name__, node)
+            return self.new_set(self.set_of(args[0], node) if args else set(), cls)
+        if cls is collections.deque:
+            most = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
+            made = self.new_collection(cls, items=self.new_list([]), maxlen=most)
+            if args:
+                inner = self.checked(made.cell, node).items[0]
+                if most is None:
+                    self.extend(inner, args[0], node)
+                else:
+                    self.deque_method(made, "extend", [args[0]], {}, node)
+            return made
+        if cls is collections.Counter:
+            counts = self.count_items(args[0], {}, node) if args else {}
+            for key, n in kwargs.items():
+                counts[key] = self.binary(operator.add, n, counts.get(key, 0), node)
+            return self.new_collection(cls, entries=self.new_dict(counts), default=None)
+        entries = self.entries_of(args[1], node) if len(args) > 1 else {}
+        entries.update(kwargs)
+        return self.new_collection(cls, entries=self.new_dict(entries), default=args[0] if args else None)
+
+
+def is_set_like(av: Any) -> bool:
+    """A set, or the keys or items of a dictionary."""
+    return (type(av) is Instance and av.cls in (set, frozenset)) or (type(av) is ViewOf and av.kind != "values")
+
+
+__all__ = ["Containers"]
