@@ -177,6 +177,7 @@ def elementwise_cases() -> Iterator[Case]:
     for fn in (math.atan2, math.pow, math.fmod, math.copysign, math.remainder, math.log):
         yield fn, (1.7, 0.6), {}
     yield math.hypot, (0.3, -0.4, 1.2), {}
+    yield math.fsum, (normal(3),), {}
     yield np.heaviside, (np.array([-1, 0, 2]), normal(3)), {}
     yield np.ldexp, (normal(3), 2), {}
     yield np.imag, (cplx(2, 3),), {}
