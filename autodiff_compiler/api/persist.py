@@ -133,7 +133,7 @@ class _Writer:
         if guard.kind == "type":
             number = self.add(guard.expected, ["type", path])
             return [path, "type", number, _attributes(fetch(guard.path, self.args))]
-        if guard.kind not in ("eq", "len", "keys", "absent"):
+        if guard.kind not in ("eq", "len", "keys", "absent", "lacks", "without"):
             raise NotPortable(guard.kind)
         return [path, guard.kind, _plain(guard.expected)]
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, AutodiffError
 from ..frontend import Guard, Lowered, bind_arguments, key_of
+from ..frontend.inputs import class_lookup
 from ..ir.core import Function, Region
 from ..ir.types import Dim, DimLike, Dims
 from ..tree import flatten
@@ -96,6 +97,9 @@ class _Names:
             return self.constant(step[1])
         elif kind == "item":
             text = f"{self.fetch(path[:-1])}[{self.constant(step[1])}]"
+        elif kind == "member":
+            self.namespace["class_lookup"] = class_lookup
+            text = f"class_lookup({self.fetch(path[:-1])}, {step[1]!r})"
         else:
             text = (
                 f"{self.fetch(path[:-1])}.{step[1]}"
@@ -116,6 +120,12 @@ class _Names:
             self.check(f"{expected!r} not in {self.constant(guard.path[0][1].__globals__)}")
             return
         x = self.fetch(guard.path)
+        if guard.kind == "lacks":
+            self.check(f"{expected!r} not in getattr({x}, '__dict__', ())")
+            return
+        if guard.kind == "without":
+            self.check(f"not hasattr({x}, {expected!r})")
+            return
         e = self.constant(expected)
         if guard.kind == "is" or (
             guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import types
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     OneShot,
     RangeOf,
     Ref,
@@ -47,11 +45,10 @@ from .avals import (
     is_number,
     is_static_int,
 )
-from .core import Core
-from .inputs import is_baked_module
+from .objects import Objects
 
 
-class Access(Core):
+class Access(Objects):
     """Reading parts of things."""
 
     def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
@@ -113,14 +110,10 @@ class Access(Core):
 
     def attribute(self, av: Any, name: str, node: Any) -> Any:
         kind = type(av)
-        if kind is Obj:
-            return self.object_attribute(av, name, node)
         if is_collection(av):
             return self.checked(av.cell, node).items[1] if name == "maxlen" else Bound(name, av)
-        if kind is Instance:
-            return self.instance_attribute(av, name, node)
-        if kind is Seq and av.cls is not None and name in av.cls._fields:
-            return av.items[av.cls._fields.index(name)]
+        if kind is Obj or kind is Instance or (kind is Seq and av.cls is not None):
+            return self.object_attribute(av, name, node)
         if kind is Super:
             return self.super_attribute(av, name, node)
         if kind is Ref or kind is Value or is_number(av):
@@ -142,120 +135,6 @@ class Access(Core):
             cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
             if not hasattr(cls, name):
                 self.fail(f"{cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
-
-    def object_attribute(self, av: Obj, name: str, node: Any) -> Any:
-        obj = av.obj
-        if isinstance(obj, types.ModuleType):
-            try:
-                value = getattr(obj, name)
-            except AttributeError as error:
-                self.fail(str(error), node, "", MissingAttributeError)
-            if is_baked_module(obj) or av.path is None:
-                if is_constant(value):
-                    return value
-                if isinstance(value, (np.ndarray, np.generic)):
-                    return self.outside(value, (("object", obj), ("attr", name)), node)
-                return Obj(value, None)
-            return self.outside(value, (*av.path, ("attr", name)), node)
-        path: Any = av.path or (ObjectStep(("object", obj)),)
-        if isinstance(obj, type):
-            return self.class_attribute(av, name, node)
-        if isinstance(obj, np.ufunc) and name in ("at", "reduce", "accumulate", "outer", "reduceat"):
-            return Bound(name, av)
-        if isinstance(obj, (types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
-            try:
-                value = getattr(obj, name)
-            except AttributeError as error:
-                self.fail(str(error), node, "", MissingAttributeError)
-            if isinstance(obj, types.FunctionType):
-                return self.outside(value, (*path, ("attr", name)), node)
-            return Obj(value, None) if not is_constant(value) else value
-        if isinstance(obj, np.dtype):
-            value = getattr(obj, name)
-            return value if is_constant(value) else Obj(value, None)
-        cls = type(obj)
-        if "__getattribute__" in {k for c in cls.__mro__[:-1] for k in c.__dict__}:
-            self.fail(f"{cls.__name__} defines __getattribute__", node)
-        raw = class_lookup(cls, name)
-        own = getattr(obj, "__dict__", {})
-        if name in own and not isinstance(raw, property):
-            return self.outside(own[name], (*path, ("attr", name)), node)
-        if raw is None:
-            if class_lookup(cls, "__getattr__") is not None:
-                self.fail(f"attribute {name!r} of {cls.__name__} is computed by __getattr__", node)
-            self.fail(f"{cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
-        if isinstance(raw, property):
-            getter = self.outside(raw.fget, (*path, ("attr", "__class__"), ("attr", name), ("attr", "fget")), node)
-            return self.call(getter, [av], {}, node)
-        if isinstance(raw, types.FunctionType):
-            return Bound(self.outside(raw, (*path, ("attr", "__class__"), ("attr", name)), node), av)
-        if isinstance(raw, staticmethod):
-            return self.outside(raw.__func__, (*path, ("attr", "__class__"), ("attr", name)), node)
-        if isinstance(raw, classmethod):
-            fn = self.outside(raw.__func__, (*path, ("attr", "__class__"), ("attr", name), ("attr", "__func__")), node)
-            return Bound(fn, Obj(cls, (*path, ("attr", "__class__"))))
-        if isinstance(raw, types.MemberDescriptorType):
-            try:
-                value = getattr(obj, name)
-            except AttributeError as error:
-                self.fail(str(error), node, "", MissingAttributeError)
-            return self.outside(value, (*path, ("attr", name)), node)
-        if cls.__module__.split(".")[0] in ("numpy", "builtins"):
-            value = getattr(obj, name)
-            return value if is_constant(value) else Obj(value, None)
-        if hasattr(type(raw), "__get__"):
-            self.fail(f"attribute {name!r} of {cls.__name__} is a descriptor of type {type(raw).__name__}", node)
-        return self.outside(raw, (*path, ("attr", name)), node)
-
-    def class_attribute(self, av: Obj, name: str, node: Any) -> Any:
-        cls = av.obj
-        if name == "__name__":
-            return cls.__name__
-        raw = class_lookup(cls, name)
-        if raw is None:
-            self.fail(f"type object {cls.__name__!r} has no attribute {name!r}", node, "", MissingAttributeError)
-        path = (*(av.path or (("object", cls),)), ("attr", name))
-        if isinstance(raw, classmethod):
-            return Bound(self.outside(raw.__func__, (*path, ("attr", "__func__")), node), av)
-        if isinstance(raw, staticmethod):
-            return self.outside(raw.__func__, path, node)
-        if cls.__module__.split(".")[0] in ("numpy", "builtins"):
-            return Obj(getattr(cls, name), None)
-        return self.outside(getattr(cls, name), path, node)
-
-    def type_attribute(self, av: Any, name: str) -> Any:
-        """A method that the class of an object defines in Python, or None."""
-        cls = av.cls if type(av) is Instance else type(av.obj)
-        raw = class_lookup(cls, name)
-        if not isinstance(raw, types.FunctionType):
-            return None
-        path: Any = (("object", cls), ("attr", name))
-        return self.outside(raw, path, self.frame.node)
-
-    def instance_attribute(self, av: Instance, name: str, node: Any) -> Any:
-        content = self.checked(av.cell, node, "object")
-        if name in content.keys:
-            return self.use(content.items[content.keys.index(name)], f"{av.cls.__name__}.{name}", node)
-        raw = class_lookup(av.cls, name)
-        path: Any = (("object", av.cls), ("attr", name))
-        if isinstance(raw, property):
-            return self.call(self.outside(raw.fget, (*path, ("attr", "fget")), node), [av], {}, node)
-        if isinstance(raw, types.FunctionType):
-            return Bound(self.outside(raw, path, node), av)
-        if raw is None:
-            self.fail(f"{av.cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
-        return self.class_attribute(Obj(av.cls, None), name, node)
-
-    def super_attribute(self, av: Super, name: str, node: Any) -> Any:
-        cls = av.self.cls if type(av.self) is Instance else type(av.self.obj)
-        mro = cls.__mro__
-        for base in mro[mro.index(av.cls) + 1 :]:
-            raw = base.__dict__.get(name)
-            if isinstance(raw, types.FunctionType):
-                return Bound(self.outside(raw, (("object", base), ("attr", name)), node), av.self)
-            if base is object and name == "__init__":
-                return Bound("object.__init__", av.self)
-        self.fail(f"'super' object has no method {name!r}", node, "", MissingAttributeError)
 
     def array_attribute(self, av: Any, name: str, node: Any) -> Any:
         """The attributes of arrays and numbers that are not methods."""
@@ -378,9 +257,9 @@ class Access(Core):
                 self.fail("this part of the shape of an array whose number of axes is not known", node)
             return self.plain_get(base, index, node)
         if kind is Instance or kind is Obj:
-            method = self.type_attribute(base, "__getitem__")
-            if method is not None:
-                return self.call(method, [base, index], {}, node)
+            found = self.call_special(base, "__getitem__", [index], node)
+            if found is not NotImplemented:
+                return found
             if kind is Obj and isinstance(base.obj, type):
                 return base  # list[float] and the like, in annotations
         self.fail(f"{describe(base)} cannot be subscripted here", node)
@@ -516,19 +395,12 @@ class Access(Core):
                 )
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
-            method = self.type_attribute(av, "__len__")
-            if method is not None:
-                return self.call(method, [av], {}, node)
+            found = self.call_special(av, "__len__", [], node)
+            if found is not NotImplemented:
+                return found
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
         self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
-
-
-def class_lookup(cls: type, name: str) -> Any:
-    for klass in cls.__mro__:
-        if name in klass.__dict__:
-            return klass.__dict__[name]
-    return None
 
 
 def _is_int_operand(x: Any) -> bool:

@@ -16,9 +16,9 @@ from ..errors import ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import OPERATORS, PRIMS, PRINT, opaque
 from ..ir.types import py_int
-from .access import class_lookup
 from .avals import (
     COLLECTIONS,
+    MISSING,
     Bound,
     Closure,
     DictRef,
@@ -34,11 +34,13 @@ from .avals import (
     is_constant,
     is_static_int,
 )
+from .inputs import class_lookup
 from .iterators import Handler, Iterators, is_itertools
+from .objects import is_object
 
 _REFUSED = {
-    "eval": "", "exec": "", "globals": "", "locals": "", "vars": "", "input": "", "open": "", "delattr": "",
-    "compile": "", "setattr": "assign to the name", "__import__": "use an import statement",
+    "eval": "", "exec": "", "globals": "", "locals": "", "input": "", "open": "",
+    "compile": "", "__import__": "use an import statement",
     "id": "", "memoryview": "",
 }  # fmt: skip
 
@@ -58,7 +60,7 @@ class BuiltinCalls(Iterators):
                 return lambda args, kwargs, node: self.operator_call(obj, args, kwargs, node)
             if getattr(obj, "__self__", None) is dict and obj.__name__ == "fromkeys":
                 return lambda args, kwargs, node: self.from_keys(args, node)
-            return None
+            return super().special(obj)
         if name in _REFUSED:
             return lambda args, kwargs, node: self.fail(f"{name}() is not supported", node, _REFUSED[name])
         return getattr(self, "b_" + name, None)
@@ -202,6 +204,13 @@ class BuiltinCalls(Iterators):
     def text(self, fn: Any, args: list[Any], node: Any) -> Any:
         if all(is_constant(a) for a in args):
             return fn(*args)
+        if is_object(args[0]) and len(args) == 1:
+            for name in ("__str__", "__repr__")[fn is repr :]:
+                made = self.call_special(args[0], name, [], node)
+                if made is not NotImplemented:
+                    return made
+            if type(args[0]) is Instance:
+                self.fail(f"{fn.__name__}() of {describe(args[0])}", node, "write __repr__")
         return self.emit(node, opaque(fn, fn.__name__), *[self.plain(a, node) for a in args])
 
     def b_partial(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -226,10 +235,14 @@ class BuiltinCalls(Iterators):
         av, name = args[0], args[1]
         if not isinstance(name, str):
             self.fail("hasattr() needs a literal name", node)
-        if type(av) is Obj:
-            return hasattr(av.obj, name)
-        if type(av) is Instance:
-            return name in self.checked(av.cell, node, "object").keys or class_lookup(av.cls, name) is not None
+        if type(av) in (Obj, Instance) or (type(av) is Seq and av.cls is not None):
+            if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
+                if self.own_attribute(av, name, node) is MISSING and class_lookup(self.cls_of(av), name) is None:
+                    self.fail(
+                        f"hasattr() of {describe(av)}, whose class defines __getattr__", node, "ask in another way"
+                    )
+                return True
+            return self.find_attribute(av, name, node) is not MISSING
         if type(av) is Ref:
             return hasattr(np.ndarray, name)
         if type(av) is Value and av.type.kind == "py" and av.type.dtype is not None:

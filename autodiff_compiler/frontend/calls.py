@@ -4,8 +4,6 @@ nothing is known."""
 from __future__ import annotations
 
 import ast
-import collections
-import dataclasses
 import inspect
 import operator
 import types
@@ -17,14 +15,11 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, leaves
 from ..ir.opset import COPY, LIST_APPEND, PRIMS, lookup, opaque
-from .access import class_lookup
 from .avals import (
     MISSING,
     Bound,
     Closure,
     Conflict,
-    Entries,
-    Instance,
     Items,
     ListRef,
     Maybe,
@@ -38,21 +33,22 @@ from .avals import (
     is_constant,
     is_number,
 )
+from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
-from .recursion import Recursions
 from .source import FunctionNode, Scope, scope_of, source_of
 
-GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
 
 
-class Calls(Recursions):
+class Calls(Construct):
     def ev_Call(self, node: ast.Call) -> Any:
         fn = self.ev(node.func)
         if type(fn) is Obj and fn.obj is super and not node.args:
             return self.zero_super(node)
         args = self.ev_many(node.args)
+        if type(fn) is Obj and fn.obj is super and len(args) == 2 and type(args[0]) is Obj:
+            return Super(args[0].obj, args[1])
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -74,10 +70,9 @@ class Calls(Recursions):
             return self.call(fn.fn, [fn.self, *args], kwargs, node)
         if kind is Partial:
             return self.call(fn.fn, [*fn.args, *args], {**dict(zip(fn.names, fn.values)), **kwargs}, node)
-        if kind is Instance:
-            method = self.type_attribute(fn, "__call__")
-            if method is not None:
-                return self.call(method, [fn, *args], kwargs, node)
+        method = self.type_attribute(fn, "__call__")
+        if method is not None:
+            return self.call(method, [fn, *args], kwargs, node)
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         self.fail(f"{describe(fn)} cannot be called", node, "", ArgumentError)
@@ -110,9 +105,6 @@ class Calls(Recursions):
             if method is not None:
                 return self.call(method, [fn, *args], kwargs, node)
         return self.call_unknown(obj, args, kwargs, node)
-
-    def special(self, obj: Any) -> Callable[[list[Any], dict[str, Any], Any], Any] | None:
-        raise NotImplementedError
 
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
@@ -385,74 +377,6 @@ class Calls(Recursions):
         cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
         first = (self.frame.node.args.posonlyargs + self.frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
-
-    # --- construction ---------------------------------------------------------------------------------------------
-
-    def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """An instance of a user's class."""
-        cls: type = fn.obj
-        if cls in GETTERS and not kwargs:
-            return Bound(f"@{cls.__name__}", Seq(tuple(args)))
-        if issubclass(cls, BaseException):
-            return self.emit(node, opaque(cls, cls.__name__), *[self.plain(a, node) for a in args])
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            return self.construct_named_tuple(cls, args, kwargs, node)
-        if cls is collections.OrderedDict:
-            return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
-        user = [c for c in cls.__mro__ if c is not object]
-        if (
-            any(c.__module__.split(".")[0] in ("numpy", "builtins", "collections") for c in user)
-            or cls.__new__ is not object.__new__
-        ):
-            return self.call_unknown(cls, args, kwargs, node)
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries((), ())
-        made = Instance(cls, cell)
-        init = class_lookup(cls, "__init__")
-        if dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "").startswith(
-            "<"
-        ):
-            self.construct_dataclass(made, args, kwargs, node)
-        elif isinstance(init, types.FunctionType):
-            self.call(self.outside(init, (("object", cls), ("attr", "__init__")), node), [made, *args], kwargs, node)
-        elif args or kwargs:
-            self.fail(f"{cls.__name__}() takes no arguments", node, "", ArgumentError)
-        return made
-
-    def construct_named_tuple(self, cls: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Seq:
-        values = dict(zip(cls._fields, args))
-        values.update(kwargs)
-        for name in cls._fields:
-            if name not in values:
-                if name not in cls._field_defaults:
-                    self.fail(f"{cls.__name__}() is missing {name!r}", node, "", ArgumentError)
-                values[name] = self.outside(
-                    cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
-                )
-        if set(values) != set(cls._fields) or len(args) > len(cls._fields):
-            self.fail(f"{cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
-        return Seq(tuple([values[n] for n in cls._fields]), cls)
-
-    def construct_dataclass(self, made: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        fields = dataclasses.fields(made.cls)
-        values = dict(zip([f.name for f in fields if f.init and not f.kw_only], args))
-        values.update(kwargs)
-        entries: dict[str, Any] = {}
-        for f in fields:
-            if f.name in values:
-                entries[f.name] = values[f.name]
-            elif f.default is not dataclasses.MISSING:
-                entries[f.name] = self.outside(f.default, (("object", made.cls), ("attr", f.name)), node)
-            elif f.default_factory is not dataclasses.MISSING:
-                entries[f.name] = self.call(Obj(f.default_factory, None), [], {}, node)
-            elif f.init:
-                self.fail(f"{made.cls.__name__}() is missing {f.name!r}", node, "", ArgumentError)
-        if set(values) - {f.name for f in fields if f.init}:
-            self.fail(f"{made.cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
-        self.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
-        post = class_lookup(made.cls, "__post_init__")
-        if isinstance(post, types.FunctionType):
-            self.call(self.outside(post, (("object", made.cls), ("attr", "__post_init__")), node), [made], {}, node)
 
     # --- lists that grow ------------------------------------------------------------------------------------------
 

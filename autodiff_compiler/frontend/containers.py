@@ -40,8 +40,8 @@ _SET_TESTS = {"issubset": operator.le, "issuperset": operator.ge}
 
 class Containers(Calls):
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if name == "object.__init__":
-            return None
+        if name.startswith("object."):
+            return self.object_method(av, name, args, kwargs, node)
         kind = type(av)
         if kind is ListRef:
             return self.list_method(av, name, args, kwargs, node)

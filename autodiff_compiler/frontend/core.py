@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -112,6 +113,9 @@ class Core:
         raise NotImplementedError
 
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
+        raise NotImplementedError
+
+    def object_truth(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def loop(self, *args: Any, **kwargs: Any) -> Any:
@@ -305,7 +309,8 @@ class Core:
         if kind is Ref:
             return self.read(av, node)
         if kind is Obj:
-            return self.pinned(av)
+            obj = self.pinned(av)
+            return obj.value if isinstance(obj, (int, float, str)) and isinstance(obj, enum.Enum) else obj
         if kind is Seq:
             return tuple([self.operand(x, node) for x in av.items])
         if kind is SliceOf:
@@ -354,7 +359,7 @@ class Core:
         kind = type(av)
         if is_constant(av):
             return bool(av)
-        if kind is Seq:
+        if kind is Seq and av.cls is None:
             return len(av.items) > 0
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
@@ -368,9 +373,10 @@ class Core:
         if kind is Obj:
             if isinstance(av.obj, (type, types.FunctionType, types.ModuleType)):
                 return True
-            self.fail(f"the truth of {describe(av)} is not supported", node)
-        if kind is Instance:
-            return True
+        if kind is Obj or kind is Instance or (kind is Seq and av.cls is not None):
+            found = self.object_truth(av, node)
+            if found is not NotImplemented:
+                return found
         x = self.operand(av, node)
         if type(x) is Value and x.type.dtype == np.dtype(bool) and x.type.kind in ("py", "generic"):
             return x

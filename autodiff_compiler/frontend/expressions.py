@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import types
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,14 @@ from .avals import (
     Ref,
     Seq,
     ViewOf,
+    describe,
     is_collection,
     is_constant,
     is_number,
     is_static_int,
 )
+from .inputs import class_lookup
+from .objects import is_object
 
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -55,11 +59,16 @@ _COMPARE: dict[type, Any] = {
 _DUNDER = {
     operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
     operator.floordiv: "floordiv", operator.mod: "mod", operator.pow: "pow", operator.matmul: "matmul",
-    operator.and_: "and", operator.or_: "or", operator.xor: "xor",
+    operator.and_: "and", operator.or_: "or", operator.xor: "xor", operator.lshift: "lshift",
+    operator.rshift: "rshift",
 }  # fmt: skip
 _COMPARE_DUNDER = {
     operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",
     operator.eq: "__eq__", operator.ne: "__ne__",
+}  # fmt: skip
+_REFLECTED = {
+    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le,
+    operator.eq: operator.eq, operator.ne: operator.ne,
 }  # fmt: skip
 
 
@@ -184,15 +193,10 @@ class Expressions(Access):
 
     def container_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """Operators of tuples, lists and user objects; NotImplemented for numbers and arrays."""
-        stem = _DUNDER.get(fn)
-        for left, x, y in ((True, a, b), (False, b, a)):
-            if (
-                type(x) is Instance
-                or (type(x) is Obj and hasattr(type(x.obj), "__dict__") and not isinstance(x.obj, (type, np.dtype)))
-            ) and stem:
-                method = self.type_attribute(x, f"__{stem}__" if left else f"__r{stem}__")
-                if method is not None:
-                    return self.call(method, [x, y], {}, node)
+        if fn in _DUNDER and (is_object(a) or is_object(b)):
+            made = self.object_operator(_DUNDER[fn], a, b, node)
+            if made is not NotImplemented:
+                return made
         if fn is operator.add and type(a) is Seq and type(b) is Seq:
             return Seq(a.items + b.items)
         if fn is operator.mul:
@@ -204,6 +208,77 @@ class Expressions(Access):
                 ):
                     return self.repeat_list(x, y, node)
         return NotImplemented
+
+    def object_operator(self, stem: str, a: Any, b: Any, node: Any) -> Any:
+        """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
+        tries = [(a, f"__{stem}__", b), (b, f"__r{stem}__", a)]
+        if is_object(a) and is_object(b):
+            mine, other = self.cls_of(a), self.cls_of(b)
+            if mine is other:
+                tries = tries[:1]
+            elif issubclass(other, mine) and class_lookup(other, tries[1][1]) is not class_lookup(mine, tries[1][1]):
+                tries.reverse()
+        for x, name, y in tries:
+            if x is b and type(a) is Ref and self.type_attribute(b, name) is not None:
+                cls = self.cls_of(b)
+                if class_lookup(cls, "__array_priority__") is None and (
+                    class_lookup(cls, "__array_ufunc__") is not None or not hasattr(cls, "__array_ufunc__")
+                ):
+                    self.fail(
+                        f"an operator between an array and {describe(b)}: NumPy applies it to each element",
+                        node,
+                        "set __array_ufunc__ = None in the class, or write the object first",
+                    )
+            made = self.call_special(x, name, [y], node)
+            if made is not NotImplemented:
+                return made
+        return NotImplemented
+
+    def compare_objects(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """A comparison as the classes of the operands define it; else NotImplemented."""
+        name, reflected = _COMPARE_DUNDER[fn], _COMPARE_DUNDER[_REFLECTED[fn]]
+        tries = [(a, name, b), (b, reflected, a)]
+        if is_object(a) and is_object(b) and self.cls_of(a) is not self.cls_of(b):
+            if issubclass(self.cls_of(b), self.cls_of(a)):
+                tries.reverse()
+        for x, method, y in tries:
+            made = self.compare_dunder(method, x, y, node)
+            if made is not NotImplemented:
+                return made
+        if fn in (operator.eq, operator.ne) and Instance in (type(a), type(b)):
+            if type(a) is not type(b) or a.cls is not b.cls:
+                return fn is operator.ne
+            return self.identical(a, b, node) == (fn is operator.eq)
+        return NotImplemented
+
+    def compare_dunder(self, name: str, a: Any, b: Any, node: Any) -> Any:
+        if not is_object(a):
+            return NotImplemented
+        raw = class_lookup(self.cls_of(a), name)
+        if name == "__ne__" and not isinstance(raw, types.FunctionType):
+            made = self.compare_dunder("__eq__", a, b, node)
+            if made is NotImplemented:
+                return made
+            flag = self.truth(made, node)
+            return (not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
+        if isinstance(raw, types.FunctionType) and raw.__code__.co_filename.startswith("<string>"):
+            return self.compare_fields(name, a, b, node)
+        return self.call_special(a, name, [b], node)
+
+    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def ordered(self, fn: Any, xs: list[Any], ys: list[Any], node: Any) -> Any:
+        """The lexicographic order of two sequences."""
+        if not xs or not ys:
+            return bool(fn(len(xs), len(ys)))
+        equal = self.truth(self.compare_with(operator.eq, xs[0], ys[0], node), node)
+        return self.branch(
+            equal,
+            lambda: self.ordered(fn, xs[1:], ys[1:], node),
+            lambda: self.truth(self.compare_with(fn, xs[0], ys[0], node), node),
+            node,
+        )
 
     def repeat_list(self, x: ListRef, times: Any, node: Any) -> Any:
         content = self.checked(x.cell, node, "list")
@@ -238,11 +313,10 @@ class Expressions(Access):
         fn = _UNARY[type(node.op)]
         if is_number(av):
             return fn(av)
-        if type(av) is Instance or type(av) is Obj:
-            name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
-            method = self.type_attribute(av, name)
-            if method is not None:
-                return self.call(method, [av], {}, node)
+        name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
+        made = self.call_special(av, name, [], node)
+        if made is not NotImplemented:
+            return made
         return self.fresh(self.emit(node, PRIMS[fn], self.operand(av, node)))
 
     def ev_BoolOp(self, node: ast.BoolOp) -> Any:
@@ -316,6 +390,10 @@ class Expressions(Access):
                 return bool(fn(a, b))
             except TypeError as error:
                 self.fail(str(error), node, "", ArgumentError)
+        if is_object(a) or is_object(b):
+            made = self.compare_objects(fn, a, b, node)
+            if made is not NotImplemented:
+                return made
         found = self.compare_containers(fn, a, b, node)
         if found is not NotImplemented:
             return found
@@ -352,11 +430,8 @@ class Expressions(Access):
             if (scalar[0] and isinstance(b, mixed)) or (scalar[1] and isinstance(a, mixed)):
                 if not any(type(x) in (Seq, ListRef) for x in (a, b)):
                     return flip
-        for x, y, name in ((a, b, _COMPARE_DUNDER[fn]),):
-            if type(x) is Instance or type(x) is Obj:
-                method = self.type_attribute(x, name)
-                if method is not None:
-                    return self.call(method, [x, y], {}, node)
+        if type(a) is Seq and type(b) is Seq:
+            return self.ordered(fn, list(a.items), list(b.items), node)
         return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)))
 
     def identical(self, a: Any, b: Any, node: Any) -> Any:
@@ -379,15 +454,24 @@ class Expressions(Access):
                 return (x, y)
         if type(a) is Obj and type(b) is Obj:
             return self.pinned(a) is self.pinned(b)
+        for x in (a, b):
+            if type(x) is Obj and x.obj is NotImplemented:
+                return False
         if type(a) is Ref and type(b) is Ref and a.cell == b.cell and not a.path and not b.path:
             return True
-        if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance) and a.cell == b.cell:
-            return True
+        if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance):
+            if a.cell == b.cell:
+                return True
+            if not self.cells.family(a.cell) & self.cells.family(b.cell):
+                return False
         if type(a) is not type(b) and Value not in (type(a), type(b)):
             return False
         self.fail("whether these are one object is not known when the program is compiled", node, "compare with ==")
 
     def contains(self, a: Any, b: Any, node: Any) -> Any:
+        made = self.call_special(b, "__contains__", [a], node)
+        if made is not NotImplemented:
+            return self.truth(made, node)
         if is_collection(b) and b.cls is not OneShot:
             b = self.inner(b, node)
         if type(b) is DictRef:
@@ -429,6 +513,9 @@ class Expressions(Access):
             return format(av if convert is None else convert(av), spec)
         if type(av) is Obj:
             return format(av.obj if convert is None else convert(av.obj), spec)
+        if type(av) is Instance:
+            av = self.call(Obj(str if convert is None else convert, None), [av], {}, part)
+            convert = None
         x = self.plain(av, part)
         if convert is not None:
             x = self.emit_opaque(convert, convert.__name__, [x], part)

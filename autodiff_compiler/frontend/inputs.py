@@ -54,7 +54,8 @@ class Guard:
     """What has to hold at a call for the lowered function to be valid.
 
     kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
-    "absent" (the global name `expected` does not exist), "type_key" (an Input's key).
+    "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
+    "without" (neither it nor its class has), "type_key" (an Input's key).
     """
 
     path: Path
@@ -79,9 +80,19 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
             obj = step[1]
         elif kind == "item":
             obj = obj[step[1]]
+        elif kind == "member":
+            obj = class_lookup(obj, step[1])
         else:
             obj = getattr(obj, step[1])
     return obj
+
+
+def class_lookup(cls: type, name: str) -> Any:
+    """What a class, or one of its bases, has under a name; None if nothing."""
+    for klass in cls.__mro__:
+        if name in klass.__dict__:
+            return klass.__dict__[name]
+    return None
 
 
 def key_of(obj: Any) -> tuple[Any, ...]:
@@ -122,7 +133,8 @@ class Inputs:
         self.keep: list[Any] = []  # so that these ids stay taken
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
-        if not any(g.kind == kind and g.path == path for g in self.guards):
+        named = kind in ("lacks", "without")  # of these there may be several for one object
+        if not any(g.kind == kind and g.path == path and (not named or g.expected == expected) for g in self.guards):
             self.guards.append(Guard(path, kind, expected))
 
     def wrap(self, obj: Any, path: Path, name: str = "", hidden: bool = True, loc: Loc | None = None) -> Any:
@@ -136,6 +148,9 @@ class Inputs:
 
     def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
         kind = type(obj)
+        if isinstance(obj, enum.Enum):
+            self.guard(path, "is", obj)
+            return Obj(obj, path)
         if obj is None or kind in (bool, str, bytes) or obj is Ellipsis:
             self.guard(path, "eq", obj)
             return obj
@@ -218,9 +233,6 @@ class Inputs:
             self.guard(path, "is", obj)
             return Obj(obj, path)
         if kind.__module__.split(".")[0] in ("numpy", "functools") and callable(obj):
-            self.guard(path, "is", obj)
-            return Obj(obj, path)
-        if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
         self.guard(path, "type", kind)

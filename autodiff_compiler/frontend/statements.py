@@ -16,11 +16,9 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, opaque
-from .access import class_lookup
 from .avals import (
     DictRef,
     Entries,
-    Instance,
     Items,
     ListRef,
     Obj,
@@ -296,8 +294,10 @@ class Statements(Expressions):
                 self.state.envs[frame.env].pop(target.id, None)
             elif isinstance(target, ast.Subscript):
                 self.delete_item(self.ev(target.value), self.ev(target.slice), target)
+            elif isinstance(target, ast.Attribute):
+                self.delete_attribute(self.ev(target.value), target.attr, stmt)
             else:
-                self.fail("del of an attribute is not supported", stmt)
+                self.fail("del of this is not supported", stmt)
         return NORMAL
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
@@ -361,6 +361,12 @@ class Statements(Expressions):
     def item_of(self, av: Any, i: Any, node: Any) -> Any:
         raise NotImplementedError
 
+    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def delete_attribute(self, base: Any, name: str, node: Any) -> None:
+        raise NotImplementedError
+
     def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
         """``base[index] = av``."""
         if is_collection(base) and base.cls not in (set, frozenset, OneShot):
@@ -392,32 +398,9 @@ class Statements(Expressions):
             entries[key] = av
             self.mutate(base.cell, Entries(tuple(entries), tuple(entries.values())), node)
         else:
-            if kind in (Instance, Obj):
-                method = self.type_attribute(base, "__setitem__")
-                if method is not None:
-                    self.call(method, [base, index, av], {}, node)
-                    return
-            self.fail(f"{describe(base)} does not support item assignment", node, "", ArgumentError)
-
-    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
-        if type(base) is Instance:
-            raw = class_lookup(base.cls, name)
-            if isinstance(raw, property):
-                if raw.fset is None:
-                    self.fail(f"property {name!r} has no setter", node, "", ArgumentError)
-                setter = self.outside(raw.fset, (("object", base.cls), ("attr", name), ("attr", "fset")), node)
-                self.call(setter, [base, av], {}, node)
+            if self.call_special(base, "__setitem__", [index, av], node) is not NotImplemented:
                 return
-            content = self.checked(base.cell, node, "object")
-            entries = dict(zip(content.keys, content.items))
-            entries[name] = av
-            self.mutate(base.cell, Entries(tuple(entries), tuple(entries.values())), node)
-            return
-        self.fail(
-            f"assignment to the attribute {name!r} of {describe(base)}, which lives outside of the function",
-            node,
-            "return the value instead; a gradient must not change objects that it was not given to change",
-        )
+            self.fail(f"{describe(base)} does not support item assignment", node, "", ArgumentError)
 
     def do_AugAssign(self, stmt: ast.AugAssign) -> int:
         fn = _BINARY[type(stmt.op)]
@@ -475,11 +458,9 @@ class Statements(Expressions):
             return True, None
         if self.augmented_container(fn, current, value, node):
             return True, None
-        if type(current) is Instance or type(current) is Obj:
-            stem = fn.__name__.strip("_")
-            method = self.type_attribute(current, f"__i{stem}__")
-            if method is not None:
-                return False, self.call(method, [current, value], {}, node)
+        made = self.call_special(current, f"__i{fn.__name__.strip('_')}__", [value], node)
+        if made is not NotImplemented:
+            return False, made
         return False, self.binary(fn, current, value, node)
 
     def check_cast(self, whole: Any, result: Any, node: Any) -> None:

@@ -1,0 +1,429 @@
+"""Objects that the lowered code makes: construction, dataclasses, named tuples, and the functions of the standard
+library that make, copy and change objects."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dataclasses
+import enum
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import ArgumentError, MissingAttributeError
+from ..ir.opset import opaque
+from .avals import (
+    MISSING,
+    Bound,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    ObjectStep,
+    Seq,
+    describe,
+    is_constant,
+)
+from .inputs import class_lookup
+from .objects import is_library_class, is_object
+from .recursion import Recursions
+
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+Handler = Callable[[list[Any], dict[str, Any], Any], Any]
+
+
+def is_generated(method: Any) -> bool:
+    """Written by `dataclasses`, so that there is no source of it."""
+    return isinstance(method, types.FunctionType) and method.__code__.co_filename.startswith("<string>")
+
+
+class Construct(Recursions):
+    def special(self, obj: Any) -> Handler | None:
+        try:
+            name = _SPECIAL.get(obj)
+        except TypeError:
+            return None
+        return None if name is None else getattr(self, name)
+
+    def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+    # --- construction ---------------------------------------------------------------------------------------------
+
+    def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """An instance of a user's class."""
+        cls: type = fn.obj
+        if cls in GETTERS and not kwargs:
+            return Bound(f"@{cls.__name__}", Seq(tuple(args)))
+        if cls is collections.OrderedDict:
+            return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
+        if issubclass(cls, BaseException):
+            return self.emit(node, opaque(cls, cls.__name__), *[self.plain(a, node) for a in args])
+        if issubclass(cls, enum.Enum):
+            if len(args) == 1 and is_constant(args[0]) and not kwargs:
+                try:
+                    return Obj(cls(args[0]), (ObjectStep(("object", cls(args[0]))),))
+                except ValueError as error:
+                    self.fail(str(error), node, "", ArgumentError)
+            if len(args) == 1 and type(args[0]) is Obj and isinstance(args[0].obj, cls):
+                return args[0]
+            self.fail("a member of an enum has to be known when the program is compiled", node, "pass the member")
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            new = class_lookup(cls, "__new__")
+            if (
+                not is_generated(new)
+                and not (isinstance(new, staticmethod) and is_generated(new.__func__))
+                and not (getattr(getattr(new, "__code__", None), "co_filename", "").startswith("<"))
+            ):
+                self.fail(f"{cls.__name__} defines __new__", node, "use a function that makes the tuple")
+            return self.construct_named_tuple(cls, args, kwargs, node)
+        if any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
+            return self.call_unknown(cls, args, kwargs, node)
+        if cls is types.SimpleNamespace:
+            return self.new_object(cls, kwargs)
+        caller = class_lookup(type(cls), "__call__")
+        if isinstance(caller, types.FunctionType):
+            self.fail(f"the metaclass of {cls.__name__} defines __call__", node, "make the object in a function")
+        new = class_lookup(cls, "__new__")
+        new = new.__func__ if isinstance(new, staticmethod) else new
+        if isinstance(new, types.FunctionType):
+            path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
+            made = self.call(self.outside(new, path, node), [fn, *args], kwargs, node)
+            if not (type(made) is Instance and issubclass(made.cls, cls)):
+                return made
+        elif new is not object.__new__:
+            return self.call_unknown(cls, args, kwargs, node)
+        else:
+            made = self.new_object(cls, {})
+        init = class_lookup(made.cls, "__init__")
+        if dataclasses.is_dataclass(made.cls) and is_generated(init):
+            self.construct_dataclass(made, args, kwargs, node)
+        elif isinstance(init, types.FunctionType):
+            path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
+            self.call(self.outside(init, path, node), [made, *args], kwargs, node)
+        elif (args or kwargs) and not isinstance(new, types.FunctionType):
+            self.fail(f"{cls.__name__}() takes no arguments", node, "", ArgumentError)
+        return made
+
+    def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
+        cell = self.cells.new()
+        self.state.heap[cell] = Entries(tuple(attributes), tuple(attributes.values()))
+        return Instance(cls, cell)
+
+    def construct_named_tuple(self, cls: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Seq:
+        values = dict(zip(cls._fields, args))
+        if set(values) & set(kwargs):
+            self.fail(f"{cls.__name__}() got multiple values for an argument", node, "", ArgumentError)
+        values.update(kwargs)
+        for name in cls._fields:
+            if name not in values:
+                if name not in cls._field_defaults:
+                    self.fail(f"{cls.__name__}() is missing {name!r}", node, "", ArgumentError)
+                values[name] = self.outside(
+                    cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
+                )
+        if set(values) != set(cls._fields) or len(args) > len(cls._fields):
+            self.fail(f"{cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
+        return Seq(tuple([values[n] for n in cls._fields]), cls)
+
+    # --- dataclasses ----------------------------------------------------------------------------------------------
+
+    def construct_dataclass(self, made: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        """What the ``__init__`` that `dataclasses` writes does."""
+        name = made.cls.__name__
+        table = made.cls.__dataclass_fields__  # type: ignore[attr-defined]
+        fields = [f for f in table.values() if f._field_type.name != "_FIELD_CLASSVAR"]
+        positional = [f.name for f in fields if f.init and not f.kw_only]
+        if len(args) > len(positional):
+            self.fail(f"{name}() got arguments that it does not have", node, "", ArgumentError)
+        values = dict(zip(positional, args))
+        if set(values) & set(kwargs) or set(kwargs) - {f.name for f in fields if f.init}:
+            self.fail(f"{name}() got arguments that it does not have", node, "", ArgumentError)
+        values.update(kwargs)
+        entries: dict[str, Any] = {}
+        initial: list[Any] = []
+        for f in fields:
+            path: Any = (("object", made.cls), ("attr", "__dataclass_fields__"), ("item", f.name))
+            if f.name in values:
+                value = values[f.name]
+            elif f.default is not dataclasses.MISSING:
+                value = self.outside(f.default, (*path, ("attr", "default")), node)
+            elif f.default_factory is not dataclasses.MISSING:
+                value = self.call(
+                    self.outside(f.default_factory, (*path, ("attr", "default_factory")), node), [], {}, node
+                )
+            elif f.init:
+                self.fail(f"{name}() is missing {f.name!r}", node, "", ArgumentError)
+            else:
+                continue
+            if f._field_type.name == "_FIELD_INITVAR":
+                initial.append(value)
+            else:
+                entries[f.name] = value
+        self.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
+        post = class_lookup(made.cls, "__post_init__")
+        if isinstance(post, types.FunctionType):
+            self.call(self.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
+
+    def dataclass_values(self, av: Any, node: Any, what: str) -> dict[str, Any]:
+        """The fields of a dataclass instance."""
+        if not is_object(av) or not dataclasses.is_dataclass(self.cls_of(av)):
+            self.fail(f"{what}() needs an instance of a dataclass, not {describe(av)}", node, "", ArgumentError)
+        return {f.name: self.attribute(av, f.name, node) for f in dataclasses.fields(self.cls_of(av))}
+
+    def s_replace(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av = args[0]
+        if type(av) is Seq and av.cls is not None:
+            return self.call(Bound("_replace", av), [], kwargs, node)
+        values = self.dataclass_values(av, node, "replace")
+        table = self.cls_of(av).__dataclass_fields__  # type: ignore[attr-defined]
+        given: dict[str, Any] = {}
+        for f in table.values():
+            if f._field_type.name == "_FIELD_CLASSVAR":
+                continue
+            if not f.init:
+                if f.name in kwargs:
+                    self.fail(f"field {f.name!r} is declared with init=False", node, "", ArgumentError)
+            elif f.name in kwargs:
+                given[f.name] = kwargs[f.name]
+            elif f._field_type.name == "_FIELD_INITVAR":
+                if f.default is dataclasses.MISSING:
+                    self.fail(f"InitVar {f.name!r} must be specified with replace()", node, "", ArgumentError)
+            else:
+                given[f.name] = values[f.name]
+        given.update({k: v for k, v in kwargs.items() if k not in given})
+        return self.call(Obj(self.cls_of(av), self.class_path(av)), [], given, node)
+
+    def s_asdict(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if kwargs or len(args) > 1:
+            self.fail("asdict() with dict_factory=", node)
+        values = self.dataclass_values(args[0], node, "asdict")
+        return self.new_dict({k: self.plain_copy(v, self.s_asdict, node) for k, v in values.items()})
+
+    def s_astuple(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if kwargs or len(args) > 1:
+            self.fail("astuple() with tuple_factory=", node)
+        return Seq(tuple([self.plain_copy(v, self.s_astuple, node) for v in
+                          self.dataclass_values(args[0], node, "astuple").values()]))  # fmt: skip
+
+    def plain_copy(self, av: Any, convert: Any, node: Any) -> Any:
+        """A field as asdict() gives it: containers and dataclasses anew, all else a deep copy."""
+        if is_object(av) and dataclasses.is_dataclass(self.cls_of(av)):
+            return convert([av], {}, node)
+        if type(av) is Seq:
+            return Seq(tuple([self.plain_copy(x, convert, node) for x in av.items]), av.cls)
+        if type(av) is ListRef and type(content := self.checked(av.cell, node, "list")) is Items:
+            return self.new_list([self.plain_copy(x, convert, node) for x in content.items])
+        if type(av) is DictRef:
+            content = self.checked(av.cell, node, "dictionary")
+            return self.new_dict({k: self.plain_copy(x, convert, node) for k, x in zip(content.keys, content.items)})
+        return self.copied(av, {}, True, node)
+
+    def s_fields(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av = args[0]
+        cls = av.obj if type(av) is Obj and isinstance(av.obj, type) else self.cls_of(av) if is_object(av) else None
+        if cls is None or not dataclasses.is_dataclass(cls):
+            self.fail("fields() needs a dataclass", node, "", ArgumentError)
+        return Seq(tuple([Obj(f, (ObjectStep(("object", f)),)) for f in dataclasses.fields(cls)]))
+
+    def s_is_dataclass(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av = args[0]
+        if type(av) is Obj:
+            return dataclasses.is_dataclass(self.pinned(av))
+        return type(av) is Instance and dataclasses.is_dataclass(av.cls)
+
+    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
+        """The comparison that `dataclasses` writes: of the tuples of their fields."""
+        if not is_object(b) or self.cls_of(a) is not self.cls_of(b):
+            return NotImplemented
+        names = [f.name for f in dataclasses.fields(self.cls_of(a)) if f.compare]
+        xs, ys = (Seq(tuple([self.attribute(v, n, node) for n in names])) for v in (a, b))
+        return self.compare_with(getattr(operator, name), xs, ys, node)
+
+    # --- copies ---------------------------------------------------------------------------------------------------
+
+    def s_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.copied(args[0], {}, False, node)
+
+    def s_deepcopy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.copied(args[0], {}, True, node)
+
+    def copied(self, av: Any, made: dict[int, Any], deep: bool, node: Any) -> Any:
+        """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
+        kind = type(av)
+
+        def inner(x: Any) -> Any:
+            return self.copied(x, made, True, node) if deep else x
+
+        if kind in (ListRef, DictRef, Instance):
+            if av.cell in made:
+                return made[av.cell]
+            if kind is Instance:
+                self.require_plain_copy(av, node)
+            content = self.checked(av.cell, node, "container")
+            new: Any
+            if kind is ListRef:
+                if type(content) is not Items:
+                    return self.call(Bound("copy", av), [], {}, node)
+                new = made[av.cell] = self.new_list([])
+                self.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
+                return new
+            cell = self.cells.new()
+            new = made[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+            self.state.heap[cell] = Entries((), ())
+            self.state.heap[cell] = Entries(content.keys, tuple([inner(x) for x in content.items]))
+            return new
+        if kind is Seq:
+            return Seq(tuple([inner(x) for x in av.items]), av.cls)
+        if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
+            return self.snapshot(av, made, deep, node)
+        from .avals import Ref
+
+        return self.call(Bound("copy", av), [], {}, node) if kind is Ref else av
+
+    def require_plain_copy(self, av: Any, node: Any) -> None:
+        cls = self.cls_of(av)
+        for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
+            raw = class_lookup(cls, name)
+            if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
+                self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
+
+    def snapshot(self, av: Obj, made: dict[int, Any], deep: bool, node: Any) -> Any:
+        """A new object with the attributes of one from outside."""
+        obj = av.obj
+        if id(obj) in made:
+            return made[id(obj)]
+        cls = type(obj)
+        self.require_plain_copy(av, node)
+        new = made[id(obj)] = self.new_object(cls, {})
+
+        def inner(x: Any) -> Any:
+            return self.copied(x, made, True, node) if deep else x
+
+        names = self.own_names(av)
+        self.state.heap[new.cell] = Entries(names, tuple([inner(self.own_attribute(av, n, node)) for n in names]))
+        return new
+
+    def own_names(self, av: Obj) -> tuple[str, ...]:
+        """The names of the attributes that an object itself holds, under a guard."""
+        obj = av.obj
+        names = tuple(getattr(obj, "__dict__", ()))
+        if hasattr(obj, "__dict__"):
+            self.inputs.guard((*self.object_path(av), ("attr", "__dict__")), "keys", names)
+        slots = [n for n in slot_names(type(obj)) if hasattr(obj, n)]
+        return (*names, *slots)
+
+    # --- attributes by name ---------------------------------------------------------------------------------------
+
+    def name_of(self, args: list[Any], what: str, node: Any) -> str:
+        if len(args) < 2 or not isinstance(args[1], str):
+            self.fail(f"{what}() needs a name that is known when the program is compiled", node)
+        return args[1]
+
+    def b_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        self.store_attribute(args[0], self.name_of(args, "setattr", node), args[2], node)
+
+    def b_delattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        self.delete_attribute(args[0], self.name_of(args, "delattr", node), node)
+
+    def b_vars(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if len(args) != 1:
+            self.fail("vars() without an argument", node)
+        return self.attribute(args[0], "__dict__", node)
+
+    def s_object_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        if type(args[0]) is not Instance:
+            self.fail(f"object.__setattr__ of {describe(args[0])}", node)
+        self.set_own(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
+
+    def s_object_new(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if not (args and type(args[0]) is Obj and isinstance(args[0].obj, type)):
+            self.fail("object.__new__ of something that is not a class", node)
+        return self.new_object(args[0].obj, {})
+
+    def object_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """What ``super().name`` is where no class but `object` has it."""
+        if name == "object.__new__":
+            return self.s_object_new(args, kwargs, node)
+        if name == "object._make":
+            return self.construct_named_tuple(av.obj, self.static_items(args[0], node), {}, node)
+        if name == "object.__setattr__":
+            return self.s_object_setattr([av, *args], kwargs, node)
+        return None
+
+    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
+        """``base.name = av``."""
+        if is_object(base):
+            cls = self.cls_of(base)
+            setter = class_lookup(cls, "__setattr__")
+            if isinstance(setter, types.FunctionType):
+                if is_generated(setter):
+                    self.fail(f"cannot assign to field {name!r} of the frozen {cls.__name__}", node,
+                              "use dataclasses.replace", ArgumentError)  # fmt: skip
+                self.call(self.type_attribute(base, "__setattr__"), [base, name, av], {}, node)
+                return
+            raw = class_lookup(cls, name)
+            if isinstance(raw, property):
+                if raw.fset is None:
+                    self.fail(f"property {name!r} has no setter", node, "", ArgumentError)
+                path = (*self.class_path(base), ("member", name), ("attr", "fset"))
+                self.call(self.outside(raw.fset, path, node), [base, av], {}, node)
+                return
+            store = class_lookup(type(raw), "__set__")
+            if isinstance(store, types.FunctionType):
+                descriptor = self.outside(raw, (*self.class_path(base), ("member", name)), node)
+                self.call(self.type_attribute(descriptor, "__set__"), [descriptor, base, av], {}, node)
+                return
+        if type(base) is Instance:
+            self.set_own(base, name, av, node)
+            return
+        self.fail(
+            f"assignment to the attribute {name!r} of {describe(base)}, which lives outside of the function",
+            node,
+            "return the value instead; a gradient must not change objects that it was not given to change",
+        )
+
+    def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
+        if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
+            self.fail(f"{av.cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
+        content = self.checked(av.cell, node, "object")
+        entries = dict(zip(content.keys, content.items))
+        entries[name] = value
+        self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+
+    def delete_attribute(self, base: Any, name: str, node: Any) -> None:
+        """``del base.name``."""
+        if type(base) is not Instance:
+            self.fail(f"del of an attribute of {describe(base)}", node, "set it to None")
+        raw = class_lookup(base.cls, name)
+        if (
+            isinstance(class_lookup(base.cls, "__delattr__"), types.FunctionType)
+            or hasattr(type(raw), "__delete__")
+            and (not isinstance(raw, types.MemberDescriptorType))
+        ):
+            self.fail("del of an attribute that the class computes", node, "call a method")
+        content = self.checked(base.cell, node, "object")
+        if name not in content.keys:
+            self.no_attribute(base, name, node)
+        kept = {k: v for k, v in zip(content.keys, content.items) if k != name}
+        self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
+
+
+def slot_names(cls: type) -> list[str]:
+    """The names of the slots of a class and its bases."""
+    return [n for c in cls.__mro__ for n, raw in c.__dict__.items() if isinstance(raw, types.MemberDescriptorType)]
+
+
+_SPECIAL: dict[Any, str] = {
+    dataclasses.replace: "s_replace", dataclasses.asdict: "s_asdict", dataclasses.astuple: "s_astuple",
+    dataclasses.fields: "s_fields", dataclasses.is_dataclass: "s_is_dataclass", copy.copy: "s_copy",
+    copy.deepcopy: "s_deepcopy", object.__setattr__: "s_object_setattr", object.__new__: "s_object_new",
+}  # fmt: skip
+if hasattr(copy, "replace"):
+    _SPECIAL[copy.replace] = "s_replace"
+
+__all__ = ["MISSING", "Construct", "is_generated", "slot_names"]

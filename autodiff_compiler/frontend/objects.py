@@ -1,0 +1,301 @@
+"""Python's data model: how an attribute of an object or a class is found, and which method an operator means.
+
+Objects that the lowered code makes (`Instance`), objects from outside (`Obj`) and named tuples (`Seq` with a class) are
+looked up by the same rules: a property or another descriptor that stores comes first, then what the object itself
+holds, then its class, then ``__getattr__``.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingAttributeError
+from .avals import COLLECTIONS, MISSING, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
+from .core import Core
+from .inputs import class_lookup, is_baked_module
+
+_LIBRARY = ("numpy", "builtins", "scipy", "math")
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+
+
+def is_object(av: Any) -> bool:
+    """An object with attributes of its own: not a function, class, module or dtype."""
+    if type(av) is Obj:
+        return not isinstance(av.obj, (type, types.ModuleType, np.dtype, *_FUNCTIONS))
+    return (type(av) is Instance and av.cls not in COLLECTIONS) or (type(av) is Seq and av.cls is not None)
+
+
+def is_library_class(cls: type) -> bool:
+    return cls.__module__.split(".")[0] in _LIBRARY
+
+
+class Objects(Core):
+    """Attributes of objects, classes and modules."""
+
+    def cls_of(self, av: Any) -> type:
+        """The class of an object."""
+        return av.cls if type(av) is not Obj else type(av.obj)
+
+    def class_path(self, av: Any) -> Any:
+        """Where the class of an object is found."""
+        if type(av) is Obj and av.path is not None:
+            return (*av.path, ("attr", "__class__"))
+        return (ObjectStep(("object", self.cls_of(av))),)
+
+    def object_attribute(self, av: Any, name: str, node: Any) -> Any:
+        found = self.find_attribute(av, name, node)
+        if found is MISSING:
+            self.no_attribute(av, name, node)
+        return found
+
+    def no_attribute(self, av: Any, name: str, node: Any) -> Any:
+        if type(av) is Obj and isinstance(av.obj, type):
+            self.fail(f"type object {av.obj.__name__!r} has no attribute {name!r}", node, "", MissingAttributeError)
+        if type(av) is Obj and isinstance(av.obj, types.ModuleType):
+            self.fail(f"module {av.obj.__name__!r} has no attribute {name!r}", node, "", MissingAttributeError)
+        self.fail(f"{self.cls_of(av).__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
+
+    def find_attribute(self, av: Any, name: str, node: Any) -> Any:
+        """``av.name``, or `MISSING`: what is missing is guarded as well."""
+        if type(av) is Obj:
+            obj = av.obj
+            if isinstance(obj, types.ModuleType):
+                return self.module_attribute(av, name, node)
+            if isinstance(obj, type):
+                return self.class_attribute(av, name, node)
+            if isinstance(obj, np.ufunc) and name in ("at", "reduce", "accumulate", "outer", "reduceat"):
+                return Bound(name, av)
+            if isinstance(obj, (*_FUNCTIONS, np.dtype)):
+                return self.function_attribute(av, name, node)
+        return self.instance_attribute(av, name, node)
+
+    def module_attribute(self, av: Obj, name: str, node: Any) -> Any:
+        obj = av.obj
+        value = getattr(obj, name, MISSING)
+        path: Any = av.path or (ObjectStep(("object", obj)),)
+        if value is MISSING:
+            self.inputs.guard(path, "without", name)
+            return MISSING
+        if is_baked_module(obj) or av.path is None:
+            if is_constant(value):
+                return value
+            if isinstance(value, (np.ndarray, np.generic)):
+                return self.outside(value, (("object", obj), ("attr", name)), node)
+            return Obj(value, None)
+        return self.outside(value, (*path, ("attr", name)), node)
+
+    def function_attribute(self, av: Obj, name: str, node: Any) -> Any:
+        obj = av.obj
+        path: Any = av.path or (ObjectStep(("object", obj)),)
+        value = getattr(obj, name, MISSING)
+        if isinstance(obj, types.FunctionType):
+            if value is MISSING:
+                self.inputs.guard(path, "without", name)
+                return MISSING
+            return self.outside(value, (*path, ("attr", name)), node)
+        return value if value is MISSING or is_constant(value) else Obj(value, None)
+
+    # --- objects --------------------------------------------------------------------------------------------------
+
+    def instance_attribute(self, av: Any, name: str, node: Any) -> Any:
+        cls = self.cls_of(av)
+        if name == "__class__":
+            return Obj(cls, self.class_path(av))
+        getter = class_lookup(cls, "__getattribute__")
+        if isinstance(getter, types.FunctionType):
+            self.fail(f"{cls.__name__} defines __getattribute__", node, "use a property, or __getattr__")
+        if type(av) is Seq:
+            if name in av.cls._fields:
+                return av.items[av.cls._fields.index(name)]
+            if name in ("_replace", "_asdict", "index", "count"):
+                return Bound(name, av)
+        raw = class_lookup(cls, name)
+        stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
+        if raw is not None and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
+            return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
+        own = self.own_attribute(av, name, node)
+        if own is not MISSING:
+            return own
+        if raw is None or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            return self.computed_attribute(av, name, node)
+        if type(av) is Obj:
+            self.inputs.guard(self.object_path(av), "lacks", name)
+            if is_library_class(cls):
+                value = getattr(av.obj, name)
+                return value if is_constant(value) else Obj(value, None)
+        return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
+
+    def object_path(self, av: Obj) -> Any:
+        return av.path or (ObjectStep(("object", av.obj)),)
+
+    def own_attribute(self, av: Any, name: str, node: Any) -> Any:
+        """What the object itself holds under the name, or `MISSING`."""
+        cls = self.cls_of(av)
+        if type(av) is Seq:
+            return MISSING
+        if type(av) is Instance:
+            if name == "__dict__" and cls.__dictoffset__:
+                return DictRef(av.cell)
+            content = self.checked(av.cell, node, "object")
+            if name in content.keys:
+                return self.use(content.items[content.keys.index(name)], f"{cls.__name__}.{name}", node)
+            return MISSING
+        obj = av.obj
+        if name == "__dict__" or name in getattr(obj, "__dict__", ()):
+            if not hasattr(obj, "__dict__"):
+                return MISSING
+            return self.outside(obj.__dict__ if name == "__dict__" else obj.__dict__[name],
+                                (*self.object_path(av), ("attr", name)), node)  # fmt: skip
+        if isinstance(class_lookup(cls, name), types.MemberDescriptorType) and hasattr(obj, name):
+            return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
+        return MISSING
+
+    def computed_attribute(self, av: Any, name: str, node: Any) -> Any:
+        """What ``__getattr__`` says of an attribute that is not there."""
+        cls = self.cls_of(av)
+        if type(av) is Obj:
+            self.inputs.guard(self.object_path(av), "lacks", name)
+        raw = class_lookup(cls, "__getattr__")
+        if isinstance(raw, types.FunctionType):
+            method = self.outside(raw, (*self.class_path(av), ("member", "__getattr__")), node)
+            return self.call(method, [av, name], {}, node)
+        if type(av) is Obj:
+            self.inputs.guard(self.object_path(av), "without", name)
+            if is_library_class(cls) and hasattr(av.obj, name):
+                return Obj(getattr(av.obj, name), None)
+        else:
+            self.inputs.guard(self.class_path(av), "without", name)
+        return MISSING
+
+    def member(self, av: Any, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
+        """What a class has under a name, as it is read through an instance `av` (or, for None, through the class
+        `owner`)."""
+        if isinstance(raw, types.FunctionType):
+            fn = self.outside(raw, path, node)
+            return fn if av is None else Bound(fn, av)
+        if isinstance(raw, staticmethod):
+            return self.outside(raw.__func__, (*path, ("attr", "__func__")), node)
+        if isinstance(raw, classmethod):
+            cls = owner if owner is not None else Obj(self.cls_of(av), self.class_path(av))
+            return Bound(self.outside(raw.__func__, (*path, ("attr", "__func__")), node), cls)
+        if av is not None:
+            if isinstance(raw, property):
+                if raw.fget is None:
+                    self.fail(f"property {name!r} has no getter", node, "", MissingAttributeError)
+                return self.call(self.outside(raw.fget, (*path, ("attr", "fget")), node), [av], {}, node)
+            if isinstance(raw, functools.cached_property):
+                return self.cached_attribute(av, raw, path, name, node)
+            if isinstance(raw, functools.partialmethod):
+                given = [self.outside(x, (*path, ("attr", "args"), ("item", k)), node) for k, x in enumerate(raw.args)]
+                named = {k: self.outside(x, (*path, ("attr", "keywords"), ("item", k)), node)
+                         for k, x in raw.keywords.items()}  # fmt: skip
+                fn = self.member(av, raw.func, (*path, ("attr", "func")), name, node)
+                return self.partial(fn, given, named)
+        getter = class_lookup(type(raw), "__get__")
+        if isinstance(getter, types.FunctionType):
+            descriptor = self.outside(raw, path, node)
+            cls = owner if owner is not None else Obj(self.cls_of(av), self.class_path(av))
+            return self.call(self.type_attribute(descriptor, "__get__"), [descriptor, av, cls], {}, node)
+        if isinstance(raw, (property, functools.cached_property, functools.partialmethod)):
+            return self.outside(raw, path, node)
+        if getter is not None and not isinstance(raw, type):
+            if isinstance(raw, (types.BuiltinFunctionType, *_FUNCTIONS)) or av is None:
+                return Obj(raw, path)
+            if is_library_class(type(raw)) and is_library_class(self.cls_of(av)):
+                return Obj(raw, path)
+            self.fail(f"attribute {name!r} is a descriptor of type {type(raw).__name__}", node, "use a property")
+        return self.outside(raw, path, node)
+
+    def partial(self, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from .avals import Partial
+
+        return Partial(fn, tuple(args), tuple(kwargs), tuple(kwargs.values()))
+
+    def cached_attribute(self, av: Any, raw: Any, path: Any, name: str, node: Any) -> Any:
+        """A `functools.cached_property` that was not asked for yet."""
+        value = self.call(self.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
+        if type(av) is Instance:
+            self.set_own(av, name, value, node)
+        return value
+
+    def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    # --- classes --------------------------------------------------------------------------------------------------
+
+    def class_attribute(self, av: Obj, name: str, node: Any) -> Any:
+        cls = av.obj
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return getattr(cls, name)
+        path: Any = av.path or (ObjectStep(("object", cls)),)
+        if name == "_fields" and issubclass(cls, tuple):
+            return self.outside(cls._fields, (*path, ("attr", name)), node)
+        if name == "_make" and issubclass(cls, tuple):
+            return Bound("object._make", av)
+        raw = class_lookup(cls, name)
+        if raw is None:
+            self.inputs.guard(path, "without", name)
+            return Obj(getattr(cls, name), None) if hasattr(cls, name) else MISSING
+        if is_library_class(cls) and not isinstance(cls, type(None)):
+            value = getattr(cls, name)
+            return value if is_constant(value) else Obj(value, None)
+        if hasattr(type(cls), "__members__"):
+            return self.outside(getattr(cls, name), (*path, ("attr", name)), node)  # of an enum
+        return self.member(None, raw, (*path, ("member", name)), name, node, av)
+
+    def super_attribute(self, av: Super, name: str, node: Any) -> Any:
+        of_class = type(av.self) is Obj and isinstance(av.self.obj, type)
+        cls = av.self.obj if of_class else self.cls_of(av.self)
+        mro = cls.__mro__
+        for base in mro[mro.index(av.cls) + 1 :]:
+            path: Any = (ObjectStep(("object", base)),)
+            if name in base.__dict__:
+                if base is object and name in ("__init__", "__new__", "__setattr__", "__init_subclass__"):
+                    return Bound("object." + name, av.self)
+                raw = base.__dict__[name]
+                if name == "__new__" and isinstance(raw, staticmethod):
+                    raw = raw.__func__
+                member = (*path, ("member", name))
+                if of_class:
+                    return self.member(None, raw, member, name, node, av.self)
+                return self.member(av.self, raw, member, name, node)
+            if base is not object:
+                self.inputs.guard(path, "lacks", name)
+        self.fail(f"'super' object has no attribute {name!r}", node, "", MissingAttributeError)
+
+    # --- methods that syntax asks for -----------------------------------------------------------------------------
+
+    def type_attribute(self, av: Any, name: str) -> Any:
+        """The method that Python's syntax finds in the class of an object, or None."""
+        if not is_object(av):
+            return None
+        raw = class_lookup(self.cls_of(av), name)
+        if not isinstance(raw, types.FunctionType):
+            return None
+        return self.outside(raw, (*self.class_path(av), ("member", name)), self.frame.node)
+
+    def call_special(self, av: Any, name: str, args: list[Any], node: Any) -> Any:
+        """``type(av).name(av, *args)``, or NotImplemented if the class has no such method."""
+        method = self.type_attribute(av, name)
+        if method is None:
+            return NotImplemented
+        result = self.call(method, [av, *args], {}, node)
+        return NotImplemented if type(result) is Obj and result.obj is NotImplemented else result
+
+    def object_truth(self, av: Any, node: Any) -> Any:
+        for name in ("__bool__", "__len__"):
+            made = self.call_special(av, name, [], node)
+            if made is not NotImplemented:
+                return self.truth(made, node)
+        if type(av) is Seq:
+            return len(av.items) > 0
+        if type(av) is Obj and is_library_class(type(av.obj)):
+            return bool(self.pinned(av))
+        return True
+
+
+__all__ = ["Objects", "class_lookup", "is_library_class", "is_object"]
