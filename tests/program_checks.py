@@ -23,8 +23,10 @@ import functools
 import linecache
 import os
 import shutil
+import sys
 import tempfile
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -78,9 +80,9 @@ def load(source: str, name: str = "random_program") -> dict[str, Any]:
     """Run the source so that `inspect` finds it; the globals."""
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"__name__": name}
-    exec(compile(source, filename, "exec"), namespace)
-    return namespace
+    module = sys.modules[name] = types.ModuleType(name)  # dataclasses look there
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module.__dict__
 
 
 def arguments(source: str, seed: int, n: int, m: int = 4) -> Args:
@@ -296,7 +298,8 @@ def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bo
     with refusals("lowering: "):
         lowered = lower_any(program.f, given, {})
     wrt, tree = differentiated(program.f, lowered, program.gradient.argnums, given, {})
-    leaves = [fetch(item.path, given) for item in lowered.inputs]
+    _, values = program.gradient._dispatch.bind(given, {})
+    leaves = [fetch(item.path, values) for item in lowered.inputs]
     with refusals("unoptimised: "):
         adjoint = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], optimise=optimise)
         adjoint.meta["wrt"] = wrt

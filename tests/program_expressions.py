@@ -76,6 +76,9 @@ class Expressions:
         self.helpers: list[Helper] = []
         self.constants: list[str] = []  # global names of floats
         self.count = 0
+        self.definitions: list[str] = []  # of the module, before all functions
+        self.preparations: list[str] = []  # statements of `prepare(run)`
+        self.outside: list[str] = []  # expressions of what is written outside of the function
 
     # Small tools -----------------------------------------------------------------------------------
 
@@ -97,6 +100,18 @@ class Expressions:
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
+
+    def define(self, text: str) -> None:
+        """A definition at the top of the module, once."""
+        if text not in self.definitions:
+            self.definitions.append(text)
+
+    def result(self, text: str) -> str:
+        """Bind a new name to a number."""
+        name = self.new("t")
+        self.line(f"{name} = {text}")
+        self.scope.scalars.append(name)
+        return name
 
     def arrays_of(self, shape: Shape) -> list[str]:
         return [k for k, v in self.scope.arrays.items() if v == shape]

@@ -5,21 +5,60 @@
 has two axes.
 
 Levels: 0 straight-line code; 1 adds branches and loops; 2 adds stores, ``break``, ``while`` and helpers; 3 adds views,
-aliases, swaps, lists, closures and kernels that mutate their arguments.
+aliases, swaps, lists, closures and kernels that mutate their arguments; 4 adds the rest of the language: in each program
+a few of its forms, often.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.program_exotics import Exotics
+from tests.program_containers import Containers
+from tests.program_control import Control
 from tests.program_expressions import Helper, Int, M, N, Scope, Shape
+from tests.program_functions import Functions
+from tests.program_memory import Memory
+from tests.program_objects import Objects
 
-LEVELS = 4
+LEVELS = 5
+# How f takes its arguments, other than one by one: (parameters, what binds x, y and s, pack's result, unpack's result).
+PACKED = [
+    ("p", "x, y, s = p['x'], p['y'], p['s']", "({'x': x, 's': s, 'y': y},)", "(g[0]['x'], g[0]['y'], g[0]['s'])"),
+    ("p", "x, (y, s) = p", "([x, (y, s)],)", "(g[0][0], g[0][1][0], g[0][1][1])"),
+    ("q, s", "x, y = q", "((x, y), s)", "(g[0][0], g[0][1], g[1])"),
+    ("y, *rest", "s, x = rest", "(y, s, x)", "(g[2], g[0], g[1])"),
+    ("p, s", "x, y = p.x, p.y", "(Parts(x, y), s)", "(g[0].x, g[0].y, g[1])"),
+    ("p, s", "x, y = p.x, p.y", "(Held(x, y), s)", "(g[0].x, g[0].y, g[1])"),
+]
+PARTS = "from collections import namedtuple\n\nParts = namedtuple('Parts', 'x y')"
+HELD = (
+    "import dataclasses\n\n\n@dataclasses.dataclass\nclass Held:\n    x: object\n    y: object\n    name: str = 'held'"
+)
 
 
-class Generator(Exotics):
+class Generator(Containers, Control, Functions, Memory, Objects):
     """Writes random statements and functions."""
+
+    def forms_of_interest(self) -> list[str]:
+        """A few forms that this program uses much, so that they meet each other, and one that is refused does not hide
+        all others."""
+        families = [
+            self.container_forms(), self.control_forms(), self.function_forms(), self.number_forms(),
+            self.memory_forms(), self.object_forms(),
+        ]  # fmt: skip
+        forms = []
+        for family in self.random.sample(families, self.random.randrange(1, 4)):
+            forms += self.random.sample(family, self.random.randrange(1, 3))
+        return forms
+
+    def special(self, budget: int) -> int:
+        form = getattr(self, self.random.choice(self.interest))
+        if self.line_count() > 60 or not form(budget):
+            return self.assign_scalar()
+        return 1
+
+    def line_count(self) -> int:
+        return len(self.lines)
 
     # Statements ------------------------------------------------------------------------------------
 
@@ -49,6 +88,8 @@ class Generator(Exotics):
         if level >= 3:
             options += [(1.2, self.view), (0.5, self.swap), (0.6, self.lists), (0.3, self.closure)]
             options.append((1.0, lambda: self.exotic(budget)))
+        if level >= 4:
+            options.append((12.0, lambda: self.special(budget)))
         return self.random.choices([f for _, f in options], [w for w, _ in options])[0]()
 
     def assign_scalar(self) -> int:
@@ -382,12 +423,23 @@ class Generator(Exotics):
         self.in_helper = False
 
     def program(self, two_dimensional: bool) -> str:
+        if self.level >= 4:
+            self.interest = self.forms_of_interest()
         if self.level >= 3:
             self.globals()
         if self.level >= 2:
-            for _ in range(self.random.randrange(0, 3)):
+            for _ in range(self.random.randrange(0, 2 if self.level >= 4 else 3)):
                 self.helper()
-        self.line_at_top("def f(x, y, s):")
+        packed = self.random.choice(PACKED) if self.level >= 4 and self.chance(0.25) else None
+        if packed is None:
+            self.line_at_top("def f(x, y, s):")
+        else:
+            self.line_at_top(f"def f({packed[0]}):")
+            self.line(packed[1])
+            if "Parts" in packed[2]:
+                self.define(PARTS)
+            if "Held" in packed[2]:
+                self.define(HELD)
         self.line("n = y.shape[0]")
         if two_dimensional:
             self.line("m = x.shape[0]")
@@ -395,6 +447,26 @@ class Generator(Exotics):
         if self.level >= 2 and self.chance(0.4):
             self.line("x = x.copy()")
         self.block(4 + self.random.randrange(2, 6) * (1 + min(self.level, 2)) // 2)
+        self.line(f"return {' + '.join(self.terms()) or 'np.sum(y) * s'}")
+        if packed is not None:
+            self.lines += ["", "", "def pack(x, y, s):", f"    return {packed[2]}"]
+            self.lines += ["", "", "def unpack(g):", f"    return {packed[3]}"]
+        if self.preparations:
+            self.lines += ["", "", "def prepare(run):", *[f"    {text}" for text in self.in_order(self.preparations)]]
+        if self.outside:
+            self.lines += ["", "", "def state():", f"    return [{', '.join(self.outside)}]"]
+        imports = [text for text in self.definitions if text.startswith("import ") and "\n" not in text]
+        others = [text for text in self.definitions if text not in imports]
+        top = "\n".join(["import numpy as np", *imports])
+        return "\n\n\n".join([top, *others, "\n".join(self.lines)]) + "\n"
+
+    @staticmethod
+    def in_order(statements: list[str]) -> list[str]:
+        """Declarations of globals come before all else."""
+        return sorted(statements, key=lambda text: not text.startswith("global "))
+
+    def terms(self) -> list[str]:
+        """What the function returns the sum of."""
         terms = []
         for name in self.scope.arrays:
             if self.chance(0.7):
@@ -411,11 +483,10 @@ class Generator(Exotics):
                 terms.append(f"{self.constant()} * {name}")
         for name in self.scope.lists:
             terms.append(f"sum({name})")
-        self.line(f"return {' + '.join(terms) or 'np.sum(y) * s'}")
-        return "import numpy as np\n\n\n" + "\n".join(self.lines) + "\n"
+        return terms
 
 
-def generate(seed: int, level: int = 3) -> str:
+def generate(seed: int, level: int = LEVELS - 1) -> str:
     """The text of a random program; the same seed and level always give the same text."""
     generator = Generator(seed, level)
     return generator.program(two_dimensional=seed % 4 == 3)

@@ -101,7 +101,8 @@ def check_lowering(source: str, seed: int) -> str:
                     packed = program.pack(*given)
                     lowered = lower(program.f, packed)
                     verify(lowered.function)
-                    leaves = [fetch(item.path, packed) for item in lowered.inputs]
+                    _, values = program.gradient._dispatch.bind(packed, {})
+                    leaves = [fetch(item.path, values) for item in lowered.inputs]
                     (got,) = interpret(lowered.function, leaves)
             except Refused as error:
                 return f"refused: {error}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves
+from .opset import PUSH
 from .printer import print_op
 from .types import Ty
 
@@ -88,8 +89,8 @@ def _plain_leaves(arg: Any) -> Iterator[Any]:
 
 
 def check_undef_operands(op: Op) -> None:
-    """Only a loop's inits and the exits may be undefined."""
-    args = op.args[:1] if op.prim is LOOP else op.args
+    """Only a loop's inits, what goes on a stack, and the exits may be undefined."""
+    args = op.args[:1] if op.prim is LOOP or op.prim is PUSH else op.args
     for item in _plain_leaves((*args, *op.kwargs.values())):
         if item is UNDEF:
             _fail(op, f"{op.prim.name} reads undef")
