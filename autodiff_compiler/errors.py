@@ -105,6 +105,14 @@ class MissingNameError(AutodiffError, NameError):
     """A name that is bound nowhere."""
 
 
+class MissingKeyError(AutodiffError, KeyError):
+    """A key that the dictionary does not have."""
+
+
+class IndexRangeError(AutodiffError, IndexError):
+    """An item that the sequence does not have."""
+
+
 class MissingAttributeError(AutodiffError, AttributeError):
     """An attribute that the object does not have."""
 

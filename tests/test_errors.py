@@ -16,10 +16,13 @@ X = np.array([0.3, -0.7, 1.2, 0.5])
 
 
 def uses_try(x):
+    total = 0.0
     try:
-        return x.sum()
-    except ValueError:
-        return 0.0
+        for k in range(9):
+            total = total + x[k]
+    except IndexError:
+        pass
+    return total
 
 
 def uses_with(x):
@@ -137,7 +140,7 @@ class Box:
 
 
 CASES: list[tuple[Any, str, type[Exception], Any]] = [
-    (uses_try, "try:", UnsupportedError, (X,)),
+    (uses_try, "return total", UnsupportedError, (X,)),
     (uses_with, 'with open("file"):', UnsupportedError, (X,)),
     (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),

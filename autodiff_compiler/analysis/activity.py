@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, Op, Region, Value, leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
 from ..ir.rewrite import SHAPE_ONLY, called
 
 NonDiff = Callable[[Op], bool]
@@ -66,6 +66,13 @@ def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None
                         varied.add(param)
                         varied.add(result)
                 _spread_varied(body, varied, nondiff)
+        elif op.prim is TRY:
+            (body,) = op.regions
+            _spread_varied(body, varied, nondiff)
+            varied.update(r for r, out in zip(op.results[2:], body.exit) if type(out) is Value and out in varied)
+            # An exception may carry what it was made of.
+            if any(v in varied for inner in body.walk() if inner.prim.effects for v in inner.operands()):
+                varied.add(op.results[1])
         elif op.prim is FUNC:
             _spread_varied(op.regions[0], varied, nondiff)
         elif op.prim is CALL:
@@ -103,6 +110,10 @@ def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None
                         useful.add(param)
                         useful.update(v for v in (init, out) if type(v) is Value)
                 _spread_useful(body, useful, nondiff)
+        elif op.prim is TRY:
+            (body,) = op.regions
+            useful.update(out for r, out in zip(op.results[2:], body.exit) if r in useful and type(out) is Value)
+            _spread_useful(body, useful, nondiff)
         elif op.prim is FUNC:
             _spread_useful(op.regions[0], useful, nondiff)
         elif op.prim is CALL:

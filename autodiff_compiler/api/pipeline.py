@@ -11,7 +11,7 @@ from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..transforms.inplace import restore_inplace
-from ..transforms.simplify import simplify
+from ..transforms.simplify import fuse_branches, simplify
 from ..transforms.vjp import DERIVED, differentiate
 
 
@@ -29,6 +29,7 @@ def adjoint(
     """
     out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise)
     if optimise:
+        fuse_branches(out)
         simplify(out)
     return out
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
-from ..ir.rewrite import content_operands
+from ..ir.rewrite import called, content_operands, enclosing, handler_of
 from .expressions import Printer
 from .names import Naming
 
@@ -66,6 +66,7 @@ class Emitter:
         self.inlined: dict[Op, Op | Region] = {}
         self.split = split
         self.taken: set[Op] = set()  # printed as part of a loop's head
+        self.tried: dict[Op, Op] = {}  # from an ``if`` that is printed as a handler to its ``try``
         self.weight: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
         self.use_count: dict[Value, int] = {}
@@ -85,7 +86,10 @@ class Emitter:
         # Of these, the ones that are read whether defined or not, so that their name must exist.
         self.optional = {
             v for v in self.maybe
-            if any(isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.ZEROS) for u in self.users.get(v, ()))
+            if any(
+                isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.ZEROS)
+                for u in self.users.get(v, ()) if not self._where_completed(u, v)
+            )
         }  # fmt: skip
 
     # --- what is nested into what ---------------------------------------------------------------------------------
@@ -223,11 +227,20 @@ class Emitter:
                         ):
                             maybe.add(inner.params[k + 1])
                             maybe.add(op.results[k])
+                elif op.prim is TRY and op.args[0]:
+                    maybe.update(op.results[2:])
                 elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):
                     maybe.add(op.args[0])
                 elif op.prim is POP and op.args[0] in maybe or op.prim is opset.COPY and op.args[0] in maybe:
                     maybe.add(op.results[0])
         return maybe
+
+    def _where_completed(self, user: Op | Region, v: Value) -> bool:
+        """The user runs only if the ``try`` that makes `v` was completed."""
+        if v.op is None or v.op.prim is not TRY:
+            return False
+        owners = [(r, r.op) for r in enclosing(user if isinstance(user, Region) else user.parent) if r.op is not None]
+        return any(op.prim is IF and op.args[0] is v.op.results[0] and op.regions[0] is r for r, op in owners)
 
     # --- statements -----------------------------------------------------------------------------------------------
 
@@ -300,9 +313,15 @@ class Emitter:
             self.line(f"# adjoint of line {op.loc.line}: {shown}")
 
     def emit_op(self, op: Op) -> None:
-        if op.prim in (IF, LOOP, FUNC):
+        if op.regions:
             if op.prim is IF:
                 self.emit_if(op)
+            elif op.prim is TRY:
+                handler = handler_of(op, self.inlined) if op.args[0] else None
+                if handler is not None:
+                    self.tried[handler] = op  # it is printed with that
+                else:
+                    self.emit_try(op, [], [], False)
             elif op.prim is FUNC:
                 self.emit_function(op)
             else:
@@ -456,6 +475,9 @@ class Emitter:
             texts.append(self.lines[mark:])
             del self.lines[mark:]
         self.comment(op)
+        if op in self.tried:
+            self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
+            return
         if not texts[0] and not texts[1]:
             return
         if not texts[0] or (jumps[1] and not jumps[0] and finish is not None):
@@ -479,6 +501,84 @@ class Emitter:
                 else:
                     self.line("else:")
                     self.lines += texts[1]
+
+    def emit_try(self, op: Op, orelse: list[str], handler: list[str], jumps: bool) -> None:
+        """A ``try`` with the text of its else clause and its handler, which may end in a jump; or a ``with``."""
+        completed, error, *results = op.results
+        (body,) = op.regions
+        catch, context = op.args
+        text = handler_of(op, self.inlined) if catch else None
+        flag = self.naming.of(completed) if self.use_count.get(completed, 0) > (text is not None) else ""
+        marks = {self.naming.of(s): self._mark_name(s) for s in self._pushed_before_raise(body)} if catch else {}
+        for stack, mark in marks.items():
+            self.line(f"{mark} = len({stack})")
+        self.line("try:" if catch else f"with {self.printer.show(context)}:")
+        at = len(self.lines)
+        self.depth += 1
+        self.emit_ops(body.ops)
+        self.assign(list(zip(results, body.exit)))
+        if flag:
+            self.line(f"{flag} = True")
+        if len(self.lines) == at:
+            self.line("pass")
+        self.depth -= 1
+        if not catch:
+            return
+        classes = [self.printer.show(c) for c in catch]
+        shown = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
+        used = self.use_count.get(error, 0) > 0
+        outlives = used and text is None
+        name = " as exception" if outlives else f" as {self.naming.of(error)}" if used else ""
+        self.line(f"except {shown}{name}:")
+        at = len(self.lines)
+        self.depth += 1
+        if outlives:
+            self.line(f"{self.naming.of(error)} = exception")
+        if flag:
+            self.line(f"{flag} = False")
+        for stack, mark in marks.items():
+            self.line(f"del {stack}[{mark}:]")
+        self.assign([(r, UNDEF) for r in results])
+        self.lines += handler
+        if len(self.lines) == at:
+            self.line("pass")
+        self.depth -= 1
+        if orelse and jumps:
+            self.lines += [line[4:] for line in orelse]
+        elif orelse:
+            self.line("else:")
+            self.lines += orelse
+
+    def _pushed_before_raise(self, body: Region) -> list[Value]:
+        """The stacks that something is put on before the last operation that may raise."""
+        ops = list(body.ops)
+        while ops and ops[-1].prim is PUSH:
+            ops.pop()
+        found: dict[Value, None] = {}
+        funcs: set[Op] = set()
+
+        def visit(op: Op) -> None:
+            if op.prim is PUSH:
+                found[op.args[0]] = None
+            if op.prim is CALL and called(op) not in funcs:
+                funcs.add(called(op))
+                visit(called(op))
+            for region in op.regions:
+                for inner in region.ops:
+                    visit(inner)
+
+        for op in ops:
+            visit(op)
+        inside = {r for op in body.walk() for r in op.results}
+        return [stack for stack in found if stack not in inside]
+
+    def _mark_name(self, stack: Value) -> str:
+        stem = name = f"{self.naming.of(stack)}_length"
+        n = 1
+        while name in self.naming.taken:
+            n += 1
+            name = f"{stem}{n}"
+        return name
 
     def emit_loop(self, op: Op) -> None:
         body = op.regions[0]
@@ -638,6 +738,9 @@ class Emitter:
             self.depth -= 1
             texts.append(self.lines[mark:])
             del self.lines[mark:]
+        if op in self.tried:
+            self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
+            return
         cond = self.printer.show(op.args[0])
         if not texts[0] or (jumps[1] and not jumps[0]):
             cond = self.printer.negated(op.args[0])

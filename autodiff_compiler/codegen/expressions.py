@@ -65,8 +65,8 @@ class Printer:
             return repr(x), ATOM if math.copysign(1, x) > 0 else UNARY
         if isinstance(x, complex):
             return repr(x), ATOM
-        if isinstance(x, type) and x.__module__ in ("numpy", "builtins"):
-            return (f"np.{x.__name__}" if x.__module__ == "numpy" else x.__name__), ATOM
+        if isinstance(x, type) and x.__module__ in ("numpy", "numpy.linalg", "builtins"):
+            return f"{x.__module__}.{x.__name__}".removeprefix("builtins.").replace("numpy", "np", 1), ATOM
         return self.bind(x), ATOM
 
     def bind(self, x: Any) -> str:

@@ -12,9 +12,9 @@ import keyword
 from bisect import bisect_left, insort
 from typing import Any
 
-from ..ir.core import FUNC, IF, LOOP, UNDEF, Op, Region, Value, leaves
+from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
 from ..ir.opset import STORES
-from ..ir.rewrite import enclosing_func, region_of
+from ..ir.rewrite import enclosing_func, handler_of, region_of
 
 Interval = tuple[float, float]
 # Helpers that emitted code may call.
@@ -110,6 +110,9 @@ class Naming:
         spans: list[Interval] = [(begin, begin + 0.5)]
         if v.op is not None and v.op.prim is LOOP and v in v.op.results[-2:]:
             spans.append((self.start[v.op], self.end[v.op]))  # counted while the loop runs
+        if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
+            # Python deletes the name of the exception at the end of the handler.
+            spans.append((self.start[v.op], self.end[handler_of(v.op, self.inlined) or v.op]))
         for at, region in self.used.get(v, ()):
             chain: list[Region] = []
             inner: Region | None = region
@@ -204,6 +207,9 @@ class Naming:
                 for k, r in enumerate(op.results):
                     for side in op.regions:
                         self._merge(r, side.exit[k])
+            elif op.prim is TRY:
+                for r, out in zip(op.results[2:], op.regions[0].exit):
+                    self._merge(r, out)
 
     def _name(self) -> None:
         groups: dict[int, Group] = {}
@@ -259,6 +265,8 @@ def _hint_of(group: Group) -> str:
 def _stem_of(v: Value) -> str:
     """What an unnamed value is called, by what it is: a length, a condition, anything else."""
     t = v.type
+    if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
+        return "completed" if v is v.op.results[0] else "error"
     if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib":
         return "n" if t.dtype.kind == "i" else "cond"
     return "t"

@@ -19,6 +19,7 @@ from ..ir.opset import (
     PRIMS,
     SHAPE_OF,
     infer_step,
+    opaque,
 )
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.types import ANY
@@ -116,6 +117,8 @@ class Access(Objects):
             return self.object_attribute(av, name, node)
         if kind is Super:
             return self.super_attribute(av, name, node)
+        if kind is Value and av.type.kind == "object":
+            return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):
             self.require_attribute(av, name, node)
             found = self.array_attribute(av, name, node)
@@ -271,13 +274,13 @@ class Access(Objects):
         content = self.checked(base.cell, node, "dictionary")
         key = self.static_key(index, node)
         if key not in content.keys:
-            self.fail(f"the dictionary has no key {key!r}", node, "", MissingAttributeError)
+            self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
         return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
 
     def static_item(self, items: list[Any], index: Any, node: Any, make: Any, base: Any) -> Any:
         if is_static_int(index):
             if not -len(items) <= index < len(items):
-                self.fail("index out of range", node, "", ArgumentError)
+                self.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
             return self.use(items[index], "the item", node)
         if type(index) is SliceOf:
             if not all(is_constant(p) for p in (index.start, index.stop, index.step)):

@@ -191,6 +191,7 @@ class Conflict:
     """What two paths bound to things that have no common form; an error if it is read."""
 
     why: str
+    remedy: str = "bind it to one kind of thing on all paths"
 
 
 # --- what the heap holds besides IR values ----------------------------------------------------------------------------
@@ -217,6 +218,11 @@ class Poison:
 
     store: Loc | None
     why: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interrupted(Poison):
+    """What the body of a ``try`` may or may not have changed before an exception ended it."""
 
 
 class _Missing:

@@ -325,7 +325,10 @@ class BuiltinCalls(Iterators):
         )
 
     def b_issubclass(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return issubclass(args[0].obj, self.classes(args[1], node))
+        classes = self.classes(args[1], node)
+        if type(args[0]) is not Obj:
+            return self.emit(node, opaque(issubclass, "issubclass"), self.operand(args[0], node), classes)
+        return issubclass(args[0].obj, classes)
 
     def classes(self, av: Any, node: Any) -> tuple[type, ...]:
         if type(av) is Seq:

@@ -92,6 +92,8 @@ class Calls(Construct):
             return self.call_prim(prim, args, kwargs, node)
         if type(obj) is types.MethodDescriptorType and obj.__objclass__ is np.ndarray and args:
             return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
+        if isinstance(obj, types.FunctionType) and _root(obj) in _EFFECTS:
+            return self.call_unknown(obj, args, kwargs, node)
         if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
             return self.inline_function(fn, args, kwargs, node)
         if type(obj) in GETTERS:
@@ -209,6 +211,7 @@ class Calls(Construct):
     def given_away(self, avs: list[Any], name: str, node: Any) -> None:
         """These were passed to something that may write into them: what they hold is not known any more."""
         for cell in self.cells_in(avs):
+            self.note_cell(cell)
             self.state.poison(cell, self.loc_of(node))
             self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
 
@@ -216,7 +219,9 @@ class Calls(Construct):
 
     def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         obj: types.FunctionType = fn.obj
-        if obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        if self.on_yield is not None:
+            pass
+        elif obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.fail(f"{obj.__name__!r} is a generator or a coroutine", node, "return a list")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
         self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
@@ -339,13 +344,15 @@ class Calls(Construct):
                 "write it as a loop",
                 RecursionTooDeep,
             )
-        if scope.generator:
+        on_yield, self.on_yield = self.on_yield, None
+        if scope.generator and on_yield is None:
             self.fail(f"{name!r} is a generator", node, "return a list")
         self.env_count += 1
         caller = self.frame
         frame = Frame(
             self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None)
         )
+        frame.on_yield = on_yield
         self.frames[frame.env] = frame
         self.state.envs[frame.env] = bound
         self.frame = frame
@@ -519,7 +526,15 @@ def _is_numeric(obj: Any) -> bool:
     if owner is not None and not isinstance(owner, types.ModuleType):
         return False  # a method of an object, such as a generator's shuffle
     module = getattr(obj, "__module__", None) or type(obj).__module__
-    return str(module).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins")
+    return str(module).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins", *_EFFECTS)
+
+
+# Modules of functions that are called for their effects, and leave their arguments alone.
+_EFFECTS = frozenset({"logging", "time", "warnings"})
+
+
+def _root(obj: Any) -> str:
+    return str(obj.__module__).split(".")[0]
 
 
 def _belongs_to_numpy(obj: Any) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError, MissingAttributeError
-from ..ir.opset import opaque
+from ..ir.opset import exception
 from .avals import (
     MISSING,
     Bound,
@@ -62,7 +62,7 @@ class Construct(Recursions):
         if cls is collections.OrderedDict:
             return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
         if issubclass(cls, BaseException):
-            return self.emit(node, opaque(cls, cls.__name__), *[self.plain(a, node) for a in args])
+            return self.emit(node, exception(cls), *[self.plain(a, node) for a in args])
         if issubclass(cls, enum.Enum):
             if len(args) == 1 and is_constant(args[0]) and not kwargs:
                 try:

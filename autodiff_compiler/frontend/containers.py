@@ -271,7 +271,7 @@ class Containers(Calls):
         if type(content) is Items and is_static_int(k):
             items = list(content.items)
             if not -len(items) <= k < len(items):
-                self.fail("pop from an empty list, or index out of range", node, "", ArgumentError)
+                self.raises(IndexError, "pop index out of range" if content.items else "pop from empty list", node)
             item = items.pop(k)
             self.mutate(av.cell, Items(tuple(items)), node)
             return self.use(item, "the item", node)
@@ -366,7 +366,7 @@ class Containers(Calls):
             found = self.use(entries[key], f"the entry {key!r}", node) if key in entries else None
             if key not in entries:
                 if name == "pop" and len(args) < 2:
-                    self.fail(f"the dictionary has no key {key!r}", node, "", MissingAttributeError)
+                    self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
                 found = args[1] if len(args) > 1 else None
             if name == "setdefault" and key not in entries:
                 entries[key] = found
@@ -545,7 +545,7 @@ class Containers(Calls):
         if av.cls is collections.Counter:
             return 0
         if default is None:
-            self.fail(f"the dictionary has no key {key!r}", node, "", MissingAttributeError)
+            self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
         value = self.call(default, [], {}, node)
         self.store_item(inner, index, value, node)
         return value

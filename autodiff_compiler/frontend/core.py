@@ -8,14 +8,24 @@ import enum
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError, AutodiffError, MissingNameError, UnboundNameError, UnsupportedError
+from ..errors import (
+    AliasError,
+    ArgumentError,
+    AutodiffError,
+    IndexRangeError,
+    MissingAttributeError,
+    MissingKeyError,
+    MissingNameError,
+    UnboundNameError,
+    UnsupportedError,
+)
 from ..ir.core import Builder, Loc, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, infer_step, opaque
+from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, exception, infer_step
 from ..ir.types import Dims
 from .avals import (
     MISSING,
@@ -25,6 +35,7 @@ from .avals import (
     DictRef,
     Entries,
     Instance,
+    Interrupted,
     Items,
     ListRef,
     Maybe,
@@ -45,6 +56,13 @@ from .inputs import Inputs
 from .source import FunctionNode, Scope
 from .state import Cells, Joiner, State, emit_if
 
+LOCATED: dict[type, type[AutodiffError]] = {
+    TypeError: ArgumentError,
+    KeyError: MissingKeyError,
+    IndexError: IndexRangeError,
+    AttributeError: MissingAttributeError,
+}
+AFTER_TRY = "bind it anew in the handler, or change it after the `try` or in its `else`"
 NORMAL, BREAK, CONTINUE, RETURN, DONE, DEAD = 0, 1, 2, 3, 4, 9
 
 
@@ -54,6 +72,15 @@ class RecursionTooDeep(UnsupportedError):
 
 class Unreachable(Exception):
     """What is being lowered always raises: nothing after it runs."""
+
+
+@dataclass(slots=True, eq=False)
+class Journal:
+    """What the body of a ``try`` changes, and how many of the region's operations surely run before it does."""
+
+    region: Region
+    names: dict[tuple[int, str], int] = field(default_factory=dict)
+    cells: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +98,7 @@ class Frame:
     captured: bool = False
     cls: type | None = None  # the class in whose method this is, for super()
     self_av: Any = None
+    on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
 
 
 class Core:
@@ -103,6 +131,9 @@ class Core:
         self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
         self.stack: list[Any] = []  # the functions being inlined
+        self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
+        self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
+        self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
@@ -111,6 +142,16 @@ class Core:
 
     def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         raise NotImplementedError
+
+    def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def possible(self, code: Any) -> frozenset[int]:
+        """The exit codes that a code may be."""
+        return frozenset({code}) if isinstance(code, int) else self.codes[code]
 
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         raise NotImplementedError
@@ -136,6 +177,16 @@ class Core:
     ) -> NoReturn:
         loc = self.loc_of(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
         raise error(message, loc, remedy)
+
+    def raises(self, error: type[Exception], arg: Any, node: Any, message: str = "", remedy: str = "") -> NoReturn:
+        """What Python raises here, ``error(arg)``: when the program runs, if it gets here. Where it surely does, it is
+        an error now."""
+        located = LOCATED.get(error)
+        if located is not None and self.builder.region is self.top:
+            self.fail(message or str(arg), node, remedy, located)
+        made = self.emit(node, exception(error), arg)
+        self.emit(node, RAISE, made)
+        raise Unreachable
 
     # --- emitting -------------------------------------------------------------------------------------------------
 
@@ -195,6 +246,19 @@ class Core:
                 todo += parts_of(av)
         return out
 
+    # --- what changes -------------------------------------------------------------------------------------------
+
+    def note_name(self, env: int, name: str) -> None:
+        for journal in self.journals:
+            at = len(journal.region.ops)
+            journal.names[env, name] = min(at, journal.names.get((env, name), at))
+
+    def note_cell(self, cell: int) -> None:
+        for journal in self.journals:
+            at = len(journal.region.ops)
+            for changed in (cell, *self.state.links.get(cell, ())):
+                journal.cells[changed] = min(at, journal.cells.get(changed, at))
+
     # --- heap -----------------------------------------------------------------------------------------------------
 
     def content(self, cell: int) -> Any:
@@ -213,6 +277,8 @@ class Core:
         return content
 
     def poisoned(self, content: Poison, node: Any, what: str) -> NoReturn:
+        if type(content) is Interrupted:
+            self.fail(f"this {what} {content.why}", node, AFTER_TRY)
         if content.store is None:
             self.fail(
                 f"unprovable alias: this {what} {content.why}",
@@ -251,6 +317,7 @@ class Core:
         new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
         if not new.hint:
             new.hint = base.hint
+        self.note_cell(ref.cell)
         self.state.heap[ref.cell] = new
         self.state.poison(ref.cell, self.loc_of(node))
         origins = self.cells.origins.get(ref.cell, frozenset())
@@ -284,6 +351,7 @@ class Core:
             self.resized.append(cell)
         if cell in self.inputs.hidden_cells:
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
+        self.note_cell(cell)
         self.state.heap[cell] = content
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)
@@ -327,7 +395,7 @@ class Core:
         if kind is Maybe:
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
-            self.fail(f"this {av.why}", node)
+            self.fail(f"this {av.why}", node, av.remedy)
         self.fail(f"{describe(av)} cannot be used as a value here", node)
 
     def pinned(self, av: Obj) -> Any:
@@ -437,10 +505,10 @@ class Core:
             message = f"cannot access local variable {name!r} where it is not associated with a value"
             self.raise_unless(flag, UnboundLocalError, message, node)
             if type(inner) is Conflict:
-                self.fail(f"{name!r} {inner.why}", node)
+                self.fail(f"{name!r} {inner.why}", node, inner.remedy)
             return inner
         if type(av) is Conflict:
-            self.fail(f"{name!r} {av.why}", node, "bind it to one kind of thing on all paths")
+            self.fail(f"{name!r} {av.why}", node, av.remedy)
         return av
 
     def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Any) -> None:
@@ -450,7 +518,7 @@ class Core:
         self.at(node)
         then, orelse = self.builder.new_region(), self.builder.new_region()
         with self.builder.inside(orelse):
-            made = self.builder.emit(opaque(error, error.__name__), message)
+            made = self.builder.emit(exception(error), message)
             self.builder.emit(RAISE, made)
         self.builder.if_(flag, then, orelse, [], [])
 
@@ -464,6 +532,7 @@ class Core:
                 "return the value instead of writing it to a global or enclosing variable",
             )
         self.state.envs[frame.env][name] = av
+        self.note_name(frame.env, name)
         value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None
         if type(value) is Value and not value.hint and not name.startswith("$"):
             value.hint = name

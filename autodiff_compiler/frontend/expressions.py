@@ -42,8 +42,10 @@ from .avals import (
     is_number,
     is_static_int,
 )
+from .core import DEAD, Unreachable
 from .inputs import class_lookup
 from .objects import is_object
+from .pseudo import Computed
 
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -80,6 +82,17 @@ class Expressions(Access):
         if method is None:
             self.fail(f"the expression `{type(node).__name__}` is not supported", node)
         return method(node)
+
+    def ev_Computed(self, node: Computed) -> Any:
+        return node.compute()
+
+    def ev_Yield(self, node: ast.Yield) -> Any:
+        stand_in = self.frame.on_yield
+        if stand_in is None:
+            self.fail("`yield` is not supported", node, "return a list")
+        if stand_in(None if node.value is None else self.ev(node.value)) is DEAD:
+            raise Unreachable
+        return None
 
     def ev_Constant(self, node: ast.Constant) -> Any:
         return node.value

@@ -265,6 +265,11 @@ class _Names(ast.NodeVisitor):
         if node.name:
             self.bound.add(node.name)
 
+    def visit_MatchMapping(self, node: Any) -> None:
+        if node.rest:
+            self.bound.add(node.rest)
+        self.generic_visit(node)
+
 
 def bound_names(nodes: list[Any]) -> set[str]:
     """The names that these statements bind in their own scope."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, opaque
+from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, exception
 from .avals import (
     DictRef,
     Entries,
@@ -29,31 +29,26 @@ from .avals import (
     is_collection,
     is_static_int,
 )
+from .contexts import Contexts
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
-from .expressions import _BINARY, Expressions
+from .expressions import _BINARY
+from .pseudo import Run, surely_exits
 from .state import emit_if
 
-_EXITS = (ast.Return, ast.Break, ast.Continue)
 
-
-def surely_exits(stmts: list[ast.stmt]) -> bool:
-    """Ends in return, break or continue, whatever happens (raise is another matter)."""
-    if not stmts:
-        return False
-    last = stmts[-1]
-    if isinstance(last, _EXITS):
-        return True
-    return isinstance(last, ast.If) and surely_exits(last.body) and surely_exits(last.orelse)
-
-
-class Statements(Expressions):
-    def possible(self, code: Any) -> frozenset[int]:
-        return frozenset({code}) if isinstance(code, int) else self.codes[code]
-
+class Statements(Contexts):
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         """Lower statements in sequence; `tail`: the end of the block is the end of a loop's body."""
         for k, stmt in enumerate(stmts):
             rest = stmts[k + 1 :]
+            expand = getattr(self, "as_" + type(stmt).__name__, None)
+            if expand is not None:
+                self.at(stmt)
+                try:
+                    simpler = expand(stmt)
+                except Unreachable:
+                    return DEAD
+                return self.lower_block([*simpler, *rest], tail)
             if isinstance(stmt, ast.If):
                 try:
                     cond = self.condition(stmt.test)
@@ -80,10 +75,7 @@ class Statements(Expressions):
 
     def unsupported(self, stmt: ast.stmt) -> NoReturn:
         what = {
-            "Try": ("try/except", "check the condition with `if` before the operation that raises"),
             "TryStar": ("try/except*", "check the condition with `if`"),
-            "With": ("with", "call what it does directly"),
-            "Match": ("match", "use if/elif"),
             "ClassDef": ("a class definition inside a differentiated function", "define the class outside"),
             "AsyncFunctionDef": ("an async function", "use an ordinary function"),
             "AsyncFor": ("async for", "use an ordinary loop"),
@@ -184,6 +176,9 @@ class Statements(Expressions):
 
     # --- simple statements ----------------------------------------------------------------------------------------
 
+    def do_Run(self, stmt: Run) -> Any:
+        return stmt.run()
+
     def do_Pass(self, stmt: ast.Pass) -> int:
         return NORMAL
 
@@ -224,7 +219,10 @@ class Statements(Expressions):
 
     def do_Raise(self, stmt: ast.Raise) -> int:
         if stmt.exc is None:
-            self.fail("raise without an exception", stmt)
+            if not self.handling:
+                self.raises(RuntimeError, "No active exception to reraise", stmt)
+            self.emit(stmt, RAISE, self.handling[-1])
+            return DEAD
         node = stmt.exc
         args: list[Any] = []
         fn_node: ast.expr = node
@@ -234,7 +232,7 @@ class Statements(Expressions):
         fn = self.ev(fn_node)
         if type(fn) is not Obj or not (isinstance(fn.obj, type) and issubclass(fn.obj, BaseException)):
             self.fail("raise of something that is not an exception class or a call of one", stmt)
-        error = self.emit(stmt, opaque(fn.obj, fn.obj.__name__), *args)
+        error = self.emit(stmt, exception(fn.obj), *args)
         self.emit(stmt, RAISE, error)
         return DEAD
 
@@ -262,15 +260,6 @@ class Statements(Expressions):
             )
         return NORMAL
 
-    def do_With(self, stmt: ast.With) -> Any:
-        for item in stmt.items:
-            call = item.context_expr
-            fn = self.ev(call.func) if isinstance(call, ast.Call) else None
-            if type(fn) is not Obj or fn.obj is not np.errstate or item.optional_vars is not None:
-                self.unsupported(stmt)
-        # It changes warnings only.
-        return self.lower_block(stmt.body, False)
-
     # --- assignments ----------------------------------------------------------------------------------------------
 
     def do_Assign(self, stmt: ast.Assign) -> int:
@@ -292,6 +281,7 @@ class Statements(Expressions):
                 if frame is None:
                     self.fail("del of a name outside of the function", stmt)
                 self.state.envs[frame.env].pop(target.id, None)
+                self.note_name(frame.env, target.id)
             elif isinstance(target, ast.Subscript):
                 self.delete_item(self.ev(target.value), self.ev(target.slice), target)
             elif isinstance(target, ast.Attribute):
@@ -380,7 +370,7 @@ class Statements(Expressions):
             if type(content) is Items and is_static_int(index):
                 kept = list(content.items)
                 if not -len(kept) <= index < len(kept):
-                    self.fail("list assignment index out of range", node, "", ArgumentError)
+                    self.raises(IndexError, "list assignment index out of range", node)
                 kept[index] = av
                 self.mutate(base.cell, Items(tuple(kept)), node)
             elif type(index) is SliceOf:

@@ -8,6 +8,10 @@ plain Python constants. Control flow:
                       ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends
                       the loop at once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means
                       the range ran out.
+``try(catch, context)`` runs its one region, which has no parameters, in ``with context`` unless that is None. `catch`
+                      is a tuple of exception classes: one of them ends the region, and what it has put on stacks is
+                      taken off again. Results: ``(completed, error, *exit)``; `completed` is whether the region came
+                      to its end; if not, `error` is the exception, and all of the exit is undef.
 ``func()``            a function that may call itself; it stands at the top level of a function's body. The one region
                       has a parameter per argument, its exit gives the results. The result is the function, which the
                       region may name too.
@@ -250,6 +254,7 @@ def structural_key(arg: Any) -> Any:
 
 IF = Prim("if")
 LOOP = Prim("loop")
+TRY = Prim("try")
 FUNC = Prim("func")
 
 
@@ -319,15 +324,16 @@ class Builder:
         return op
 
     @contextmanager
-    def inside(self, region: Region) -> Iterator[Region]:
-        """Build into `region`, which belongs to an operation that is appended afterwards."""
-        saved = self.region
+    def inside(self, region: Region, alone: bool = False) -> Iterator[Region]:
+        """Build into `region`, which belongs to an operation that is appended afterwards; `alone`: what was built
+        before is not taken for what is built in there."""
+        saved, scopes = self.region, self._scopes
         self.region = region
-        self._scopes.append((region, {}))
+        self._scopes = [*([] if alone else scopes), (region, {})]
         try:
             yield region
         finally:
-            self._scopes.pop()
+            self._scopes = scopes
             self.region = saved
 
     def new_region(self) -> Region:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from itertools import repeat
 from typing import Any
 
-from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves, map_leaves
+from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, map_leaves
 from .opset import PUSH
 from .rewrite import SHAPE_ONLY
 
@@ -49,6 +50,8 @@ def _step(op: Op, env: Env) -> None:
         results: Any = _run(taken, env)
     elif op.prim is LOOP:
         results = _loop(op, env)
+    elif op.prim is TRY:
+        results = _try(op, env)
     elif op.prim is FUNC:
         results = (op,)
     elif op.prim is PUSH:
@@ -91,6 +94,18 @@ def _loop(op: Op, env: Env) -> tuple[Any, ...]:
             return (*carried, done, code)
         done += 1
     return (*carried, done, 0)
+
+
+def _try(op: Op, env: Env) -> tuple[Any, ...]:
+    catch, context = op.args
+    marks = [(stack, len(stack)) for v, stack in env.items() if v.type.kind == "stack"]
+    with nullcontext() if context is None else _resolve(context, env):
+        try:
+            return (True, None, *_run(op.regions[0], env))
+        except catch as error:
+            for stack, length in marks:
+                del stack[length:]
+            return (False, error, *[UNDEF for _ in op.regions[0].exit])
 
 
 def _range(start: int, stop: int, step: int, backwards: bool = False) -> Iterator[int]:

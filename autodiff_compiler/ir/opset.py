@@ -397,6 +397,10 @@ LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_fir
 
 STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_DROP})
 
+# --- contexts ---------------------------------------------------------------------------------------------------------
+
+ERRSTATE = define("np.errstate", np.errstate, "", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, unique=True)
+
 # --- effects ----------------------------------------------------------------------------------------------------------
 
 PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (), effects=True)
@@ -406,6 +410,21 @@ FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJEC
 TUPLE = define(
     "tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe"
 )
+
+
+def _infer_object(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return OBJECT
+
+
+ISINSTANCE = define("isinstance", isinstance, "a, cls", infer=_infer_bool, total=lambda b, a, k: True)
+ISSUBCLASS = define("issubclass", issubclass, "a, cls", infer=_infer_bool)
+
+
+def exception(cls: type[BaseException]) -> Prim:
+    """A primitive that makes an exception; those of Python do nothing else."""
+    if cls.__module__ not in ("builtins", "numpy.linalg"):
+        return opaque(cls, cls.__name__)
+    return Prim(cls.__name__, cls, infer=_infer_object, params=("*args",), alias="maybe", unique=True)
 
 
 def opaque(fn: Callable[..., Any], name: str) -> Prim:

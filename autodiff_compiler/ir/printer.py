@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value
+from .core import FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value
 
 
 def print_function(fn: Function) -> str:
@@ -95,6 +95,9 @@ class _Printer:
             carried = ", ".join(f"{self.define(p)} = {self.show(i)}" for p, i in zip(body.params[1:], inits))
             over = "forever" if range_ is None else f"range({', '.join(map(self.show, range_))})"
             head = f"loop {self.define(body.params[0])} in {over} with ({carried}) {{"
+        elif op.prim is TRY:
+            context = "" if op.args[1] is None else f" with {self.show(op.args[1])}"
+            head = f"try {self.show(op.args[0])}{context} {{"
         elif op.prim is FUNC:
             head = f"func({', '.join(map(self.define, op.regions[0].params))}) {{"
         else:
@@ -103,7 +106,7 @@ class _Printer:
         # Operands get their names before results, as a reader meets them in that order.
         results = ", ".join(map(self.define, op.results))
         lines.append(f"{pad}{results + ' = ' if results else ''}{head}{note}")
-        if op.prim in (IF, LOOP, FUNC):
+        if op.prim in (IF, LOOP, TRY, FUNC):
             for number, region in enumerate(op.regions):
                 if number:
                     lines.append(f"{pad}}} else {{")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from . import opset
@@ -117,6 +117,16 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
     visit(region)
     return uses
+
+
+def handler_of(attempt: Op, skipped: Container[Op] = ()) -> Op | None:
+    """The ``if`` that stands right behind a ``try`` and asks whether it was completed."""
+    region = attempt.parent
+    assert region is not None
+    for op in region.ops[region.ops.index(attempt) + 1 :]:
+        if op not in skipped:
+            return op if op.prim is IF and op.args[0] is attempt.results[0] else None
+    return None
 
 
 # --- functions that call themselves -----------------------------------------------------------------------------------

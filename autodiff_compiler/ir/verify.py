@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import CALL, FUNC, IF, LOOP, UNDEF, Function, Op, Region, Value, leaves
+from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves
 from .opset import PUSH
 from .printer import print_op
 from .types import Ty
@@ -34,7 +34,7 @@ def _safe_print(op: Op) -> str:
 
 
 def check_results_match_prim(op: Op) -> None:
-    if op.prim not in (IF, LOOP, FUNC, CALL) and len(op.results) != op.prim.nout:
+    if op.prim not in (IF, LOOP, TRY, FUNC, CALL) and len(op.results) != op.prim.nout:
         _fail(op, f"{op.prim.name} has {len(op.results)} results, its primitive {op.prim.nout}")
 
 
@@ -52,7 +52,7 @@ def check_result_types(op: Op) -> None:
 
 
 def check_no_regions(op: Op) -> None:
-    if op.prim not in (IF, LOOP, FUNC) and op.regions:
+    if op.prim not in (IF, LOOP, TRY, FUNC) and op.regions:
         _fail(op, f"{op.prim.name} must not own regions")
 
 
@@ -148,6 +148,18 @@ def check_func(op: Op) -> None:
         _fail(op, "a func hands out undef")
 
 
+def check_try(op: Op) -> None:
+    """A try names the exceptions that it catches, and hands out what its region does."""
+    if op.kwargs or len(op.args) != 2 or not isinstance(op.args[0], tuple):
+        _fail(op, "a try takes a tuple of exception classes and a context")
+    if not all(isinstance(c, type) and issubclass(c, BaseException) for c in op.args[0]):
+        _fail(op, "a try catches something that is not an exception class")
+    if len(op.regions) != 1 or op.regions[0].params:
+        _fail(op, "a try owns one region, without parameters")
+    if len(op.results) != 2 + len(op.regions[0].exit):
+        _fail(op, f"a try with {len(op.results)} results yields {len(op.regions[0].exit)} values")
+
+
 def check_call(op: Op) -> None:
     func = op.args[0].op if op.args and type(op.args[0]) is Value else None
     if func is None or func.prim is not FUNC:
@@ -210,6 +222,8 @@ class _Verifier:
             check_loop(op)
             check_loop_code(op)
             check_endless(op)
+        elif op.prim is TRY:
+            check_try(op)
         elif op.prim is FUNC:
             check_func(op)
         elif op.prim is CALL:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import called, content_operands, enclosing, enclosing_func, free_values, region_of, substitute
 from .simplify import drop_dead
@@ -138,6 +138,11 @@ class Analysis:
                 for region in op.regions:
                     self._mark(region.exit[k], mutated, seen)
                 return
+            elif op.prim is TRY:
+                k = op.results.index(v) - 2
+                if k < 0:
+                    return
+                v = op.regions[0].exit[k]
             elif op.prim is LOOP:
                 k = op.results.index(v)
                 if k >= len(op.args[1]):
@@ -220,6 +225,9 @@ class Analysis:
         if prim is IF:
             outs = [r.exit[k] for r in op.regions]
             return self.of(outs), self.inside_of(outs)
+        if prim is TRY and k >= 2:
+            out = op.regions[0].exit[k - 2]
+            return self.of(out), self.inside_of(out)
         if prim is LOOP:
             if k >= len(op.args[1]):
                 return none, none

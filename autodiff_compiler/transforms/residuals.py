@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import FUNC, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
 from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, enclosing_func, region_of
 from ..ir.types import STACK, UNDEF_TY
@@ -167,6 +167,11 @@ class Placer:
         if self.reachable(v):
             return v
         home = region_of(v)
+        while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context: it hands out all
+            v = self.handed_out(v)
+            home = region_of(v)
+        if self.reachable(v):
+            return v
         for depth in range(len(chain) - 1, -1, -1):
             mirror = chain[depth].tag
             if mirror is not None and covers(mirror, home):
@@ -442,17 +447,24 @@ class Placer:
     def export(self, v: Value) -> Value:
         """Hand a value out of the ``if``s around it."""
         while not self.reachable(v):
-            if v not in self.exported:
-                home = region_of(v)
-                owner = home.op
-                assert owner is not None and owner.prim is IF
-                result = Value(v.type, v.hint, owner)
-                for region in owner.regions:
-                    region.exit = (*region.exit, v if region is home else UNDEF)
-                owner.results.append(result)
-                self.exported[v] = result
-            v = self.exported[v]
+            v = self.handed_out(v)
         return v
+
+    def handed_out(self, v: Value) -> Value:
+        if v not in self.exported:
+            home = region_of(v)
+            owner = home.op
+            assert owner is not None and owner.prim in (IF, TRY)
+            at = next((k for k, x in enumerate(home.exit) if x is v), -1)
+            if at >= 0:  # it is handed out already
+                self.exported[v] = owner.results[at + (2 if owner.prim is TRY else 0)]
+                return self.exported[v]
+            result = Value(v.type, v.hint, owner)
+            for region in owner.regions:
+                region.exit = (*region.exit, v if region is home else UNDEF)
+            owner.results.append(result)
+            self.exported[v] = result
+        return self.exported[v]
 
     def save(self, v: Value, region: Region) -> Value:
         """Push a value in the forward sweep and pop it in the backward one."""
@@ -470,7 +482,9 @@ class Placer:
             push.parent = site
             here = type(value) is Value and value.op is not None and value.op.parent is site
             where = site.ops.index(value.op) + 1 if here else 0
-            if enclosing_func(site) is not None:
+            if here and value.op.prim is TRY and where < len(site.ops) and _decided_by(site.ops[where], value.op):
+                where += 1  # the handler stays with what it handles
+            if enclosing_func(site) is not None or (site.op is not None and site.op.prim is TRY):
                 # What is popped when the reversed run starts is what was pushed when the run ended: calls lie between.
                 where = len(site.ops)
             site.ops.insert(where, push)
@@ -596,6 +610,11 @@ def covers(mirror: Any, home: Region) -> bool:
             if r is mirror.body:
                 return False
     return True
+
+
+def _decided_by(op: Op, attempt: Op) -> bool:
+    """It is the handler of the ``try``, or its else."""
+    return op.prim is IF and op.args[0] is attempt.results[0]
 
 
 def _is_backward(op: Op) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import POP, PUSH, STACK_NEW
 from ..ir.rewrite import called, drop_uncalled, replace_values
 
@@ -33,6 +33,8 @@ def may_drop(op: Op) -> bool:
         return False
     if op.prim in (IF, LOOP):
         return True
+    if op.prim is TRY:
+        return op.args[1] is None or not op.regions[0].ops
     if op.prim is opset.GET and in_bounds(op):
         return True
     if op.prim.total is None or op.parent is None:
@@ -148,6 +150,10 @@ def drop_dead(fn: Function) -> bool:
                     need(op.args[1][k])
                     need(op.regions[0].exit[k + 1])
                     need(op.regions[0].params[k + 1])
+            elif op.prim is TRY:
+                k = op.results.index(v) - 2
+                if k >= 0:
+                    need(op.regions[0].exit[k])
             elif op.prim is POP:
                 # Every pop of the stack, and every push, or what is popped would be another's.
                 for other in popped.get(op.args[0], []):
@@ -182,6 +188,13 @@ def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:
                 for inner in op.regions:
                     inner.exit = tuple(x for k, x in enumerate(inner.exit) if k not in dead)
                 op.results = [r for r in op.results if r in live]
+        elif op.prim is TRY:
+            (body,) = op.regions
+            alive = [r in live for r in op.results[2:]]
+            if not all(alive):
+                changed = True
+                body.exit = tuple(x for x, kept_ in zip(body.exit, alive) if kept_)
+                op.results = [*op.results[:2], *(r for r, kept_ in zip(op.results[2:], alive) if kept_)]
         elif op.prim is LOOP:
             (body,) = op.regions
             count = len(op.args[1])
@@ -262,3 +275,40 @@ def _defined_in(a: Any, op: Op) -> bool:
     from ..ir.rewrite import enclosing, region_of
 
     return any(r in op.regions for r in enclosing(region_of(a)))
+
+
+def fuse_branches(fn: Function) -> None:
+    """Put an ``if`` that stands right behind another on the same condition into that."""
+
+    def visit(region: Region) -> None:
+        at = 1
+        while at < len(region.ops):
+            first, second = region.ops[at - 1], region.ops[at]
+            if first.prim is IF and second.prim is IF and first.args[0] is second.args[0] and _fuse(first, second):
+                del region.ops[at]
+            else:
+                at += 1
+        for op in region.ops:
+            for inner in op.regions:
+                visit(inner)
+
+    visit(fn.body)
+
+
+def _fuse(first: Op, second: Op) -> bool:
+    if first.tag != second.tag:
+        return False
+    used = [{v for op in region.walk() for v in op.operands()} for region in second.regions]
+    for k, region in enumerate(first.regions):
+        if any(out is UNDEF and r in used[k] for r, out in zip(first.results, region.exit)):
+            return False
+    for region, other in zip(first.regions, second.regions):
+        replace_values(other, dict(zip(first.results, region.exit)))
+        for op in other.ops:
+            op.parent = region
+        region.ops += other.ops
+        region.exit = (*region.exit, *other.exit)
+    for r in second.results:
+        r.op = first
+    first.results += second.results
+    return True

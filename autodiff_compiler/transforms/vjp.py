@@ -19,6 +19,7 @@ from ..ir.core import (
     FUNC,
     IF,
     LOOP,
+    TRY,
     UNDEF,
     Builder,
     Function,
@@ -203,6 +204,8 @@ class Reverse:
                 self.backward_if(op, paths, env)
             elif op.prim is LOOP:
                 self.backward_loop(op, env)
+            elif op.prim is TRY:
+                self.backward_try(op, env)
             elif op.prim is PUSH:
                 stack, v = op.args
                 if stack in self.stacks:
@@ -349,6 +352,21 @@ class Reverse:
             [(op.regions[k], paths[k], [(op.regions[k].exit[n], g) for n, (_, g) in enumerate(bars)]) for k in (0, 1)],
             env,
         )
+
+    def backward_try(self, op: Op, env: dict[Value, Any]) -> None:
+        """The region is reversed if it was completed; otherwise nothing of it is left."""
+        (body,) = op.regions
+        completed, error, *results = op.results
+        bars = [(out, env.pop(r, None)) for r, out in zip(results, body.exit)]
+        if error in env:
+            raise crossing(op)
+        path = Path(list(body.ops), [body])
+        if op.args[0]:
+            self.branch(completed, [(body, path, bars), (body, None, [])], env)
+            return
+        for out, g in bars:
+            self.add(env, out, g)
+        self.backward(path, env)
 
     def branch(
         self, cond: Any, sides: list[tuple[Region, Path | None, list[tuple[Any, Any]]]], env: dict[Value, Any],
@@ -648,6 +666,16 @@ def named_arguments(op: Op) -> list[tuple[str, Any]]:
         out.append((params[position] if position < len(params) else f"argument {position + 1}", arg))
     out += list(op.kwargs.items())
     return out
+
+
+def crossing(op: Op) -> Exception:
+    from ..errors import UnsupportedError
+
+    return UnsupportedError(
+        "a derivative would have to pass through an exception, which was raised with a differentiated value",
+        op.loc,
+        "return the value, or bind it to a name before raising",
+    )
 
 
 def missing_rule(op: Op, name: str) -> Exception:

@@ -1,0 +1,238 @@
+"""Lowering of ``with``.
+
+A context manager written in Python is inlined: what it does on entry, the body, what it does on exit. What a
+generator's ``yield`` stands for is the body of the ``with``. Managers of which only effects are known stay, around a
+region of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import TRY, Op, Value
+from ..ir.opset import ERRSTATE, RAISE, opaque
+from ..ir.types import OBJECT, PY_BOOL
+from .avals import Bound, Instance, Obj, is_constant
+from .core import DEAD, NORMAL
+from .pseudo import choice, computed, run, surely_exits
+from .source import source_of
+from .tries import Tries, is_exit, keep_arithmetic
+
+# Their effects are over with the body, and they catch nothing.
+_KEPT = (np.printoptions, warnings.catch_warnings)
+_QUIET = frozenset({"ignore", "warn", "print"})
+_GENERATED = contextlib.contextmanager(lambda: iter(())).__code__
+
+
+class Contexts(Tries):
+    def as_With(self, stmt: ast.With) -> list[Any]:
+        first, *others = stmt.items
+        body: list[Any] = stmt.body
+        if others:
+            body = [ast.copy_location(ast.With(others, stmt.body), stmt)]
+        node = first.context_expr
+        if isinstance(node, ast.Call):
+            fn = self.ev(node.func)
+            generator = self.generator_of(fn)
+            if type(fn) is Obj and fn.obj in _KEPT:
+                args = [self.operand(self.ev(a), a) for a in node.args]
+                keywords = {k.arg: self.operand(self.ev(k.value), node) for k in node.keywords if k.arg is not None}
+                manager = self.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
+                return self.enclosed(manager, first, body, stmt)
+            if generator is not None:
+                leaves = surely_exits(stmt.body)
+                return [run(lambda: self.generated(generator, node, first.optional_vars, body, stmt), stmt, leaves)]
+        return self.managed(self.ev(node), first, body, stmt)
+
+    def managed(self, manager: Any, item: ast.withitem, body: list[Any], stmt: ast.With) -> list[Any]:
+        if type(manager) is Value and manager.op is not None and manager.op.prim is ERRSTATE:
+            return self.enclosed(manager, item, body, stmt)
+        if type(manager) is Obj and type(manager.obj).__module__ in ("_thread", "threading"):
+            return self.enclosed(self.pinned(manager), item, body, stmt)
+        if type(manager) is Instance and manager.cls is contextlib.suppress:
+            classes = self.known_classes(self.attribute(manager, "_exceptions", stmt))
+            if classes is None:
+                self.fail("these are not exception classes known when the program is compiled", stmt)
+            handler = ast.copy_location(ast.ExceptHandler(None, None, []), stmt)
+            return self.attempt(body, [handler], [classes], [], stmt)
+        if type(manager) not in (Instance, Obj):
+            self.unmanaged(item)
+        enter, leave = (self.type_attribute(manager, name) for name in ("__enter__", "__exit__"))
+        if enter is None or leave is None:
+            self.unmanaged(item)
+        entered = self.call(enter, [manager], {}, item.context_expr)
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, entered, item.optional_vars)
+
+        def end(*info: Any) -> Any:
+            return self.call(leave, [manager, *(info or (None, None, None))], {}, item.context_expr)
+
+        if may_swallow(leave.obj):
+            return self.swallowing(end, body, item.context_expr)
+        return [run(lambda: self.then(body, lambda: end()), stmt, surely_exits(body))]
+
+    def unmanaged(self, item: ast.withitem) -> Any:
+        self.fail(
+            "this context manager is not supported",
+            item.context_expr,
+            "use one that is written in Python, or do what it does outside of the differentiated function",
+        )
+
+    def then(self, body: list[Any], end: Any) -> Any:
+        code = self.lower_block(body, False)
+        if code is not DEAD:
+            end()
+        return code
+
+    def swallowing(self, end: Any, body: list[Any], node: Any) -> list[Any]:
+        """A manager that may swallow exceptions, told of the one that was raised."""
+        handler = ast.copy_location(ast.ExceptHandler(None, None, []), node)
+
+        def told() -> Any:
+            error = self.handling[-1]
+            kind = self.emit(node, opaque(type, "type"), error)
+            return self.truth(end(kind, error, None), node)
+
+        def again() -> int:
+            self.emit(node, RAISE, self.handling[-1])
+            return DEAD
+
+        handler.body = [choice(computed(told, node), [run(lambda: NORMAL, node)], [run(again, node)], node)]
+        code: Any = None
+
+        def attempt() -> Any:
+            nonlocal code
+            code = self.lower_block(body, False)
+            return code
+
+        def ended() -> Any:
+            end()
+            return NORMAL
+
+        protected = [run(attempt, node, surely_exits(body))]
+        if surely_exits(body):
+            self.fail("a way out of a `with` whose manager may swallow exceptions", node, "leave after the `with`")
+        return self.attempt(protected, [handler], [(BaseException,)], [run(ended, node)], node)
+
+    # --- managers that stay ---------------------------------------------------------------------------------------
+
+    def enclosed(self, manager: Any, item: ast.withitem, body: list[Any], stmt: ast.With) -> list[Any]:
+        """The body as a region that runs inside of a manager."""
+        if item.optional_vars is not None:
+            self.fail("what this context manager gives is not known when the program is compiled", item.optional_vars)
+        raising = False
+        if type(manager) is Value and manager.op is not None and manager.op.prim is ERRSTATE:
+            modes = list(manager.op.kwargs.values())
+            raising = not all(mode is None or is_constant(mode) and mode in _QUIET for mode in modes)
+            if any(mode in ("call", "log") for mode in modes if isinstance(mode, str)):
+                self.fail("np.errstate that calls a function", item.context_expr, 'use "raise", and catch the error')
+        region = self.builder.new_region()
+        # What was computed under other settings is computed again.
+        with self.builder.inside(region, alone=True):
+            code = self.lower_block(body, False)
+        if raising:
+            keep_arithmetic(region)
+        self.at(stmt)
+        op = Op(TRY, ((), manager), {}, (region,), self.builder.loc)
+        op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
+        self.state, code = self.handed_out(self.state, code, op)
+        self.builder.append(op)
+        return [run(lambda: code, stmt, is_exit(code))]
+
+    # --- generators -----------------------------------------------------------------------------------------------
+
+    def generator_of(self, fn: Any) -> Any:
+        """The function under ``@contextlib.contextmanager``, abstract; None for anything else."""
+        if type(fn) is Bound:
+            inner = self.generator_of(fn.fn)
+            return None if inner is None else Bound(inner, fn.self)
+        if type(fn) is not Obj or not isinstance(fn.obj, types.FunctionType) or fn.obj.__code__ is not _GENERATED:
+            return None
+        wrapped = fn.obj.__wrapped__  # type: ignore[attr-defined]
+        if not inspect.isgeneratorfunction(wrapped):
+            return None
+        return self.outside(wrapped, (*(fn.path or (("object", fn.obj),)), ("attr", "__wrapped__")), self.frame.node)
+
+    def generated(self, fn: Any, node: ast.Call, target: Any, body: list[Any], stmt: ast.With) -> Any:
+        """Run the generator with the body of the ``with`` in the place of its ``yield``."""
+        made = fn.fn if type(fn) is Bound else fn
+        tree = source_of(made.obj, self.loc_of(node)).node
+        if not yields_once(tree):
+            self.fail(
+                "a context manager whose generator does not surely yield once",
+                node,
+                "put the one `yield` outside of branches and loops, or write a class with __enter__ and __exit__",
+            )
+        frame = self.frame
+        possible: frozenset[int] = frozenset({NORMAL})
+        key = f"$code{id(stmt)}"
+        self.state.envs[frame.env][key] = NORMAL
+
+        def on_yield(value: Any) -> Any:
+            nonlocal possible
+            inner = self.frame
+            self.frame = frame
+            try:
+                if target is not None:
+                    self.assign(target, value, target)
+                code = self.lower_block(body, False)
+            finally:
+                self.frame = inner
+            if code is DEAD:
+                return DEAD
+            possible |= self.possible(code)
+            self.state.envs[frame.env][key] = code
+            return None
+
+        args = self.ev_many(node.args)
+        keywords = {k.arg: self.ev(k.value) for k in node.keywords if k.arg is not None}
+        if len(keywords) != len(node.keywords):
+            self.fail("** in a call of a context manager", node, "write the arguments out")
+        if type(fn) is Bound:
+            args = [fn.self, *args]
+        self.on_yield = on_yield
+        self.inline_function(made, args, keywords, node)
+        code = self.state.envs[frame.env].pop(key)
+        if type(code) is Value:
+            self.codes[code] = possible
+        return code
+
+
+def may_swallow(leave: types.FunctionType) -> bool:
+    """An ``__exit__`` that may return something true."""
+    tree = source_of(leave, None).node
+
+    def visit(node: ast.AST) -> bool:
+        if isinstance(node, ast.Return):
+            value = node.value
+            return value is not None and not (isinstance(value, ast.Constant) and not value.value)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not tree:
+            return False
+        return any(map(visit, ast.iter_child_nodes(node)))
+
+    return visit(tree)
+
+
+def yields_once(tree: ast.AST) -> bool:
+    """One ``yield``, reached on every way through the function that raises nothing."""
+    count = sum(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(tree))
+
+    def reached(stmts: list[Any]) -> bool:
+        for stmt in stmts:
+            value = getattr(stmt, "value", None) if isinstance(stmt, (ast.Expr, ast.Assign)) else None
+            if isinstance(value, ast.Yield):
+                return True
+            if isinstance(stmt, (ast.Try, ast.With)) and reached(stmt.body):
+                return True
+            if any(isinstance(n, ast.Return) for n in ast.walk(stmt)):
+                return False
+        return False
+
+    return count == 1 and reached(tree.body)  # type: ignore[attr-defined]

@@ -1,0 +1,239 @@
+"""Lowering of ``match``: each case is an ``if`` on whether its pattern matches, then on its guard.
+
+What a pattern asks of the subject's structure is known at compile time; what it asks of numbers is compared at run
+time.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ..ir.core import Value, type_of
+from ..ir.opset import PRIMS
+from .avals import (
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    RangeOf,
+    Ref,
+    Seq,
+    describe,
+    is_constant,
+)
+from .core import NORMAL
+from .expressions import Expressions
+from .pseudo import Cases, choice, computed, run
+
+# Classes of which a positional pattern stands for the subject itself.
+_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+@dataclass
+class Found:
+    """Whether a pattern matches, a bool or a value that is one, and what it binds if it does."""
+
+    flag: Any = True
+    bound: dict[str, Any] = field(default_factory=dict)
+
+
+class Matching(Expressions):
+    def as_Match(self, stmt: ast.Match) -> list[Any]:
+        return self.cases(stmt, self.ev(stmt.subject), 0)
+
+    def as_Cases(self, stmt: Cases) -> list[Any]:
+        return self.cases(stmt.match, stmt.subject, stmt.k)
+
+    def cases(self, stmt: ast.Match, subject: Any, k: int) -> list[Any]:
+        """The statements that run the first case from the `k`-th on that matches."""
+        if k == len(stmt.cases):
+            return []
+        case = stmt.cases[k]
+        found = self.match_pattern(case.pattern, subject)
+        if found.flag is False:
+            return self.cases(stmt, subject, k + 1)
+        body = [run(lambda: self.capture(found, case.pattern), case.pattern), *case.body]
+        if found.flag is True and case.guard is None:
+            return body
+        following = ast.copy_location(Cases(stmt, subject, k + 1), case.pattern)
+
+        def guarded() -> Any:
+            self.capture(found, case.pattern)
+            return True if case.guard is None else self.condition(case.guard)
+
+        test = computed(lambda: self.branch(found.flag, guarded, lambda: False, case.pattern), case.pattern)
+        if case.guard is None:
+            test = computed(lambda: found.flag, case.pattern)
+        return [choice(test, body, [following] if k + 1 < len(stmt.cases) else [], case.pattern)]
+
+    def capture(self, found: Found, node: Any) -> int:
+        for name, av in found.bound.items():
+            self.bind(name, av, node)
+        return NORMAL
+
+    # --- patterns -------------------------------------------------------------------------------------------------
+
+    def match_pattern(self, pattern: ast.pattern, av: Any) -> Found:
+        if isinstance(pattern, ast.MatchValue):
+            return Found(self.equal(av, self.ev(pattern.value), pattern))
+        if isinstance(pattern, ast.MatchSingleton):
+            same = self.compare(ast.Is(), av, pattern.value, pattern)
+            return Found(same)
+        if isinstance(pattern, ast.MatchAs):
+            found = Found() if pattern.pattern is None else self.match_pattern(pattern.pattern, av)
+            if pattern.name is not None and found.flag is not False:
+                found.bound[pattern.name] = av
+            return found
+        if isinstance(pattern, ast.MatchOr):
+            return self.match_or(pattern, av)
+        if isinstance(pattern, ast.MatchSequence):
+            return self.match_sequence(pattern, av)
+        if isinstance(pattern, ast.MatchMapping):
+            return self.match_mapping(pattern, av)
+        if isinstance(pattern, ast.MatchClass):
+            return self.match_class(pattern, av)
+        self.fail(f"the pattern `{type(pattern).__name__}` is not supported", pattern, "use if/elif")
+
+    def equal(self, av: Any, other: Any, node: Any) -> Any:
+        if type(av) in (Seq, ListRef, DictRef, RangeOf) and (is_constant(other) or type(other) is Value):
+            return False
+        return self.truth(self.compare_with(operator.eq, av, other, node), node)
+
+    def both(self, a: Found, b: Found, node: Any) -> Found:
+        if a.flag is False or b.flag is False:
+            return Found(False)
+        if a.flag is True or b.flag is True:
+            flag = b.flag if a.flag is True else a.flag
+        else:
+            flag = self.emit(node, PRIMS[operator.and_], a.flag, b.flag)
+        return Found(flag, {**a.bound, **b.bound})
+
+    def all_of(self, pairs: list[tuple[ast.pattern, Any]], node: Any) -> Found:
+        found = Found()
+        for pattern, av in pairs:
+            found = self.both(found, self.match_pattern(pattern, av), node)
+            if found.flag is False:
+                break
+        return found
+
+    def either(self, a: Found, b: Found, node: Any) -> Found:
+        bound = {}
+        for name in a.bound:
+            x, y = a.bound[name], b.bound[name]
+            bound[name] = self.branch(a.flag, partial(_same, x), partial(_same, y), node)
+        return Found(True if b.flag is True else self.emit(node, PRIMS[operator.or_], a.flag, b.flag), bound)
+
+    def match_or(self, pattern: ast.MatchOr, av: Any) -> Found:
+        found = Found(False)
+        for alternative in pattern.patterns:
+            other = self.match_pattern(alternative, av)
+            if other.flag is False:
+                continue
+            if found.flag is False or found.flag is True:
+                found = other if found.flag is False else found
+            else:
+                found = self.either(found, other, pattern)
+            if found.flag is True:
+                break
+        return found
+
+    def known_structure(self, av: Any, pattern: Any) -> None:
+        """Fail if it is not known whether this is a sequence or a mapping."""
+        value = self.content(av.cell) if type(av) is Ref and not av.path else av
+        unknown = type(value) is Value and type_of(value).kind in ("any", "object")
+        if unknown or (type(av) is Obj and isinstance(av.obj, (list, tuple, dict))):
+            self.fail(
+                f"whether {describe(av)} has this structure is not known when the program is compiled",
+                pattern,
+                "use if/elif",
+            )
+
+    def match_sequence(self, pattern: ast.MatchSequence, av: Any) -> Found:
+        self.known_structure(av, pattern)
+        if type(av) is ListRef and type(self.checked(av.cell, pattern, "list")) is not Items:
+            self.fail(
+                "a pattern for a list whose length is known at run time only", pattern, "compare len() and use if/elif"
+            )
+        if type(av) is RangeOf and not all(is_constant(x) for x in (av.start, av.stop, av.step)):
+            self.fail("a pattern for a range whose length is known at run time only", pattern, "use if/elif")
+        if type(av) not in (Seq, ListRef, RangeOf):
+            return Found(False)
+        items = self.static_items(av, pattern)
+        patterns = pattern.patterns
+        star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+        if star is None:
+            return self.all_of(list(zip(patterns, items)), pattern) if len(items) == len(patterns) else Found(False)
+        after = len(patterns) - star - 1
+        if len(items) < len(patterns) - 1:
+            return Found(False)
+        ends = [*zip(patterns[:star], items[:star]), *zip(patterns[star + 1 :], items[len(items) - after :])]
+        found = self.all_of(ends, pattern)
+        starred = patterns[star]
+        assert isinstance(starred, ast.MatchStar)
+        if starred.name is not None and found.flag is not False:
+            found.bound[starred.name] = self.new_list(items[star : len(items) - after])
+        return found
+
+    def match_mapping(self, pattern: ast.MatchMapping, av: Any) -> Found:
+        self.known_structure(av, pattern)
+        if type(av) is not DictRef:
+            return Found(False)
+        content: Entries = self.checked(av.cell, pattern, "dictionary")
+        entries = dict(zip(content.keys, content.items))
+        keys = [self.static_key(self.ev(key), key) for key in pattern.keys]
+        if any(key not in entries for key in keys):
+            return Found(False)
+        pairs = [(p, self.use(entries[key], repr(key), p)) for key, p in zip(keys, pattern.patterns)]
+        found = self.all_of(pairs, pattern)
+        if pattern.rest is not None and found.flag is not False:
+            found.bound[pattern.rest] = self.new_dict({k: v for k, v in entries.items() if k not in keys})
+        return found
+
+    def match_class(self, pattern: ast.MatchClass, av: Any) -> Found:
+        cls = self.ev(pattern.cls)
+        if type(cls) is not Obj or not isinstance(cls.obj, type):
+            self.fail("this is not a class known when the program is compiled", pattern.cls)
+        found = Found(self.truth(self.call(Obj(isinstance, None), [av, cls], {}, pattern), pattern))
+        if found.flag is False:
+            return found
+        self.pinned(cls)
+        if cls.obj in _ITSELF and len(pattern.patterns) == 1 and not pattern.kwd_patterns:
+            return self.both(found, self.match_pattern(pattern.patterns[0], av), pattern)
+        names = list(getattr(cls.obj, "__match_args__", ()))
+        if len(pattern.patterns) > len(names):
+            given = f"({len(pattern.patterns)} given)"
+            self.raises(
+                TypeError, f"{cls.obj.__name__}() accepts {len(names)} positional sub-patterns {given}", pattern
+            )
+        wanted = [*zip(names, pattern.patterns), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]
+        if wanted and found.flag is not True:
+            self.fail(
+                "whether this is an object of the class is not known when the program is compiled",
+                pattern,
+                "use if/elif",
+            )
+        pairs = []
+        for name, sub in wanted:
+            if not self.has_attribute(av, name, pattern):
+                return Found(False)
+            pairs.append((sub, self.attribute(av, name, pattern)))
+        return self.both(found, self.all_of(pairs, pattern), pattern)
+
+    def has_attribute(self, av: Any, name: str, node: Any) -> bool:
+        if type(av) is Instance:
+            return name in self.checked(av.cell, node, "object").keys or hasattr(av.cls, name)
+        if type(av) is Obj:
+            return hasattr(av.obj, name)
+        if type(av) is Seq and av.cls is not None:
+            return hasattr(av.cls, name)
+        return True
+
+
+def _same(av: Any) -> Any:
+    return av

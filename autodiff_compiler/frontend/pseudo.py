@@ -1,0 +1,73 @@
+"""Nodes that the lowering adds to a syntax tree, so that a statement may be put in terms of simpler ones."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+
+class Computed(ast.expr):
+    """An expression whose abstract value `compute` gives, and emits what computes it."""
+
+    compute: Callable[[], Any]
+
+
+class Cases(ast.stmt):
+    """The cases of a ``match`` from the `k`-th on, where none before has matched."""
+
+    def __init__(self, match: ast.Match, subject: Any, k: int):
+        super().__init__()
+        self.match, self.subject, self.k = match, subject, k
+
+
+class Run(ast.stmt):
+    """A statement that is lowered by `run`, which gives its exit code; `exits` if that is surely not 0."""
+
+    run: Callable[[], Any]
+    exits: bool
+
+
+def computed(compute: Callable[[], Any], at: Any) -> Computed:
+    node = ast.copy_location(Computed(), at)
+    node.compute = compute
+    return node
+
+
+def run(action: Callable[[], Any], at: Any, exits: bool = False) -> Run:
+    node = ast.copy_location(Run(), at)
+    node.run = action
+    node.exits = exits
+    return node
+
+
+def choice(test: ast.expr, body: list[Any], orelse: list[Any], at: Any) -> ast.If:
+    return ast.copy_location(ast.If(test, body, orelse), at)
+
+
+_EXITS = (ast.Return, ast.Break, ast.Continue)
+
+
+def surely_exits(stmts: list[Any]) -> bool:
+    """Ends in return, break or continue, whatever happens (raise is another matter)."""
+    if not stmts:
+        return False
+    last = stmts[-1]
+    if isinstance(last, _EXITS):
+        return True
+    if isinstance(last, ast.If):
+        return surely_exits(last.body) and surely_exits(last.orelse)
+    if isinstance(last, (ast.Match, Cases)):
+        cases = last.cases if isinstance(last, ast.Match) else last.match.cases[last.k :]
+        return all(surely_exits(case.body) for case in cases) and irrefutable(cases[-1])
+    if isinstance(last, ast.Try):
+        ways = [last.orelse if last.orelse and not surely_exits(last.body) else last.body]
+        return surely_exits(last.finalbody) or all(map(surely_exits, [*ways, *(h.body for h in last.handlers)]))
+    return isinstance(last, Run) and last.exits
+
+
+def irrefutable(case: ast.match_case) -> bool:
+    pattern: Any = case.pattern
+    if isinstance(pattern, ast.MatchOr):
+        pattern = pattern.patterns[-1]
+    return case.guard is None and isinstance(pattern, ast.MatchAs) and pattern.pattern is None

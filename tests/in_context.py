@@ -1,0 +1,63 @@
+"""Checks of whole programs for the test modules: value, gradient and second derivative, alone and inside of others."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autodiff_compiler as ad
+
+X = np.array([0.7, 1.3, 2.1])
+
+
+def in_a_loop(f: Any) -> Any:
+    def looped(x: Any, *rest: Any) -> Any:
+        total = 0.0
+        for k in range(2):
+            total = total + f(x * (1.0 + 0.01 * k), *rest) * (k + 1)
+        return total
+
+    return looped
+
+
+def in_a_branch(f: Any) -> Any:
+    def branched(x: Any, *rest: Any) -> Any:
+        y = np.zeros(3)
+        if x[1] > 0:
+            y[1] = f(x, *rest)
+        else:
+            y[1] = 1.0
+        return np.sum(y * y)
+
+    return branched
+
+
+def differences(f: Callable[..., Any], x: Any, rest: tuple[Any, ...]) -> Any:
+    out = np.zeros(x.shape)
+    for k in range(x.size):
+        step = np.zeros(x.shape)
+        step[k] = 1e-6
+        out[k] = (f(x + step, *copy.deepcopy(rest)) - f(x - step, *copy.deepcopy(rest))) / 2e-6
+    return out
+
+
+def check_program(f: Any, rest: tuple[Any, ...], second: bool = True) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for g in (f, in_a_loop(f), in_a_branch(f)):
+            x, given = X.copy(), copy.deepcopy(rest)
+            value, found = ad.value_and_grad(g)(x, *given)
+            np.testing.assert_allclose(value, g(X.copy(), *copy.deepcopy(rest)), rtol=1e-12)
+            np.testing.assert_allclose(found, differences(g, X, rest), rtol=1e-5, atol=1e-6)
+            np.testing.assert_array_equal(x, X)
+            if not second:
+                continue
+
+            def slope(x: Any, *rest: Any, g: Any = g) -> Any:
+                return np.sum(ad.grad(g)(x, *rest) * np.array([0.3, -0.5, 0.8]))
+
+            np.testing.assert_allclose(ad.grad(slope)(X, *rest), differences(slope, X, rest), rtol=1e-4, atol=1e-5)
