@@ -246,6 +246,23 @@ PROGRAMS = {
                 x[i] = np.sin(y[i] * x[i - 1])
             return np.sum(x * y)
         """,
+    "a second derivative adds to a cotangent that the loop leaves alone, in each trip": """
+        def f(x, y, s):
+            a = np.ones(y.shape[0]) * x[-1]
+            for i in range(2):
+                x = np.tanh(y - a - y[i])
+            return np.sum(x)
+        """,
+    "the same through a maximum": """
+        def f(x, y, s):
+            y *= 0.7
+            x += np.sin(y)
+            k = 0
+            while k < 3:
+                k += 1
+                s = np.sin(np.max(x + y))
+            return np.sum(np.sin(x)) + s
+        """,
 }
 
 

@@ -398,9 +398,10 @@ class Analysis:
         """The store reads `v` only as what it stores into."""
         if op.prim is LOOP:
             k = site[1]
-            return op.args[1][k] is v and sum(1 for x in leaves(op.args) if x is v) == 1
-        # The stored value and the subscripts are read before the store, so they may share memory with it.
-        return True
+            return op.args[1][k] is v and sum(1 for x in leaves(op.args) if x is v) == 1 and not self._again(v, op, op)
+        # The stored value and the subscripts are read before the store, so they may share memory with it. In the next
+        # trip of a loop that does not make `v` anew, its old content is wanted again.
+        return not self._again(v, op, op)
 
     def _captures(self, user: Op, v: Value) -> bool:
         if user.prim in (opset.LIST_APPEND,):
