@@ -112,8 +112,8 @@ def int_plus_float(x):
 
 def grows_strange(x):
     out = []
-    for v in x:
-        out.append({"v": v})
+    while len(out) < 300:
+        out.append({"v": x})
     return out
 
 
@@ -159,7 +159,7 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (writes_outside, "outside[0] = x[0]", UnsupportedError, (X,)),
     (logs, "log.append(x[0])", UnsupportedError, (X,)),
     (not_a_number_method, "return x.sum()", AttributeError, (2.0,)),
-    (grows_strange, 'out.append({"v": v})', UnsupportedError, (X,)),
+    (grows_strange, 'out.append({"v": x})', UnsupportedError, (X,)),
 ]
 
 
@@ -209,7 +209,10 @@ def test_array_subclass_and_unknown_objects() -> None:
 
 def either(x, c):
     y = x * 2
-    b = x if c > 0 else y
+    b = x
+    while c > 0:
+        c = c - x[0] ** 2
+        b = y if c > 1 else b
     b[0] = 5.0
     return x.sum()
 
@@ -231,7 +234,7 @@ def view_in_loop(x, n):
 def elements_shared(x):
     y = x * 2
     rows = []
-    for _ in range(3):
+    for _ in range(300):
         rows.append(y)
     y[0] = 1.0
     return rows[0].sum()

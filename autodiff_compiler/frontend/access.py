@@ -102,6 +102,7 @@ class Access(Objects):
             "a dictionary key has to be known when the program is compiled",
             node,
             "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)",
+            cause=av,
         )
 
     # --- attributes -----------------------------------------------------------------------------------------------
@@ -288,6 +289,7 @@ class Access(Objects):
                     "a slice of a tuple or list needs bounds that are known when the program is compiled",
                     node,
                     "use an array",
+                    cause=index,
                 )
             return make(items[slice(index.start, index.stop, index.step)])
         operands = []
@@ -297,6 +299,7 @@ class Access(Objects):
                     "a tuple or list of containers or objects is indexed by a number that is known at run time only",
                     node,
                     "index with a literal, or loop over it",
+                    cause=index,
                 )
             operands.append(self.operand(item, node))
         made = self.emit(node, LIST_NEW, tuple(operands))

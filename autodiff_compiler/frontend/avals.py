@@ -187,10 +187,19 @@ class Maybe:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where paths were joined: the syntax node of the `if` or loop, in this activation of its function."""
+
+    node: Any
+    frame: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Conflict:
     """What two paths bound to things that have no common form; an error if it is read."""
 
     why: str
+    origin: Origin | None = None
     remedy: str = "bind it to one kind of thing on all paths"
 
 
@@ -218,6 +227,7 @@ class Poison:
 
     store: Loc | None
     why: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -122,7 +122,7 @@ class BuiltinCalls(Iterators):
             return args[0]
         items = self.iterated(self.iterable(args[0], node), node)
         if items is None:
-            self.fail("tuple() of something whose length is known at run time only", node, "use a list")
+            self.fail("tuple() of something whose length is known at run time only", node, "use a list", cause=args[0])
         return Seq(tuple(items))
 
     def b_dict(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -256,7 +256,9 @@ class BuiltinCalls(Iterators):
 
     def b_getattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) < 2 or not isinstance(args[1], str):
-            self.fail("getattr() needs a name that is known when the program is compiled", node)
+            self.fail(
+                "getattr() needs a name that is known when the program is compiled", node, cause=args[1:2] or None
+            )
         if len(args) == 3 and not self.b_hasattr(args[:2], {}, node):
             return args[2]
         return self.attribute(args[0], args[1], node)

@@ -36,6 +36,7 @@ from .avals import (
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .source import FunctionNode, Scope, scope_of, source_of
+from .splitting import Continued
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
@@ -314,6 +315,8 @@ class Calls(Construct):
             return self.inline(tree, scope, owner, file, name, parent, given, node)
 
         if tree in self.recursive:
+            if self.take_pending(tree, node) is not None:
+                self.plan.refuse(node)
             return self.call_recursive(tree, parent, bound, lower, name, node)
         self.activations.append((tree, parent, self.watch(tree, parent, bound)))
         try:
@@ -353,19 +356,21 @@ class Calls(Construct):
             self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None)
         )
         frame.on_yield = on_yield
+        frame.caller = caller
+        frame.resume = self.take_pending(tree, node)
         self.frames[frame.env] = frame
         self.state.envs[frame.env] = bound
         self.frame = frame
         self.stack.append(tree)
         try:
-            if isinstance(tree, ast.Lambda):
+            if isinstance(tree, ast.Lambda) and frame.resume is None and not self.lifter.wants(tree.body):
                 result = self.ev(tree.body)
             else:
-                last = tree.body[-1]
-                end = ast.copy_location(ast.Return(None), last)
-                code = self.lower_block([*tree.body, end], False)
+                code = self.lower_block(body_of(tree), False)
                 if code is DEAD:
                     raise Unreachable
+                if frame.resume is not None:
+                    raise Continued(code)
                 result = self.state.envs[frame.env]["$ret"]
         finally:
             self.frame = caller
@@ -397,6 +402,7 @@ class Calls(Construct):
                 f"{describe(item)} is appended to a list that grows in a loop",
                 node,
                 "use one list for each number or array",
+                cause=ref,
             )
         self.mutate(ref.cell, self.emit(node, LIST_APPEND, content, self.operand(item, node)), node)
         for cell in self.cells_in([item]):
@@ -496,6 +502,13 @@ class Calls(Construct):
             return
         cond = self.condition(ifs[k])
         self.branch(cond, lambda: self.conditions(ifs, k + 1, then, node), lambda: None, node)
+
+
+def body_of(tree: FunctionNode) -> list[ast.stmt]:
+    """The statements of a function, with the return at its end."""
+    if isinstance(tree, ast.Lambda):
+        return [ast.copy_location(ast.Return(tree.body), tree.body)]
+    return [*tree.body, ast.copy_location(ast.Return(None), tree.body[-1])]
 
 
 def dotted_name(obj: Any) -> str:

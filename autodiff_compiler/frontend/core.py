@@ -41,6 +41,7 @@ from .avals import (
     Maybe,
     Obj,
     OneShot,
+    Origin,
     Poison,
     RangeOf,
     Ref,
@@ -53,6 +54,8 @@ from .avals import (
     parts_of,
 )
 from .inputs import Inputs
+from .lift import Lifter
+from .plan import Plan, demand
 from .source import FunctionNode, Scope
 from .state import Cells, Joiner, State, emit_if
 
@@ -96,6 +99,8 @@ class Frame:
     parent: Frame | None  # the frame in which a nested function was defined
     call: Any  # the syntax node of the call, and the caller: the inlining path
     captured: bool = False
+    caller: Frame | None = None
+    resume: Callable[[Any], Any] | None = None  # lowers what follows the call, once for each path that returns
     cls: type | None = None  # the class in whose method this is, for super()
     self_av: Any = None
     on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
@@ -104,7 +109,13 @@ class Frame:
 class Core:
     """What all parts of the interpreter share."""
 
-    def __init__(self, mode: str = "types", nested: set[Any] | None = None, recursive: set[Any] | None = None) -> None:
+    def __init__(
+        self,
+        mode: str = "types",
+        nested: set[Any] | None = None,
+        recursive: set[Any] | None = None,
+        plan: Plan | None = None,
+    ) -> None:
         # What becomes of calls of a function by itself: see `lower.lower`.
         self.mode = mode
         self.nested = nested if nested is not None else set()  # functions (syntax trees) that are called while they run
@@ -119,7 +130,9 @@ class Core:
         self.func_scope = 1
         self.builder = Builder(self.top)
         self.cells = Cells()
-        self.inputs = Inputs(self.top, self.cells, mode in ("values", "deep"))
+        self.plan = plan if plan is not None else Plan()
+        self.lifter = Lifter(self.plan.lifts)
+        self.inputs = Inputs(self.top, self.cells, mode in ("values", "deep"), self.plan)
         self.state = State()
         self.frames: dict[int, Frame] = {}
         self.frame: Frame = None  # type: ignore[assignment]
@@ -134,6 +147,7 @@ class Core:
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
+        self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
@@ -173,10 +187,19 @@ class Core:
             self.builder.loc = self.loc_of(node)
 
     def fail(
-        self, message: str, node: Any = None, remedy: str = "", error: type[AutodiffError] = UnsupportedError
+        self,
+        message: str,
+        node: Any = None,
+        remedy: str = "",
+        error: type[AutodiffError] = UnsupportedError,
+        cause: Any = None,
     ) -> NoReturn:
+        """Raise the error, unless what causes it goes away where more is known: then start again."""
         loc = self.loc_of(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
-        raise error(message, loc, remedy)
+        made = error(message, loc, remedy)
+        if cause is not None:
+            demand(self, cause, made)
+        raise made
 
     def raises(self, error: type[Exception], arg: Any, node: Any, message: str = "", remedy: str = "") -> NoReturn:
         """What Python raises here, ``error(arg)``: when the program runs, if it gets here. Where it surely does, it is
@@ -285,6 +308,7 @@ class Core:
                 node,
                 "make both paths agree, or copy with .copy()",
                 AliasError,
+                content,
             )
         self.fail(
             f"unprovable alias: this {what} {content.why} in line {content.store.line} ({content.store.file}); "
@@ -292,6 +316,7 @@ class Core:
             node,
             "copy one of the two with .copy() before the store, so that they are surely separate",
             AliasError,
+            content,
         )
 
     def read(self, ref: Ref, node: Any = None) -> Value:
@@ -311,6 +336,7 @@ class Core:
                 node,
                 "make it an array on every path, with np.array(...)",
                 AliasError,
+                ref,
             )
         path = ref.path if step is None else (*ref.path, step)
         self.check_steps(base, ref.path, node)
@@ -358,7 +384,8 @@ class Core:
             if found is None or isinstance(found, Poison):
                 continue
             if self.cells.family(cell) & self.cells.family(other):
-                self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed")
+                cause = self.state.cause(cell, other)
+                self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed", cause)
         for paths in self.inputs.containers.values():
             if len(paths) > 1 and any(
                 self.inputs.by_path.get(p) is not None and self.inputs.by_path[p].cell == cell for p in paths
@@ -395,7 +422,7 @@ class Core:
         if kind is Maybe:
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
-            self.fail(f"this {av.why}", node, av.remedy)
+            self.fail(f"this {av.why}", node, av.remedy, cause=av)
         self.fail(f"{describe(av)} cannot be used as a value here", node)
 
     def pinned(self, av: Obj) -> Any:
@@ -459,7 +486,7 @@ class Core:
         while frame is not None:
             if name in frame.scope.globals and first:
                 return None
-            if name in frame.scope.locals:
+            if name in frame.scope.locals or name[0] == "$":
                 return frame
             first = False
             frame = frame.parent
@@ -472,7 +499,9 @@ class Core:
             av = self.state.envs[frame.env].get(name, MISSING)
             if av is MISSING:
                 self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
-            if type(av) is Maybe:
+            if name[0] == "$" and not getattr(node, "_keep", False):
+                self.state.envs[frame.env].pop(name)  # the one use of a temporary
+            elif type(av) is Maybe:
                 # From here on it is bound.
                 av = self.state.envs[frame.env][name] = self.use(av, name, node)
                 return av
@@ -505,10 +534,10 @@ class Core:
             message = f"cannot access local variable {name!r} where it is not associated with a value"
             self.raise_unless(flag, UnboundLocalError, message, node)
             if type(inner) is Conflict:
-                self.fail(f"{name!r} {inner.why}", node, inner.remedy)
+                self.fail(f"{name!r} {inner.why}", node, inner.remedy, cause=inner)
             return inner
         if type(av) is Conflict:
-            self.fail(f"{name!r} {av.why}", node, av.remedy)
+            self.fail(f"{name!r} {av.why}", node, av.remedy, cause=av)
         return av
 
     def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Any) -> None:
@@ -540,20 +569,32 @@ class Core:
     # --- two paths ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def path(self, state: State, region: Region) -> Iterator[None]:
-        """Lower one of several paths: in its own state and region. The state reached is left in `self.state`."""
-        self.state = state
-        with self.builder.inside(region):
-            yield
+    def path(self, state: State, region: Region, fact: tuple[Value, bool] | None = None) -> Iterator[None]:
+        """Lower one of several paths: in its own state and region. The state reached is left in `self.state`.
 
-    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None) -> Joiner:
+        `fact`: a condition, and whether it holds there; it is used where paths are lowered separately.
+        """
+        self.state = state
+        known = self.facts
+        if fact is not None and self.plan.actions:
+            self.facts = {**known, fact[0]: fact[1]}
+        with self.builder.inside(region):
+            try:
+                yield
+            finally:
+                self.facts = known
+
+    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Any = None) -> Joiner:
         for cell, content in self.inputs.initial.items():
             for state in (a, b):
                 state.heap.setdefault(cell, content)
-        return Joiner(self.builder, self.cells, a, b, regions)
+        made = Joiner(self.builder, self.cells, a, b, regions)
+        made.origin = Origin(node, self.frame) if node is not None else None
+        return made
 
     def branch(self, cond: Any, then: Callable[[], Any], orelse: Callable[[], Any], node: Any) -> Any:
         """The value of ``then() if cond else orelse()``, of which only one is run."""
+        cond = self.facts.get(cond, cond) if isinstance(cond, Value) else cond
         if not isinstance(cond, Value):
             return then() if cond else orelse()
         regions = (self.builder.new_region(), self.builder.new_region())
@@ -561,8 +602,8 @@ class Core:
         dead = []
         start = self.state
         env = self.frame.env
-        for region, lower in zip(regions, (then, orelse)):
-            with self.path(start.fork(), region):
+        for region, lower, side in zip(regions, (then, orelse), (True, False)):
+            with self.path(start.fork(), region, (cond, side)):
                 try:
                     self.state.envs[env]["$value"] = lower()
                     states.append(self.state)
@@ -571,7 +612,7 @@ class Core:
                     states.append(start.fork())
                     dead.append(True)
         self.at(node)
-        joiner = self.joiner(states[0], states[1], regions)
+        joiner = self.joiner(states[0], states[1], regions, node)
         if all(dead):
             emit_if(self.builder, cond, regions[0], regions[1], joiner)
             raise Unreachable

@@ -298,10 +298,14 @@ class Expressions(Access):
         if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
             return self.new_list(list(content.items) * times)
         if type(content) is not Items:
-            self.fail("repetition of a list whose length is known at run time only", node)
+            self.fail("repetition of a list whose length is known at run time only", node, cause=x)
         items = content.items
         if not all(type(i) is Value and i.type.is_scalar or is_number(i) for i in items):
-            self.fail("repetition of a list of arrays or containers a number of times known at run time only", node)
+            self.fail(
+                "repetition of a list of arrays or containers a number of times known at run time only",
+                node,
+                cause=times,
+            )
         empty = self.fresh(self.emit(node, LIST_NEW, ()))
 
         def body(i: Any) -> None:
@@ -479,7 +483,12 @@ class Expressions(Access):
                 return False
         if type(a) is not type(b) and Value not in (type(a), type(b)):
             return False
-        self.fail("whether these are one object is not known when the program is compiled", node, "compare with ==")
+        self.fail(
+            "whether these are one object is not known when the program is compiled",
+            node,
+            "compare with ==",
+            cause=[a, b],
+        )
 
     def contains(self, a: Any, b: Any, node: Any) -> Any:
         made = self.call_special(b, "__contains__", [a], node)

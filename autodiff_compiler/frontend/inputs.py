@@ -20,6 +20,7 @@ from ..errors import UnsupportedError
 from ..ir.core import Loc, Region, Value
 from ..ir.types import Ty, array, generic, type_of_constant
 from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
+from .plan import Plan, is_static_input
 from .state import Cells
 
 BAKED_MODULES = (
@@ -120,8 +121,9 @@ def path_name(path: Path) -> str:
 class Inputs:
     """The table of inputs and guards, filled as the lowering meets them."""
 
-    def __init__(self, region: Region, cells: Cells, values: bool = False):
+    def __init__(self, region: Region, cells: Cells, values: bool = False, plan: Plan | None = None):
         self.region = region
+        self.plan = plan
         self.values = values  # specialise on the values of ints and on shapes: recursion whose depth depends on them
         self.cells = cells
         self.inputs: list[Input] = []
@@ -154,7 +156,7 @@ class Inputs:
         if obj is None or kind in (bool, str, bytes) or obj is Ellipsis:
             self.guard(path, "eq", obj)
             return obj
-        if kind is int and self.values:
+        if kind is int and (self.values or is_static_input(self.plan, path, obj)):
             self.guard(path, "eq", obj)
             return obj
         if kind in (int, float, complex) or isinstance(obj, np.generic):
@@ -255,8 +257,9 @@ class Inputs:
     def _array(self, obj: Any, path: Path, name: str, hidden: bool) -> Ref:
         dims = self.region.dims
         axes: list[Any] = []
+        known = self.values or is_static_input(self.plan, path, obj)
         for n in obj.shape:
-            if n < 2 or self.values:
+            if n < 2 or known:
                 axes.append(n)
             else:
                 axis = dims.fresh()
@@ -265,7 +268,7 @@ class Inputs:
                 axes.append(axis)
         number = len(self.inputs)
         value = self._input(obj, path, name, array(obj.dtype, tuple(axes)), hidden)
-        if self.values:
+        if known:
             self.inputs[number].shape = obj.shape
         cell = self.cells.new()
         self.initial[cell] = value

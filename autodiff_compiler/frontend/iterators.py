@@ -261,7 +261,9 @@ class Iterators(Containers):
         if items is None and type(av) is ZipOf:
             items = self.shortest(av, node)
         if items is None:
-            self.fail(f"the number of items of {describe(av)} has to be known when the program is compiled", node)
+            self.fail(
+                f"the number of items of {describe(av)} has to be known when the program is compiled", node, cause=av
+            )
         return items
 
     def shortest(self, av: ZipOf, node: Any) -> list[Any] | None:

@@ -17,6 +17,7 @@ from .avals import (
     Items,
     ListRef,
     Maybe,
+    Origin,
     Poison,
     Ref,
     is_composite,
@@ -71,8 +72,9 @@ class Guess:
 class LoopHead:
     """The top of the body: its leaves are the loop's parameters."""
 
-    def __init__(self, interp: Loops, guess: Guess, entry: State, needed: frozenset[str]):
+    def __init__(self, interp: Loops, guess: Guess, entry: State, needed: frozenset[str], stmt: Any = None):
         self.interp = interp
+        self.origin = Origin(stmt, interp.frame)
         self.guess = guess
         self.entry = entry
         self.needed = needed
@@ -170,7 +172,7 @@ class LoopHead:
             if form is not MISSING and not (type(form) is Value or is_constant(form)):
                 if type(form) is Ref and av is not MISSING:
                     return self.head_ref(av, slot, hint)
-                return Conflict("is bound to different kinds of things before and in the loop")
+                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             init = UNDEF if av is MISSING else av
             t = type_of(av)
             if av is MISSING:
@@ -180,15 +182,15 @@ class LoopHead:
             return self.param(slot, init, t, hint)
         if kind is Ref:
             if form is not MISSING and type(form) is not Ref and not (type(form) is Value or is_constant(form)):
-                return Conflict("is bound to different kinds of things before and in the loop")
+                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             return self.head_ref(av, slot, hint)
         if kind in (ListRef, DictRef, Instance):
             if form is not MISSING and av is not MISSING and type(form) is not kind:
-                return Conflict("is bound to different kinds of things before and in the loop")
+                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             return self.head_container(av, sample, form, slot, hint)
         if is_composite(sample):
             if form is not MISSING and av is not MISSING and not same_form(av, form):
-                return Conflict("is bound to different kinds of things before and in the loop")
+                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             n = len(parts_of(sample))
             mine = [MISSING] * n if av is MISSING else parts_of(av)
             ends = [MISSING] * n if form is MISSING else parts_of(form)
@@ -196,7 +198,7 @@ class LoopHead:
             bad = next((p for p in parts if type(p) is Conflict), None)
             return bad if bad is not None else with_parts(sample, parts)
         if form is not MISSING and av is not MISSING and not same(av, form):
-            return Conflict("is bound to different kinds of things before and in the loop")
+            return Conflict("is bound to different kinds of things before and in the loop", self.origin)
         return sample
 
     def head_ref(self, av: Any, slot: Any, hint: str) -> Any:
@@ -216,7 +218,7 @@ class LoopHead:
             elif type(av) is Ref:
                 base = self.entry.heap.get(av.cell)
                 if base is None or isinstance(base, Poison):
-                    self.head.heap[cell] = base or Poison(None, "is unknown here")
+                    self.head.heap[cell] = base or Poison(None, "is unknown here", self.origin)
                     return Ref(cell)
                 init = interp.builder.emit(GET, base, av.path) if av.path else base
                 t = init.type
@@ -258,7 +260,7 @@ class LoopHead:
                 return x
         sample = end if content is MISSING else content
         if sample is MISSING:
-            return Poison(None, "is unknown here")
+            return Poison(None, "is unknown here", self.origin)
         if type(content) is Value and type(end) is not Items or slot in self.guess.dynamic or type(sample) is Value:
             init: Any = UNDEF
             if content is not MISSING:
@@ -268,7 +270,9 @@ class LoopHead:
                         for other in (element, *self.entry.links.get(element, ())):
                             self.head.link(cell, other)
                 if init is None:
-                    return Poison(None, "is a list that grows in a loop, of items other than numbers and arrays")
+                    return Poison(
+                        None, "is a list that grows in a loop, of items other than numbers and arrays", self.origin
+                    )
             t = self.guess.types.get(slot, UNDEF_TY) if init is UNDEF else type_of(init)
             hint = init.hint if type(init) is Value else ""
             return self.param(slot, init, t, hint)
@@ -282,11 +286,11 @@ class LoopHead:
                 if type(end) is Items or type(end) is Value:
                     self.guess.dynamic.add(slot)
                     return self.general_content(content, end, slot, cell)
-                return Poison(None, "has different keys before and in the loop")
+                return Poison(None, "has different keys before and in the loop", self.origin)
             parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
             bad = next((p for p in parts if type(p) is Conflict), None)
             if bad is not None:
-                return Poison(None, bad.why)
+                return Poison(None, bad.why, bad.origin or self.origin)
             return Items(tuple(parts)) if type(sample) is Items else Entries(_keys(sample), tuple(parts))
         return sample
 
@@ -318,9 +322,9 @@ class LoopHead:
         entry, state = self.entry, self.head
         for k, (slot, cell, origin) in enumerate(self.slot_cells):
             if origin is not None:
-                state.link(cell, origin)
+                state.link(cell, origin, self.origin)
                 for other in entry.links.get(origin, ()):
-                    state.link(cell, other)
+                    state.link(cell, other, self.origin)
             for slot2, cell2, origin2 in self.slot_cells[:k]:
                 if cell2 == cell:
                     continue
@@ -331,14 +335,14 @@ class LoopHead:
                 ):
                     state.link(cell, cell2)
                 if (slot, slot2) in self.guess.links or (slot2, slot) in self.guess.links:
-                    state.link(cell, cell2)
+                    state.link(cell, cell2, self.origin)
         for a, b in self.guess.links:
             if isinstance(a, int) or isinstance(b, int):
                 cells_a = [a] if isinstance(a, int) else [c for s, c, _ in self.slot_cells if s == a]
                 cells_b = [b] if isinstance(b, int) else [c for s, c, _ in self.slot_cells if s == b]
                 for x in cells_a:
                     for y in cells_b:
-                        state.link(x, y)
+                        state.link(x, y, self.origin)
 
 
 def _keys(content: Any) -> Any:

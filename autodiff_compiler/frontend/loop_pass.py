@@ -45,6 +45,7 @@ class LoopPass(LoopHead):
         region = self.region
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
+        interp.cells.loops[region] = self.origin
         self.root_limit = builder.dims.counter[0]  # later lengths may differ from trip to trip
         self.cell_limit = interp.cells.count  # later cells are made anew on each trip
         start = self.head_state()
@@ -176,6 +177,7 @@ class LoopPass(LoopHead):
         trips, last = Value(py_int(), "trips", op), Value(py_int(), "code", op)
         op.results += [trips, last]
         builder.append(op)
+        interp.cells.made[op] = self.origin
         for value in flags:
             interp.at(stmt)
             flag = builder.emit(GT, trips, 0)
@@ -218,6 +220,7 @@ class LoopPass(LoopHead):
         head = self.head_snapshot
         out = State()
         out.links = dict(head.links)
+        out.causes = dict(head.causes)
         for env, names in head.envs.items():
             out.envs[env] = {name: _substitute(av, replace) for name, av in names.items()}
         for env, av in self.returned.items():
@@ -327,7 +330,7 @@ class LoopPass(LoopHead):
             if type(end) is Ref:
                 value = self.end_value(end, state)
                 if isinstance(value, Poison) or value is None:
-                    guess.forms[slot] = Conflict("is unknown after a store to a possible alias of it")
+                    guess.forms[slot] = Conflict("is unknown after a store to a possible alias of it", self.origin)
                     self.again = True
                     return
                 leaf = ("r", *slot)
@@ -376,7 +379,7 @@ class LoopPass(LoopHead):
         if isinstance(head, Poison) or head is now:
             return
         if isinstance(now, Poison) or now is MISSING:
-            guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here")
+            guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
             self.again = True
             return
         if type(head) is Value:
@@ -388,7 +391,7 @@ class LoopPass(LoopHead):
                     state.link_view(cell, element)
                 if value is None:
                     guess.forms[form] = Poison(
-                        None, "is a list of different lengths, of items other than numbers and arrays"
+                        None, "is a list of different lengths, of items other than numbers and arrays", self.origin
                     )
                     self.again = True
                 else:
@@ -408,7 +411,7 @@ class LoopPass(LoopHead):
             guess.forms[form] = now
             self.again = True
             return
-        guess.forms[form] = Poison(None, "gets other keys in a loop")
+        guess.forms[form] = Poison(None, "gets other keys in a loop", self.origin)
         self.again = True
 
     def note_item_form(self, form: Any, now: Any) -> None:

@@ -31,7 +31,9 @@ from .avals import (
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
+from .plan import actions_for, original
 from .source import loop_facts
+from .splitting import Later
 from .state import State
 from .statements import Statements
 
@@ -43,7 +45,7 @@ class Loops(Statements):
 
     def do_For(self, stmt: ast.For) -> Any:
         av = self.iterable(self.ev(stmt.iter), stmt, True)
-        items = self.unrollable(av, stmt)
+        items = self.trips(stmt, av)
         if items is not None:
             return self.unroll(stmt, items, 0, av, self.contents(av))
         range_, item = self.iteration(av, stmt)
@@ -85,7 +87,42 @@ class Loops(Statements):
             )
         return now
 
+    def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
+        """The items of a loop that is unrolled, or None."""
+        items = self.unrollable(av, stmt)
+        return self.all_items(av, stmt) if items is None and self.plan.has("unroll", stmt) else items
+
+    def all_items(self, av: Any, node: Any) -> list[Any]:
+        """The items of an iterable whose number becomes known."""
+        range_, item = self.iteration(av, node)
+        if not all(isinstance(x, int) for x in range_):
+            self.plan.require(actions_for(self, range_), self.plan.actions["unroll", original(node)])
+            self.plan.refuse(node)
+        if len(range(*range_)) > UNROLL_LIMIT:
+            self.plan.refuse(node)
+        return [Later(item, i) for i in range(*range_)]
+
+    def unroll_while(self, stmt: ast.While, k: int) -> Any:
+        for n in range(k, UNROLL_LIMIT):
+            cond = self.condition(stmt.test)
+            if isinstance(cond, Value):
+                self.plan.require(actions_for(self, cond), self.plan.actions["unroll", original(stmt)])
+                self.plan.refuse(stmt)
+            if not cond:
+                return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
+            code = self.lower_block(stmt.body, True)
+            if isinstance(code, int):
+                if code == BREAK:
+                    return NORMAL
+                if code in (RETURN, DEAD):
+                    return code
+                continue
+            return self.after_trip(code, lambda n=n: self.unroll_while(stmt, n + 1), stmt)  # type: ignore[misc]
+        self.plan.refuse(stmt)
+
     def do_While(self, stmt: ast.While) -> Any:
+        if self.plan.has("unroll", stmt):
+            return self.unroll_while(stmt, 0)
         return self.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
     def unrollable(self, av: Any, node: Any) -> list[Any] | None:
@@ -142,7 +179,7 @@ class Loops(Statements):
                 break
             if n > UNROLL_LIMIT:
                 self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
-            self.assign(stmt.target, items[n], stmt.target)
+            self.assign(stmt.target, items[n].now() if type(items[n]) is Later else items[n], stmt.target)
             code = self.lower_block(stmt.body, True)
             if isinstance(code, int):
                 if code == BREAK:
@@ -303,7 +340,7 @@ class Loops(Statements):
         for cell, content in self.inputs.initial.items():
             entry.heap.setdefault(cell, content)
         for _ in range(60):
-            attempt = LoopPass(self, guess, entry, facts.needed)
+            attempt = LoopPass(self, guess, entry, facts.needed, stmt)
             attempt.by_index = by_index
             try:
                 code = attempt.run(stmt, range_, head, test, body)

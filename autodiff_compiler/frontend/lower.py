@@ -29,6 +29,7 @@ from .avals import (
 from .core import RecursionTooDeep, Unreachable
 from .inputs import Guard, Input
 from .numpy_calls import NumpyCalls
+from .plan import Plan, Replan
 from .recursion import Recursive
 
 
@@ -126,15 +127,18 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) 
     "values" of the ints and for the shapes at hand, with guards on them, if that ends soon. Else it becomes a function
     of the IR, where it calls itself with arguments of the same "types". If the types change from call to call, it is
     unrolled "deep"ly for the values at hand, or becomes a function of the IR that takes arguments of "any" types.
+
+    Where something has to be static that is not, the lowering starts again with a larger plan: see `plan`.
     """
     last: RecursionTooDeep | None = None
+    plan = Plan()
     for mode in ("first", "values", "types", "deep", "any"):
         nested: set[Any] = set()
         recursive: set[Any] = set()
         while True:
             try:
-                return _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(mode, nested, recursive))
-            except Recursive:
+                return _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(mode, nested, recursive, plan))
+            except (Recursive, Replan):
                 continue
             except RecursionTooDeep as error:
                 if mode != "first":  # the last says best what stands in the way
@@ -184,7 +188,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
         except RecursionError:
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
             raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
-        except (AutodiffError, Recursive):
+        except (AutodiffError, Recursive, Replan):
             raise
         except Exception as error:
             raise UnsupportedError(

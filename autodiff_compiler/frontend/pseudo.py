@@ -42,7 +42,9 @@ def run(action: Callable[[], Any], at: Any, exits: bool = False) -> Run:
 
 
 def choice(test: ast.expr, body: list[Any], orelse: list[Any], at: Any) -> ast.If:
-    return ast.copy_location(ast.If(test, body, orelse), at)
+    node = ast.copy_location(ast.If(test, body, orelse), at)
+    node._original = (at,)  # type: ignore[attr-defined]
+    return node
 
 
 _EXITS = (ast.Return, ast.Break, ast.Continue)

@@ -19,6 +19,7 @@ from .avals import (
     Items,
     ListRef,
     Maybe,
+    Origin,
     Poison,
     Ref,
     is_composite,
@@ -37,27 +38,33 @@ class State:
     envs: dict[int, dict[str, Any]] = field(default_factory=dict)
     heap: dict[int, Any] = field(default_factory=dict)
     links: dict[int, frozenset[int]] = field(default_factory=dict)
+    causes: dict[tuple[int, int], Origin] = field(default_factory=dict)  # of links: the joins that made them
 
     def fork(self) -> State:
-        return State({k: dict(v) for k, v in self.envs.items()}, dict(self.heap), dict(self.links))
+        return State({k: dict(v) for k, v in self.envs.items()}, dict(self.heap), dict(self.links), dict(self.causes))
 
-    def link(self, a: int, b: int) -> None:
+    def link(self, a: int, b: int, cause: Origin | None = None) -> None:
         """`a` and `b` may share memory."""
         if a != b:
             self.links[a] = self.links.get(a, frozenset()) | {b}
             self.links[b] = self.links.get(b, frozenset()) | {a}
+            if cause is not None:
+                self.causes[min(a, b), max(a, b)] = cause
+
+    def cause(self, a: int, b: int) -> Origin | None:
+        return self.causes.get((min(a, b), max(a, b)))
 
     def link_view(self, new: int, old: int) -> None:
         """`new` may share memory with `old`, and so with whatever that may share memory with."""
         for other in self.links.get(old, ()):
-            self.link(new, other)
+            self.link(new, other, self.cause(old, other))
         self.link(new, old)
 
     def poison(self, cell: int, loc: Loc | None) -> None:
         """Something was stored to `cell`: the contents of its possible aliases are not known any more."""
         for other in self.links.get(cell, ()):
             if other in self.heap and not isinstance(self.heap[other], Poison):
-                self.heap[other] = Poison(loc, "may share memory with the array stored to")
+                self.heap[other] = Poison(loc, "may share memory with the array stored to", self.cause(cell, other))
 
 
 class Cells:
@@ -69,6 +76,9 @@ class Cells:
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
         self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be
         self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
+        self.joined: dict[int, Origin] = {}  # of a merged cell: what joined it
+        self.made: dict[Op, Origin] = {}  # the syntax of an `if` or loop
+        self.loops: dict[Region | None, Origin] = {}  # the same by the region of the body
 
     def new(self) -> int:
         self.count += 1
@@ -111,6 +121,7 @@ class Joiner:
         self.codes: tuple[Any, Any] = (None, None)
         self.frame_env = -1
         self.start: State | None = None
+        self.origin: Origin | None = None
         self.exits: tuple[list[Any], list[Any]] = ([], [])
         self.results: list[Value] = []
         self.known: dict[Any, Value] = {}
@@ -206,7 +217,9 @@ class Joiner:
             ref = (a, b)[side]
             value = self.read(side, ref)
             if value is None or isinstance(value, Poison):
-                return Conflict("is an array on one path, and unknown after a store to a possible alias of it")
+                return Conflict(
+                    "is an array on one path, and unknown after a store to a possible alias of it", self.origin
+                )
             cell = self.cells.new()
             self.out.heap[cell] = self.leaf(value if side == 0 else a, value if side == 1 else b, hint)
             self.pairs[(("mixed", cell), None)] = cell
@@ -214,7 +227,7 @@ class Joiner:
             return Ref(cell)
         if same_form(a, b):
             return self.rebuilt(a, [self.merge_parts(x, y, "") for x, y in zip(parts_of(a), parts_of(b))])
-        return Conflict("is bound to different kinds of things on different paths")
+        return Conflict("is bound to different kinds of things on different paths", self.origin)
 
     @staticmethod
     def rebuilt(av: Any, parts: list[Any]) -> Any:
@@ -225,6 +238,8 @@ class Joiner:
 
     def note(self, cell: int, a: Any, b: Any) -> None:
         """Remember what `cell` is on each path, for the links."""
+        if self.origin is not None:
+            self.cells.joined[cell] = self.origin
         self.merged.append((cell, a.cell if hasattr(a, "cell") else None, b.cell if hasattr(b, "cell") else None))
         origins: frozenset[int] = frozenset()
         for x in (a, b):
@@ -237,7 +252,7 @@ class Joiner:
         """A reference that is to one cell on each path: the same pair is the same merged cell."""
         sample = b if a is MISSING else a
         if type(sample) is Instance and a is not MISSING and b is not MISSING and a.cls is not b.cls:
-            return Conflict("is an instance of different classes on different paths")
+            return Conflict("is an instance of different classes on different paths", self.origin)
         keys = [None if x is MISSING else (x.cell, structural_key(getattr(x, "path", ()))) for x in (a, b)]
         pair = (keys[0], keys[1])
         cell = self.pairs.get(pair)
@@ -249,7 +264,7 @@ class Joiner:
                 and a.cell == b.cell
                 and (a.path or b.path)
             ):
-                return Conflict("is a different part of the same array on different paths")
+                return Conflict("is a different part of the same array on different paths", self.origin)
             cell = self.cells.new()
             self.pairs[pair] = cell
             self.note(cell, a, b)
@@ -257,7 +272,7 @@ class Joiner:
                 values = [UNDEF if x is MISSING else self.read(k, x) for k, x in enumerate((a, b))]
                 for v in values:
                     if v is None or isinstance(v, Poison):
-                        self.out.heap[cell] = v or Poison(None, "is unknown here")
+                        self.out.heap[cell] = v or Poison(None, "is unknown here", self.origin)
                         break
                 else:
                     self.out.heap[cell] = self.leaf(values[0], values[1], hint)
@@ -300,19 +315,21 @@ class Joiner:
         if type(a) is Items and type(b) is Items and len(a.items) == len(b.items):
             parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
             bad = next((m for m in parts if type(m) is Conflict), None)
-            return Poison(None, bad.why) if bad else Items(tuple(parts))
+            return Poison(None, bad.why, bad.origin) if bad else Items(tuple(parts))
         if type(a) in (Items, Value) and type(b) in (Items, Value):
             values = [self.as_list(k, x, cell) for k, x in enumerate((a, b))]
             if values[0] is not None and values[1] is not None:
                 return self.leaf(values[0], values[1], hint)
             return Poison(
-                None, "is a list of different lengths on different paths, of items other than numbers and arrays"
+                None,
+                "is a list of different lengths on different paths, of items other than numbers and arrays",
+                self.origin,
             )
         if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
             parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
             bad = next((m for m in parts if type(m) is Conflict), None)
-            return Poison(None, bad.why) if bad else Entries(a.keys, tuple(parts))
-        return Poison(None, "has different keys on different paths")
+            return Poison(None, bad.why, bad.origin) if bad else Entries(a.keys, tuple(parts))
+        return Poison(None, "has different keys on different paths", self.origin)
 
     def as_list(self, side: int, content: Any, cell: int) -> Any:
         """The IR list for what a list cell holds on one path."""
@@ -393,20 +410,21 @@ class Joiner:
                 if on == side:
                     for origin in {element, *links.get(element, ())}:
                         for other in {*groups.get(origin, ()), *([origin] if origin in heap else ())}:
-                            self.out.link(holder, other)
+                            self.out.link(holder, other, self.origin)
             for cell, group in list(groups.items()):
                 if cell in heap and cell not in group:
                     group.append(cell)
             for group in groups.values():
                 for i, x in enumerate(group):
                     for y in group[i + 1 :]:
-                        self.out.link(x, y)
+                        self.out.link(x, y, self.origin)
+            causes = self.states[side].causes
             for x, others in links.items():
                 for y in others:
                     if y > x or x not in links.get(y, ()):
                         for p in groups.get(x, [x] if x in heap else []):
                             for q in groups.get(y, [y] if y in heap else []):
-                                self.out.link(p, q)
+                                self.out.link(p, q, causes.get((min(x, y), max(x, y))))
 
 
 def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: Joiner) -> None:
@@ -415,6 +433,8 @@ def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: J
     orelse.exit = tuple(joiner.exits[1])
     op = Op(IF, (cond,), {}, (then, orelse), builder.loc)
     op.results = joiner.results
+    if joiner.origin is not None:
+        joiner.cells.made[op] = joiner.origin
     for value in op.results:
         value.op = op
     builder.append(op)

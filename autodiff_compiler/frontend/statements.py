@@ -29,26 +29,41 @@ from .avals import (
     is_collection,
     is_static_int,
 )
-from .contexts import Contexts
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
 from .expressions import _BINARY
 from .pseudo import Run, surely_exits
+from .splitting import Splitting
 from .state import emit_if
 
 
-class Statements(Contexts):
+class Statements(Splitting):
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         """Lower statements in sequence; `tail`: the end of the block is the end of a loop's body."""
-        for k, stmt in enumerate(stmts):
-            rest = stmts[k + 1 :]
+        k = 0
+        while k < len(stmts):
+            stmt = stmts[k]
+            k += 1
+            if self.plan.actions:
+                try:
+                    instead = self.planned(stmt)
+                except Unreachable:
+                    return DEAD
+                if instead is not None:
+                    stmts, k = [*instead, *stmts[k:]], 0
+                    continue
+                if isinstance(stmt, ast.Return) and self.frame.resume is not None:
+                    return self.resumed(stmt)
+                if getattr(getattr(stmt, "value", None), "_continued", False):
+                    return self.call_and_continue(stmt, stmts[k:], tail)
             expand = getattr(self, "as_" + type(stmt).__name__, None)
             if expand is not None:
                 self.at(stmt)
                 try:
-                    simpler = expand(stmt)
+                    stmts, k = [*expand(stmt), *stmts[k:]], 0
                 except Unreachable:
                     return DEAD
-                return self.lower_block([*simpler, *rest], tail)
+                continue
+            rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 try:
                     cond = self.condition(stmt.test)
@@ -110,15 +125,19 @@ class Statements(Contexts):
         codes: list[Any],
         second: frozenset[int] | None = None,
         start: Any = None,
+        node: Any = None,
     ) -> Any:
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
-        joiner = self.joiner(states[0], states[1], regions)
+        joiner = self.joiner(states[0], states[1], regions, node)
         joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
         both = [self.possible(codes[0]), second or self.possible(codes[1])]
         maybe = [c if type(c) is Value and RETURN in p else None for c, p in zip(codes, both)]
         joiner.codes = (maybe[0], maybe[1])
         joiner.returned = (self.possible(codes[0]) == {RETURN}, (second or self.possible(codes[1])) == {RETURN})
-        joiner.frame_env = -1 if self.frame.captured else self.frame.env
+        frame = self.frame
+        while frame.resume is not None and frame.caller is not None:
+            frame = frame.caller  # what has returned there is the function that goes on
+        joiner.frame_env = -1 if frame.captured else frame.env
         joiner.start = start
         self.state = joiner.run()
         possible = self.possible(codes[0]) | (second or self.possible(codes[1]))
@@ -136,6 +155,7 @@ class Statements(Contexts):
 
     def lower_if(self, stmt: ast.If, cond: Any, rest: list[Any], tail: bool) -> tuple[Any, bool]:
         """The exit code, and whether what follows was lowered inside a branch."""
+        cond = self.facts.get(cond, cond) if isinstance(cond, Value) else cond
         if not isinstance(cond, Value):
             return self.lower_block([*(stmt.body if cond else stmt.orelse), *rest], tail), True
         bodies = [list(stmt.body), list(stmt.orelse)]
@@ -143,13 +163,18 @@ class Statements(Contexts):
         moved = bool(rest) and exits[0] != exits[1]
         if moved:
             bodies[1 if exits[0] else 0] += rest
+        elif self.is_split(stmt, rest):
+            self.plan.count_split()
+            moved = True
+            for body in bodies:
+                body += rest
         tails = tail and (not rest or moved)
         regions = (self.builder.new_region(), self.builder.new_region())
         start = self.state
         states = []
         codes = []
-        for region, body in zip(regions, bodies):
-            with self.path(start.fork(), region):
+        for region, body, holds in zip(regions, bodies, (True, False)):
+            with self.path(start.fork(), region, (cond, holds)):
                 codes.append(self.lower_block(body, tails))
                 states.append(self.state)
         if rest and not moved:
@@ -172,7 +197,7 @@ class Statements(Contexts):
         for k in (0, 1):
             if codes[k] is DEAD:
                 states[k] = start.fork()
-        return self.join_paths(cond, regions, states, codes, None, start), moved
+        return self.join_paths(cond, regions, states, codes, None, start, stmt), moved
 
     # --- simple statements ----------------------------------------------------------------------------------------
 
@@ -436,6 +461,7 @@ class Statements(Contexts):
                     node,
                     "write `a = a + v`, which makes a new value of either, or `a[...] = a + v` to change an array",
                     AliasError,
+                    current,
                 )
             result = self.binary(fn, current, value, node)
             x = self.operand(result, node)

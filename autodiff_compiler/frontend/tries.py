@@ -140,7 +140,7 @@ class Tries(Matching):
         out = start.fork()
         for (env, name), at in journal.names.items():
             if env in out.envs and at <= last:
-                out.envs[env][name] = Conflict(_MESSAGE, AFTER_TRY)
+                out.envs[env][name] = Conflict(_MESSAGE, remedy=AFTER_TRY)
         for cell, at in journal.cells.items():
             if cell in out.heap and at <= last:
                 out.heap[cell] = Interrupted(None, _MESSAGE)

@@ -1,0 +1,209 @@
+"""Taking conditional expressions and calls out of the statement that they stand in, in the order of evaluation.
+
+y = g(x) + (a if c else b)      becomes      t1 = g(x)
+                                             if c: t2 = a
+                                             else: t2 = b
+                                             y = t1 + t2
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+_HEADS = {ast.Assign: "value", ast.AugAssign: "value", ast.AnnAssign: "value", ast.Expr: "value", ast.Return: "value"}
+_HEADS |= {ast.If: "test", ast.For: "iter"}
+_CHILDREN: dict[type, tuple[str, ...]] = {
+    ast.BinOp: ("left", "right"), ast.UnaryOp: ("operand",), ast.Call: ("func", "args", "keywords"),
+    ast.Compare: ("left", "comparators"), ast.Subscript: ("value", "slice"), ast.Attribute: ("value",),
+    ast.Tuple: ("elts",), ast.List: ("elts",), ast.Set: ("elts",), ast.Starred: ("value",),
+    ast.keyword: ("value",), ast.Slice: ("lower", "upper", "step"), ast.JoinedStr: ("values",),
+    ast.FormattedValue: ("value",), ast.NamedExpr: ("value",),
+}  # fmt: skip
+
+
+class CannotLift(Exception):
+    """It stands where no statement can come before it; `node` is the one that was to be lifted."""
+
+    def __init__(self, node: Any):
+        self.node = node
+
+
+class Lifter:
+    def __init__(self, wanted: set[Any]):
+        self.wanted = wanted
+        self.count = 0
+
+    def wants(self, node: Any) -> bool:
+        todo = [node]
+        while todo:
+            n = todo.pop()
+            if n in self.wanted:
+                return True
+            if not isinstance(n, ast.Lambda):  # its body is a function of its own
+                todo += ast.iter_child_nodes(n)
+        return False
+
+    def temporary(self, node: Any) -> str:
+        self.count += 1
+        return f"${node.lineno}.{node.col_offset}.{self.count}"
+
+    def named(self, name: str, node: Any, keep: bool = False) -> ast.Name:
+        made = ast.copy_location(ast.Name(name, ast.Load()), node)
+        made._keep = keep  # type: ignore[attr-defined]
+        return made
+
+    def bound(self, name: str, value: Any, node: Any) -> ast.stmt:
+        return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
+
+    def branch(self, test: Any, body: list[Any], orelse: list[Any], node: Any) -> ast.If:
+        made = ast.copy_location(ast.If(test, body, orelse), node)
+        made._original = (node,)  # type: ignore[attr-defined]
+        return made
+
+    def statement(self, stmt: Any) -> list[Any] | None:
+        """The statements that stand for this one, or None if there is nothing to lift."""
+        field = _HEADS.get(type(stmt))
+        if field is None:
+            part = getattr(stmt, "test", None) if isinstance(stmt, ast.While) else stmt
+            if isinstance(stmt, (ast.While, ast.Assert, ast.Raise, ast.Delete)) and self.wants(part):
+                raise CannotLift(next(n for n in ast.walk(stmt) if n in self.wanted))
+            return None
+        head = getattr(stmt, field)
+        if head is None or not self.wants(head):
+            return None
+        if isinstance(stmt, ast.AugAssign):
+            return self.augmented(stmt)
+        before, lifted = self.lift(head)
+        if not before:
+            return None
+        made = _changed(stmt, {field: lifted})
+        if isinstance(stmt, (ast.For, ast.If)):
+            made._original = getattr(stmt, "_original", (stmt,))
+        return [*before, made]
+
+    def augmented(self, stmt: ast.AugAssign) -> list[Any] | None:
+        """The target is read before the value is evaluated."""
+        if not isinstance(stmt.target, ast.Name):
+            target: Any = stmt.target
+            before = []
+            changes: dict[str, Any] = {}
+            for field in ("value", "slice") if isinstance(target, ast.Subscript) else ("value",):
+                part = getattr(target, field)
+                if isinstance(part, (ast.Constant, ast.Slice, ast.Tuple)):
+                    continue
+                name = self.temporary(part)
+                before.append(self.bound(name, part, part))
+                changes[field] = self.named(name, part, keep=True)
+            target = _changed(target, changes)
+        else:
+            target, before = stmt.target, []
+        more, value = self.lift(stmt.value)
+        return [*before, *more, _changed(stmt, {"target": target, "value": value})]
+
+    def lift(self, node: Any) -> tuple[list[Any], Any]:
+        """What is to be run before, and the expression that is left."""
+        if not self.wants(node):
+            return [], node
+        if isinstance(node, ast.IfExp):
+            before, test = self.lift(node.test)
+            if not (node in self.wanted or self.wants(node.body) or self.wants(node.orelse)):
+                return before, _changed(node, {"test": test})
+            name = self.temporary(node)
+            sides = []
+            for part in (node.body, node.orelse):
+                more, value = self.lift(part)
+                sides.append([*more, self.bound(name, value, part)])
+            return [*before, self.branch(test, sides[0], sides[1], node)], self.named(name, node)
+        if isinstance(node, ast.BoolOp):
+            if node not in self.wanted and not any(map(self.wants, node.values[1:])):
+                before, first = self.lift(node.values[0])
+                return before, _changed(node, {"values": [first, *node.values[1:]]})
+            name = self.temporary(node)
+            return self.short_circuit(node, 0, name), self.named(name, node)
+        if isinstance(node, ast.Call) and node in self.wanted:
+            before, made = self.parts(node)
+            name = self.temporary(node)
+            made._original = (node,)
+            made._continued = True
+            return [*before, self.bound(name, made, node)], self.named(name, node)
+        if type(node) not in _CHILDREN or (isinstance(node, ast.Compare) and len(node.ops) > 1):
+            raise CannotLift(next(n for n in ast.walk(node) if n in self.wanted))
+        return self.parts(node)
+
+    def short_circuit(self, node: ast.BoolOp, k: int, name: str) -> list[Any]:
+        before, value = self.lift(node.values[k])
+        out = [*before, self.bound(name, value, node.values[k])]
+        if k < len(node.values) - 1:
+            rest = self.short_circuit(node, k + 1, name)
+            test = self.named(name, node.values[k], keep=True)
+            sides = (rest, []) if isinstance(node.op, ast.And) else ([], rest)
+            out.append(self.branch(test, sides[0], sides[1], node))
+        return out
+
+    def parts(self, node: Any) -> tuple[list[Any], Any]:
+        """The operands up to the last one that is lifted are evaluated before it."""
+        slots: list[tuple[str, int | None, Any]] = []
+        for field in _CHILDREN[type(node)]:
+            value = getattr(node, field)
+            if isinstance(value, list):
+                slots += [(field, k, item) for k, item in enumerate(value)]
+            elif value is not None:
+                slots.append((field, None, value))
+        last = max((k for k, (_, _, item) in enumerate(slots) if self.wants(item)), default=-1)
+        before: list[Any] = []
+        changes: dict[str, Any] = {}
+        for k, (field, place, item) in enumerate(slots):
+            new = item
+            if k <= last:
+                more, new = self.lift(item) if self.wants(item) else ([], item)
+                before += more
+                if k < last:
+                    more, new = self.settled(new, field == "func")
+                    before += more
+            if place is None:
+                changes[field] = new
+            else:
+                changes.setdefault(field, []).append(new)
+        return before, _changed(node, changes)
+
+    def settled(self, node: Any, called: bool) -> tuple[list[Any], Any]:
+        """An operand, evaluated before what comes next."""
+        if isinstance(node, (ast.Constant, ast.Lambda)) or (isinstance(node, ast.Name) and node.id.startswith("$")):
+            return [], node
+        if called and (isinstance(node, ast.Name) or _is_dotted(node)):
+            return [], node
+        if isinstance(node, (ast.Starred, ast.keyword, ast.FormattedValue)):
+            before, value = self.settled(node.value, False)
+            return before, _changed(node, {"value": value})
+        if isinstance(node, ast.Slice):
+            before = []
+            changes = {}
+            for field in ("lower", "upper", "step"):
+                if getattr(node, field) is not None:
+                    more, changes[field] = self.settled(getattr(node, field), False)
+                    before += more
+            return before, _changed(node, changes)
+        if isinstance(node, ast.Tuple):
+            before, elts = [], []
+            for item in node.elts:
+                more, new = self.settled(item, False)
+                before += more
+                elts.append(new)
+            return before, _changed(node, {"elts": elts})
+        name = self.temporary(node)
+        return [self.bound(name, node, node)], self.named(name, node)
+
+
+def _changed(node: Any, changes: dict[str, Any]) -> Any:
+    made = copy.copy(node)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def _is_dotted(node: Any) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)

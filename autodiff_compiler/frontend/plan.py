@@ -1,0 +1,273 @@
+"""Specialisation on demand: what is lowered once for each path, each trip or each value, since something has to be
+static there.
+
+A lowering starts without any of it. Where it would fail because two paths were joined, because something depends on a
+loop's variable, or on an int or a shape that is not known, the plan grows and the function is lowered again: the `if`
+is lowered with all that follows it in both branches, the loop is unrolled, the number becomes a part of the signature.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import AutodiffError
+from ..ir.core import IF, LOOP, Value
+from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
+from .avals import Conflict, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
+
+if TYPE_CHECKING:
+    from .core import Core
+
+MAX_TRIES = 60
+MAX_SPLITS = 200  # how often what follows an `if` is lowered once more
+
+Action = tuple[str, Any]  # ("split", node), ("unroll", node) or ("static", path)
+
+
+class Replan(Exception):
+    """The plan has grown: the lowering starts again."""
+
+
+@dataclass(eq=False)
+class Plan:
+    actions: dict[Action, AutodiffError] = field(default_factory=dict)  # and the error that each is to avoid
+    refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
+    tries: int = 0
+    splits: int = 0
+
+    def has(self, kind: str, node: Any) -> bool:
+        return bool(self.actions) and (kind, original(node)) in self.actions
+
+    @property
+    def lifts(self) -> set[Any]:
+        """The expressions that are to become statements."""
+        return {node for kind, node in self.actions if kind == "split" and isinstance(node, ast.expr)}
+
+    def refuse(self, node: Any) -> None:
+        """It cannot be done for this node: the error that it was to avoid stands."""
+        node = original(node)
+        self.refused.add(node)
+        raise next(error for (_, what), error in self.actions.items() if what is node)
+
+    def count_split(self) -> None:
+        self.splits += 1
+        if self.splits > MAX_SPLITS:
+            raise next(reversed(self.actions.values()))
+
+    def require(self, actions: list[Action] | None, error: AutodiffError) -> None:
+        """Start again with these actions, if they are possible and new."""
+        new = [a for a in actions or () if a not in self.actions]
+        if not new or any(node in self.refused for _, node in new if not isinstance(node, tuple)):
+            return
+        self.tries += 1
+        if self.tries > MAX_TRIES:
+            return
+        self.actions.update(dict.fromkeys(new, error))
+        self.splits = 0
+        raise Replan
+
+
+def original(node: Any) -> Any:
+    """The node of the user's tree for one that was made of it."""
+    found = getattr(node, "_original", None)
+    return node if found is None else found[0]
+
+
+def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
+    """Start again with a larger plan, if that removes the cause of the error."""
+    interp.plan.require(actions_for(interp, cause), error)
+    origin = getattr(cause, "origin", None)
+    if origin is not None:
+        for action in _around(origin):
+            if action in interp.plan.actions:
+                raise interp.plan.actions[action]  # nothing helped: the error that came first says it best
+
+
+def actions_for(interp: Core, cause: Any) -> list[Action] | None:
+    kind = type(cause)
+    if kind is Maybe:
+        return actions_for(interp, cause.av)
+    if kind is Conflict or kind is Poison:
+        return _next(interp, cause.origin)
+    if kind is Origin:
+        return _next(interp, cause)
+    if kind is Ref or kind is ListRef:
+        origin = interp.cells.joined.get(cause.cell)
+        found = _next(interp, origin) if origin is not None else None
+        content = interp.state.heap.get(cause.cell)
+        if found is None and content is not None:
+            found = actions_for(interp, content)
+        return found
+    if kind is Value:
+        out: list[Action] = []
+        whole = cause.type.kind in ("any", "array", "list") and (cause.op is None or cause.op.prim is not FORMAT)
+        ok = _of_kind(interp, cause, out, set()) if whole else _of_value(interp, cause, out, set())
+        return out if ok else None
+    if kind in (list, tuple) or is_composite(cause):
+        out = []
+        for x in cause if kind in (list, tuple) else parts_of(cause):
+            out += actions_for(interp, x) or []
+        return out
+    return None
+
+
+def _next(interp: Core, origin: Origin | None) -> list[Action] | None:
+    """The innermost construct around a join that is not specialised yet."""
+    if origin is None:
+        return None
+    for action in _around(origin):
+        if action is None or action[1] in interp.plan.refused:
+            return None
+        if action not in interp.plan.actions:
+            return [action]
+    return None
+
+
+def _around(origin: Origin) -> Iterator[Action | None]:
+    """The constructs around a join, from inside out; None where there is no way out of one."""
+    node, frame = original(origin.node), origin.frame
+    yield from _own(node)
+    while True:
+        parents = _parents(frame.node)
+        while node is not frame.node:
+            up = parents.get(node)
+            if up is None:
+                yield None
+                return
+            yield from _enclosing(up, node)
+            node = up
+        call = original(frame.call[0]) if frame.call is not None else None
+        if not isinstance(call, ast.Call) or frame.caller is None or not hasattr(frame.caller, "node"):
+            yield None
+            return
+        yield ("split", call)
+        node, frame = call, frame.caller
+
+
+def _own(node: Any) -> Iterator[Action | None]:
+    if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp, ast.pattern)):
+        yield ("split", node)
+    elif isinstance(node, (ast.For, ast.While)) or hasattr(node, "generators"):
+        yield ("unroll", node)
+        if isinstance(node, ast.For):
+            yield ("split", node)
+    else:
+        yield None
+
+
+def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
+    if isinstance(up, ast.If):
+        if node is not up.test:
+            yield ("split", up)
+    elif isinstance(up, ast.match_case):
+        if node is not up.pattern:
+            yield ("split", up.pattern)
+    elif isinstance(up, (ast.For, ast.While)):
+        if node is not getattr(up, "iter", None):
+            yield from _own(up)
+    elif isinstance(up, ast.IfExp):
+        if node is not up.test:
+            yield ("split", up)
+    elif isinstance(up, ast.BoolOp):
+        if node is not up.values[0]:
+            yield ("split", up)
+    elif (hasattr(up, "body") and isinstance(up, ast.stmt)) or isinstance(up, ast.comprehension):
+        if not isinstance(up, ast.FunctionDef):
+            yield None
+
+
+def _parents(tree: Any) -> dict[Any, Any]:
+    """The node above each node of a function, found once."""
+    found: dict[Any, Any] | None = getattr(tree, "_parents", None)
+    if found is None:
+        found = tree._parents = {}
+        todo = [tree]
+        while todo:
+            node = todo.pop()
+            for child in ast.iter_child_nodes(node):
+                found[child] = node
+                todo.append(child)
+    return found
+
+
+def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -> bool:
+    """What makes a number or string static; False if nothing does."""
+    if value in seen:
+        return True
+    seen.add(value)
+    if value.op is None:
+        return _of_parameter(interp, value, out)
+    op = value.op
+    origin = interp.cells.made.get(op)
+    if op.prim is IF or op.prim is LOOP:
+        found = _next(interp, origin)
+        out += found or []
+        return found is not None
+    if op.prim in (DIM, SHAPE_OF, SIZE, LEN):
+        operand = op.args[0]
+        if type(operand) is Value and operand.type.dims is not None:
+            return _of_shape(interp, operand, out)
+        return type(operand) is Value and _of_kind(interp, operand, out, set())
+    operands = op.operands()
+    if op.regions or not operands or any(v.type.kind in ("array", "list") for v in operands):
+        return False
+    return all(_of_value(interp, v, out, seen) for v in operands)
+
+
+def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:
+    region = value.region
+    origin = interp.cells.loops.get(region)
+    if origin is not None:
+        found = _next(interp, origin)
+        out += found or []
+        return found is not None
+    if region is interp.top:
+        item = interp.inputs.inputs[interp.top.params.index(value)]
+        if item.key == ("number", int):
+            out.append(("static", item.path))
+            return True
+    return False
+
+
+def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:
+    """The arguments whose shapes give that of an array."""
+    dims = interp.builder.dims
+    roots = {getattr(dims.find(d), "root", None) for d in array.type.dims or ()} - {None}
+    for item in interp.inputs.inputs:
+        mine = {getattr(dims.find(d), "root", None) for d in item.type.dims or ()}
+        if mine & roots:
+            out.append(("static", item.path))
+            roots -= mine
+    return not roots
+
+
+def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) -> bool:
+    """What makes it known what kind of thing this is."""
+    if value in seen:
+        return False
+    seen.add(value)
+    if value.op is None:
+        origin = interp.cells.loops.get(value.region)
+    else:
+        origin = interp.cells.made.get(value.op)
+        if origin is None:
+            vague = [v for v in value.op.operands() if v.type.kind in ("any", "list") or v.type.dims is None]
+            return max([_of_kind(interp, v, out, seen) for v in vague], default=False)
+    found = _next(interp, origin)
+    out += found or []
+    return found is not None
+
+
+def is_static_input(plan: Plan | None, path: Any, obj: Any) -> bool:
+    """Whether the code is for this value of an int, or this shape of an array, only."""
+    return (
+        plan is not None
+        and bool(plan.actions)
+        and (type(obj) is int or type(obj) is np.ndarray)
+        and ("static", path) in plan.actions
+    )

@@ -1,0 +1,156 @@
+"""Lowering what follows a branch once for each of its paths, where the plan says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .contexts import Contexts
+from .core import DEAD, NORMAL, Unreachable
+from .lift import CannotLift
+
+
+class Bind(ast.stmt):
+    """Binds a loop's target to an item that is known already."""
+
+    def __init__(self, target: ast.expr, item: Any, check: Callable[[], None]):
+        super().__init__()
+        ast.copy_location(self, target)
+        self.target = target
+        self.item = item
+        self.check = check
+
+
+class Continued(Exception):
+    """A call was lowered with all that follows it; `code` is the exit code of that."""
+
+    def __init__(self, code: Any):
+        self.code = code
+
+
+class Splitting(Contexts):
+    # The call that is to take along what follows it, and what lowers that for the value returned.
+    pending: tuple[Any, Callable[[Any], Any]] | None = None
+
+    def planned(self, stmt: Any) -> list[Any] | None:
+        """The statements to lower in place of this one, if the plan changes it."""
+        if isinstance(stmt, ast.For) and self.plan.has("split", stmt):
+            return self.flattened(stmt)
+        if not self.lifter.wanted:
+            return None
+        try:
+            return self.lifter.statement(stmt)
+        except CannotLift as error:
+            self.plan.refuse(error.node)
+        return None
+
+    def flattened(self, stmt: ast.For) -> list[Any]:
+        """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
+        if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
+            self.plan.refuse(stmt)
+        av = self.iterable(self.ev(stmt.iter), stmt, True)
+        items, held = self.trips(stmt, av), self.contents(av)
+
+        def unchanged() -> None:
+            if not all(x is y for x, y in zip(held, self.contents(av))):
+                self.plan.refuse(stmt)
+
+        if items is None:
+            self.plan.refuse(stmt)
+        return [s for item in items or () for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
+
+    def contents(self, av: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
+        raise NotImplementedError
+
+    def is_split(self, stmt: ast.If, rest: list[Any]) -> bool:
+        """Whether what follows is lowered in both branches."""
+        if not rest or not self.plan.actions:
+            return False
+        if self.frame.resume is not None and any(isinstance(n, ast.Return) for n in _inside([stmt], ())):
+            return True
+        return self.plan.has("split", stmt)
+
+    def call_and_continue(self, stmt: ast.Assign, rest: list[Any], tail: bool) -> Any:
+        """``t = f(...)`` and what follows it: that is lowered once for each path on which the function returns."""
+        caller, stack, activations = self.frame, self.stack, self.activations
+
+        def resume(av: Any) -> Any:
+            saved = (self.frame, self.stack, self.activations)
+            self.frame, self.stack, self.activations = caller, [*stack[:depth]], [*activations[:active]]
+            try:
+                self.plan.count_split()
+                self.assign(stmt.targets[0], av, stmt)
+                return self.lower_block(rest, tail)
+            finally:
+                self.frame, self.stack, self.activations = saved
+
+        depth, active = len(stack), len(activations)
+        self.pending = (stmt.value, resume)
+        try:
+            self.ev(stmt.value)
+        except Continued as done:
+            return done.code
+        except Unreachable:
+            return DEAD
+        return self.plan.refuse(stmt.value)
+
+    def take_pending(self, tree: Any, node: Any) -> Callable[[Any], Any] | None:
+        """What follows the call that is about to be inlined, if the function is to take it along."""
+        if self.pending is None or self.pending[0] is not node:
+            return None
+        resume = self.pending[1]
+        self.pending = None
+        compound = [
+            n for n in _inside(getattr(tree, "body", []), ()) if hasattr(n, "body") and not isinstance(n, ast.If)
+        ]
+        compound += [n for n in _inside(getattr(tree, "body", []), ()) if isinstance(n, ast.Match)]
+        if any(isinstance(r, ast.Return) for n in compound for r in _inside([n], ())):
+            self.plan.refuse(node)
+        return resume
+
+    def resumed(self, stmt: ast.Return) -> Any:
+        """A return from a function that takes along what follows its call."""
+        frame = self.frame
+        try:
+            av = None if stmt.value is None else self.ev(stmt.value)
+        except Unreachable:
+            return DEAD
+        if not frame.captured:
+            self.state.envs.pop(frame.env, None)
+        assert frame.resume is not None
+        return frame.resume(av)
+
+    def do_Bind(self, stmt: Bind) -> int:
+        stmt.check()
+        self.assign(stmt.target, stmt.item.now() if type(stmt.item) is Later else stmt.item, stmt.target)
+        return NORMAL
+
+
+class Later:
+    """An item that is read when its trip begins."""
+
+    def __init__(self, item: Callable[[Any], Any], index: int):
+        self.item = item
+        self.index = index
+
+    def now(self) -> Any:
+        return self.item(self.index)
+
+
+def _inside(stmts: Any, closed: tuple[type, ...]) -> Iterator[Any]:
+    """The statements in these, nested ones too, but not those of functions or of the `closed` kinds."""
+    if not isinstance(stmts, list):
+        return
+    for stmt in stmts:
+        yield stmt
+        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, *closed)):
+            continue
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _inside(getattr(stmt, field, None), closed)

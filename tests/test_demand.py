@@ -1,0 +1,374 @@
+"""Programs in which something has to be static that is so on each path, in each trip or for each value only."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+V = np.array([0.7, 1.3, 2.1])
+
+
+def differences(f: Any, args: Any, h: float = 1e-6) -> Any:
+    out = np.zeros_like(args[0])
+    for k in np.ndindex(out.shape):
+        values = []
+        for step in (h, -h):
+            shifted = copy.deepcopy(args)
+            shifted[0][k] += step
+            values.append(f(*shifted))
+        out[k] = (values[0] - values[1]) / (2 * h)
+    return out
+
+
+def check(f: Any, *args: Any, second: bool = True) -> None:
+    before = copy.deepcopy(args)
+    g = ad.grad(f)
+    got = g(*args)
+    np.testing.assert_allclose(got, differences(f, args), rtol=1e-5, atol=1e-7)
+    for a, b in zip(args, before):
+        np.testing.assert_equal(a, b)
+    if second:
+
+        def directional(*xs: Any) -> Any:
+            return np.sum(g(*xs) * np.cos(np.arange(xs[0].size)).reshape(xs[0].shape))
+
+        hessian = ad.grad(lambda *xs: np.sum(g(*xs) * np.cos(np.arange(xs[0].size)).reshape(xs[0].shape)))(*args)
+        np.testing.assert_allclose(hessian, differences(directional, args), rtol=1e-4, atol=1e-5)
+
+
+# --- aliases that depend on a condition -------------------------------------------------------------------------------
+
+
+def by_expression(x, c):
+    a = x * 1.0
+    b = a if c > 0 else a * 2
+    b[0] = 5.0
+    return np.sum(a * a * b)
+
+
+def by_statement(x, c):
+    a = x * 1.0
+    if c > 0:
+        b = a
+    elif c > -1:
+        b = x
+    else:
+        b = a * 2
+    b *= 2.0
+    return np.sum(a * a * b * x)
+
+
+def in_loop(x, c):
+    a = x * 1.0
+    s = 0.0
+    for t in range(3):
+        if c > t:
+            b = a
+        else:
+            b = a * 2
+        b[0] *= 0.5
+        s += np.sum(b * a)
+    return s
+
+
+def nested_if(x, c):
+    a = x * 1.0
+    b = a
+    if c > 0:
+        if c > 1:
+            b = a * 2.0
+        b += 1.0
+    b[0] = 3.0 * x[1]
+    return np.sum(a * b)
+
+
+def after_loop(x, c):
+    a = x * 1.0
+    b = a
+    for i in range(2):
+        if c > i:
+            b = b * 2.0
+    b[0] = 1.0
+    return np.sum(a * b)
+
+
+def pick(a, c):
+    if c > 0:
+        return a
+    return a * 2.0
+
+
+def picked_by_expression(a, c):
+    return a if c > 0 else a * 2.0
+
+
+def picked_twice(a, c):
+    q = picked_by_expression(a, c)
+    return q
+
+
+def in_helper(x, c):
+    a = x * 1.0
+    b = pick(a, c)
+    b[0] = 4.0 * x[1]
+    return np.sum(a * a) + np.sum(b)
+
+
+def in_helpers_helper(x, c):
+    a = x * 1.0
+    s = np.sum(a) + np.sum(picked_twice(a, c) * a)
+    b = picked_twice(a, c)
+    b[0] = 4.0
+    return np.sum(a * a) + np.sum(b) + s
+
+
+def helper_in_loop(x, c):
+    a = x * 1.0
+    s = 0.0
+    for t in range(3):
+        b = picked_by_expression(a, c - t)
+        b[t] *= 0.5
+        s += np.sum(b * a)
+    return s
+
+
+def stored_before_return(a, c):
+    if c > 2:
+        return a
+    if c > 1:
+        a[0] = 2.0
+        return a * 1.0
+    b = a * 3
+    return b
+
+
+def early_returns(x, c):
+    a = x * 1.0
+    if c > 0:
+        b = stored_before_return(a, c)
+        b[1] = 7.0
+    else:
+        b = a
+    b *= 2
+    return np.sum(a * a * b)
+
+
+def scaled(q, r):
+    r[0] = 3.0
+    return np.sum(q * r)
+
+
+def in_argument(x, c):
+    a = x * 1.0
+    return scaled(a * 2, a if c > 0 else a * 3) + np.sum(a * a)
+
+
+def in_order(x, c):
+    """What stands left of the conditional expression is evaluated before it."""
+    a = x * 1.0
+    b = scaled(x, a) * (a if c > 0 else a * 2)
+    b += a
+    d = a if c > 1 else b
+    d[1] += scaled(d, a if c > 0 else b)
+    return np.sum(a * b * d)
+
+
+def short_circuit(x, c):
+    a = x * 1.0
+    none = None
+    b = none or (a if c > 0 else a * 2)
+    b[0] = 2.0
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize("c", [-2.0, -0.5, 0.5, 1.5, 2.5])
+@pytest.mark.parametrize(
+    "f",
+    [by_expression, by_statement, in_loop, nested_if, after_loop, in_helper, in_helpers_helper, helper_in_loop]
+    + [early_returns, in_argument, in_order, short_circuit],
+)
+def test_aliases(f: Any, c: float) -> None:
+    check(f, V, c, second=c in (-0.5, 1.5))
+
+
+# --- containers and objects of different kinds ------------------------------------------------------------------------
+
+
+def other_keys(x, c):
+    d = {"a": x}
+    if c > 0:
+        d["b"] = x * 2
+    s = 0.0
+    for k in d:
+        s = s + np.sum(d[k] ** 2)
+    return s
+
+
+def other_kind(x, c):
+    if c > 0:
+        y = (x, x * 2)
+    else:
+        y = [x]
+    s = 0.0
+    for t in y:
+        s += np.sum(t * t)
+    return s
+
+
+def maybe_none(x, c):
+    w = None
+    if c > 0:
+        w = x * 2
+    y = x * x
+    if w is not None:
+        y = y * w
+        y += w
+    return np.sum(y)
+
+
+def other_items(x, c):
+    parts = [x]
+    if c > 0:
+        parts.append((x, 2))
+    else:
+        parts.append({"a": x})
+    y = parts[1][0] if c > 0 else parts[1]["a"]
+    return np.sum(y * x * x)
+
+
+class Linear:
+    def __init__(self, w):
+        self.w = w
+
+    def run(self, x):
+        return np.sum(self.w * x)
+
+
+class Squared(Linear):
+    def run(self, x):
+        return np.sum(self.w + x * x * x)
+
+
+def other_class(x, c):
+    model = Linear(x) if c > 0 else Squared(x)
+    return model.run(x)
+
+
+@pytest.mark.parametrize("c", [-1.0, 1.0])
+@pytest.mark.parametrize("f", [other_keys, other_kind, maybe_none, other_items, other_class])
+def test_kinds(f: Any, c: float) -> None:
+    check(f, V, c)
+
+
+# --- what depends on a loop's variable --------------------------------------------------------------------------------
+
+
+def keys_by_number(x, n):
+    d = {"W0": x, "W1": x * 2, "W2": x**3}
+    s = 0.0
+    for i in range(n):
+        s = s + np.sum(d[f"W{i}"])
+    return s
+
+
+def memo(x, n):
+    table = {}
+    for i in range(len(x)):
+        table[i] = x[i] * (table[i - 1] if i > 0 else 1.0)
+    return table[len(x) - 1]
+
+
+def list_of_tuples(x, n):
+    layers = [(x, 1.0), (x * 2, 2.0), (x, 3.0)]
+    s = 0.0
+    for i in range(n):
+        w, b = layers[i]
+        s += np.sum(w * b) * s + np.sum(w)
+    return s
+
+
+def while_keys(x, n):
+    d = {"W0": x, "W1": x * 2, "W2": x**3}
+    i = 0
+    s = 0.0
+    while i < n:
+        s = s + np.sum(d[f"W{i}"])
+        i += 1
+    return s
+
+
+def rows_kept(x, n):
+    d = {}
+    for i, row in enumerate(x.reshape(3, 1)):
+        d[f"r{i}"] = row * 2
+    s = 0.0
+    for v in d.values():
+        s += np.sum(v * v)
+    return s
+
+
+def leaves_early(x, n):
+    d = {0: x, 1: x * x, 2: x**3}
+    s = 0.0
+    for i in range(3):
+        if s > 5.0:
+            break
+        if i > n:
+            continue
+        s = s + np.sum(d[i])
+    return s
+
+
+def appended_twice(x, n):
+    y = x * 2
+    rows = []
+    for _ in range(3):
+        rows.append(y)
+    y[0] = 1.0
+    return np.sum(rows[0] * rows[2])
+
+
+def dicts_in_list(x, n):
+    out = []
+    for v in x:
+        out.append({"v": v * v})
+    return sum([d["v"] * d["v"] for d in out])
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize(
+    "f",
+    [keys_by_number, memo, list_of_tuples, while_keys, rows_kept, leaves_early, appended_twice, dicts_in_list],
+)
+def test_unrolled(f: Any, n: int) -> None:
+    check(f, V, n)
+
+
+def test_the_value_is_a_part_of_the_signature() -> None:
+    g = ad.grad(keys_by_number)
+    for n in (1, 3, 2, 0, 3):
+        np.testing.assert_allclose(g(V, n), differences(keys_by_number, (V, n)), rtol=1e-6, atol=1e-9)
+    h = ad.grad(memo)
+    for x in (V, V[:2], np.array([1.5, 2.5, 3.5, 4.5])):
+        np.testing.assert_allclose(h(x, 0), differences(memo, (x, 0)), rtol=1e-6)
+
+
+def test_bounded() -> None:
+    """Cases are not multiplied without end: the error that was to be avoided stands."""
+
+    def f(x):
+        a = x * 1.0
+        b = a
+        for i in range(12):
+            if x[i % 3] > i:
+                b = b if x[0] > 1 else b * 1.5
+        b[0] = 1.0
+        return np.sum(a * b)
+
+    with pytest.raises(ad.AliasError, match="may share memory"):
+        ad.grad(f)(V)
