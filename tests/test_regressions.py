@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.random_programs import check, check_lowering
+from tests.random_programs import check, check_in_time, check_lowering
 
 PROGRAMS = {
     "a name that a loop binds first, read after it": """
@@ -263,6 +263,14 @@ PROGRAMS = {
                 s = np.sin(np.max(x + y))
             return np.sum(np.sin(x)) + s
         """,
+    "float32 whose cotangent is a plain zero on one path": """
+        def f(x, y, s):
+            b = y + y[-2]
+            t = np.mean(y) * 2.0
+            if s <= t:
+                b[:-1] -= t
+            return np.sum(b * b) + np.sum(x)
+        """,
 }
 
 
@@ -280,6 +288,12 @@ def test_lowering(name: str) -> None:
 def test_first_order(name: str) -> None:
     for seed in (1, 2, 3):
         assert check(source_of(name), seed) == "ok"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_float32_stays(name: str) -> None:
+    for seed in (1, 2, 3):
+        assert check_in_time(source_of(name), seed, ("float32",)).startswith("ok")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

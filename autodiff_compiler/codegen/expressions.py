@@ -235,7 +235,10 @@ def _zeros(p: Printer, op: Op) -> tuple[str, int]:
 
 def _spread(p: Printer, op: Op) -> tuple[str, int]:
     g, x = op.args
-    if type_of(x).kind == "array" and type_of(op.results[0]).dtype == type_of(g).dtype and type_of(g).kind != "py":
+    tg = type_of(g)
+    # A Python float takes the dtype of what it meets, but broadcast alone it would be float64.
+    weak = tg.kind == "py" or (tg.kind == "scalar" and tg.dtype != np.float64)
+    if type_of(x).kind == "array" and type_of(op.results[0]).dtype == tg.dtype and not weak:
         return f"np.broadcast_to({p.show(g)}, {p.show(x, ATOM)}.shape)", ATOM
     p.helpers.add("spread")
     return f"spread({p.show(g)}, {p.show(x)})", ATOM
