@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .kernels import bessel_i, embed, flip_scan, if_square, linear_scan, overlap, polygamma, shift, split_like
+
 
 def _step(a: Any, step: tuple[Any, ...]) -> Any:
     if step[0] == "index":
@@ -282,40 +284,4 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
     return items
 
 
-# --- kernels that derivative rules need and NumPy lacks ---------------------------------------------------------------
-
-
-def linear_scan(g: Any, x: Any, axis: int) -> Any:
-    """``s[i] = g[i] + x[i] * s[i - 1]`` along an axis, with ``s[-1] = 0``.
-
-    Shapes: `g` and `x` are equal; so is the result. Reference: Blelloch, Prefix sums and their applications (1990).
-    """
-    g, x = np.asarray(g), np.asarray(x)
-    out = np.empty(g.shape, np.result_type(g, x))
-    moved, gs, xs = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
-    for i in range(len(moved)):
-        moved[i] = gs[i] if i == 0 else gs[i] + xs[i] * moved[i - 1]
-    return out
-
-
-def flip_scan(g: Any, x: Any, axis: int) -> Any:
-    """``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis: the transpose of `linear_scan` in `g`."""
-    g, x = np.asarray(g), np.asarray(x)
-    out = np.empty(g.shape, np.result_type(g, x))
-    moved, gs, xs = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
-    last = len(moved) - 1
-    for i in range(last, -1, -1):
-        moved[i] = gs[i] if i == last else gs[i] + xs[i + 1] * moved[i + 1]
-    return out
-
-
-def shift(x: Any, axis: int, fill: float, step: int = 1) -> Any:
-    """`x` moved by one place along an axis, forwards (``step=1``) or backwards (``-1``); `fill` at the free end."""
-    x = np.asarray(x)
-    out = np.empty_like(x)
-    to, source = np.moveaxis(out, axis, 0), np.moveaxis(x, axis, 0)
-    if step == 1:
-        to[1:], to[:1] = source[:-1], fill
-    else:
-        to[:-1], to[-1:] = source[1:], fill
-    return out
+__all__ = ["bessel_i", "embed", "flip_scan", "if_square", "linear_scan", "overlap", "polygamma", "shift", "split_like"]

@@ -49,17 +49,7 @@ def different_values(x):
     return np.unique(np.array([x, 2.0 * x])).sum()
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        coefficients,
-        nested_lists,
-        through_a_text,
-        through_an_array_of_texts,
-        different_values,
-    ],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("f", [through_a_text, through_an_array_of_texts, different_values], ids=lambda f: f.__name__)
 def test_derivative_does_not_get_lost(f: Callable[..., Any]) -> None:
     with pytest.raises((ad.RuleLookupError, ad.UnsupportedError)) as caught:
         ad.grad(f)(1.3)
@@ -67,16 +57,12 @@ def test_derivative_does_not_get_lost(f: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("f", "expected"),
-    [
-        (product_of_list, 2.6),
-        (sum_of_tuple, 3.0),
-        (distance_of_lists, -0.4 / math.hypot(0.7, 0.3)),
-        (list_in_a_branch, 2.6),
-    ],
+    "f",
+    [product_of_list, sum_of_tuple, distance_of_lists, coefficients, nested_lists, list_in_a_branch],
+    ids=lambda f: f.__name__,
 )
-def test_derivative_through_a_list(f: Callable[..., Any], expected: float) -> None:
-    assert ad.grad(f)(1.3) == pytest.approx(expected)
+def test_derivative_passes_through_lists(f: Callable[..., Any]) -> None:
+    assert ad.grad(f)(1.3) == pytest.approx((f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rel=1e-6)
 
 
 def test_texts_for_people_are_no_error() -> None:

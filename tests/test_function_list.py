@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from autodiff_compiler.frontend.definitions import DEFINED
 from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.rules import registry
@@ -22,23 +24,55 @@ part of the language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are t
 """
 
 
+# In newer versions of NumPy and Python only.
+NEWER = {
+    "np.unstack", "np.cumulative_sum", "np.cumulative_prod", "np.vecdot", "np.trapezoid", "np.trapz", "np.matvec",
+    "np.vecmat", "math.sumprod", "math.fma",
+}  # fmt: skip
+OURS = ("autodiff_compiler.runtime", "autodiff_compiler.kernels")
+SUBMODULES = ("linalg", "fft")
+
+
+def written(fn: object) -> str:
+    """How users write a function that is lowered from its definition; nothing for methods."""
+    for prefix, module in (("math.", math), ("np.", np), *((f"np.{m}.", getattr(np, m)) for m in SUBMODULES)):
+        name = getattr(fn, "__name__", "")
+        if getattr(module, name, None) is fn:
+            return prefix + name
+    return ""
+
+
+def refuses(fn: object) -> bool:
+    return fn in (np.vectorize, np.frompyfunc)
+
+
+PLACES = {
+    np.nonzero, np.argwhere, np.histogram, np.ix_, np.indices, np.diag_indices, np.diag_indices_from, np.tril_indices,
+    np.triu_indices, np.tril_indices_from, np.triu_indices_from,
+}  # fmt: skip
+
+
 def listed() -> str:
     ours = {
         prim.name
         for fn, prim in PRIMS.items()
-        if prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") != "autodiff_compiler.runtime"
+        if prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") not in OURS
     }
     with_rule = {
         p.name for p in PRIMS.values() if p.name in ours and registry.has_rule(p) and not registry.is_nondiff(p)
     }
+    with_rule |= {name for fn in DEFINED if (name := written(fn)) and not refuses(fn) and fn not in PLACES} - NEWER
     constant = {p.name for p in PRIMS.values() if p.name in ours and registry.is_nondiff(p)}
+    constant |= {written(fn) for fn in PLACES}
+    with_rule -= {written(fn) for fn in PLACES}
     out = HEAD
     for title, names in (("Differentiated", with_rule), ("Piecewise constant: derivative zero", constant - with_rule)):
         out += f"## {title}\n\n"
-        for prefix, label in (("np.linalg.", "`np.linalg`"), ("np.", "`np`"), ("math.", "`math`")):
-            found = sorted(
-                n for n in names if n.startswith(prefix) and (prefix != "np." or not n.startswith("np.linalg."))
-            )
+        rest = set(names)
+        for prefix in ("np.linalg.", "np.fft.", "np.", "math."):
+            label = f"`{prefix[:-1]}`"
+            found = sorted(n for n in rest if n.startswith(prefix))
+            rest -= set(found)
             if found:
                 out += f"- {label}: " + ", ".join(f"`{n.removeprefix(prefix)}`" for n in found) + "\n"
         out += "\n"

@@ -228,13 +228,9 @@ def test_coarse_casts(cast: Any) -> None:
 @pytest.mark.parametrize(
     ("fn", "name", "args", "kwargs"),
     [
-        (np.fmax, "x1", (np.ones(2), np.zeros(2)), {}),
         (np.reshape, "a", (np.ones((2, 3)), (3, 2)), {"order": "F"}),
-        (np.take, "a", (np.ones(3), np.array([0])), {"mode": "clip"}),
-        (np.pad, "array", (np.ones(3), 1, "edge"), {}),
+        (np.pad, "array", (np.ones(3), 1, "mean"), {}),
         (np.linalg.norm, "x", (np.ones((2, 2)), 2), {}),
-        (np.einsum, "*operands", ("ii->i", np.eye(3)), {}),
-        (np.prod, "a", (np.ones((2, 2, 2)), (0, 1)), {}),
         (np.linalg.cholesky, "a", (np.eye(2) + 0j,), {}),
         (np.take_along_axis, "arr", (np.ones((2, 3)), np.zeros((1, 2), int), 1), {}),
     ],
@@ -269,8 +265,8 @@ def test_unknown_rank_is_refused() -> None:
 
 
 def test_no_rule() -> None:
-    assert registry.pullback(PRIMS[np.median], "a") is None
-    assert not registry.has_rule(PRIMS[np.median])
+    assert registry.pullback(PRIMS[np.unique], "ar") is None
+    assert not registry.has_rule(PRIMS[np.unique])
     assert registry.is_nondiff(PRIMS[np.floor]) and not registry.is_nondiff(PRIMS[np.sign])
     with pytest.raises(RuleLookupError, match="not a primitive"):
         registry.constant_in(lambda x: x, "x")

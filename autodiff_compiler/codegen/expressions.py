@@ -140,7 +140,7 @@ class Printer:
         module = getattr(prim.fn, "__module__", "")
         if module == "builtins":
             return prim.name
-        if module == "autodiff_compiler.runtime":
+        if module in ("autodiff_compiler.runtime", "autodiff_compiler.kernels"):
             self.helpers.add(prim.fn.__name__)  # type: ignore[union-attr]
             return prim.fn.__name__  # type: ignore[union-attr]
         return self.bind(prim.fn)

@@ -35,6 +35,7 @@ from .avals import (
 )
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
+from .definitions import constant, is_definition
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
 
@@ -225,13 +226,17 @@ class Calls(Construct):
         elif obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.fail(f"{obj.__name__!r} is a generator or a coroutine", node, "return a list")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
-        self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
-        self.functions[obj] = None
+        ours = is_definition(obj)
+        if not ours:
+            self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
+            self.functions[obj] = None
         tree = source.node
 
         def default(name: str, k: int | None) -> Any:
             holder = obj.__defaults__ if k is not None else obj.__kwdefaults__
             key: Any = k if k is not None else name
+            if ours:
+                return constant(holder[key])  # type: ignore[index]
             return self.outside(holder[key], (("default", obj, key),), node)  # type: ignore[index]
 
         n = len(obj.__defaults__ or ())
@@ -358,6 +363,8 @@ class Calls(Construct):
         frame.on_yield = on_yield
         frame.caller = caller
         frame.resume = self.take_pending(tree, node)
+        if is_definition(owner):
+            frame.site = self.loc_of(node)
         self.frames[frame.env] = frame
         self.state.envs[frame.env] = bound
         self.frame = frame

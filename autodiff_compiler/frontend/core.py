@@ -27,6 +27,7 @@ from ..errors import (
 from ..ir.core import Builder, Loc, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, exception, infer_step
 from ..ir.types import Dims
+from . import definitions
 from .avals import (
     MISSING,
     Bound,
@@ -104,6 +105,7 @@ class Frame:
     cls: type | None = None  # the class in whose method this is, for super()
     self_av: Any = None
     on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
+    site: Loc | None = None  # in a definition of this package's: the call that it stands for
 
 
 class Core:
@@ -179,6 +181,8 @@ class Core:
     # --- locations and errors -------------------------------------------------------------------------------------
 
     def loc_of(self, node: Any) -> Loc:
+        if self.frame.site is not None:
+            return self.frame.site
         end = node.end_col_offset if node.end_lineno == node.lineno else -1
         return Loc(self.frame.file, node.lineno, node.col_offset, end if end is not None else -1, self.frame.name)
 
@@ -507,6 +511,8 @@ class Core:
                 return av
             return self.use(av, name, node)
         owner = self.frame.owner
+        if self.frame.site is not None:
+            return definitions.lookup(owner, name)
         if name in owner.__code__.co_freevars:
             cell = owner.__closure__[owner.__code__.co_freevars.index(name)]  # type: ignore[index]
             try:

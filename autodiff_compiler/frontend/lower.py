@@ -261,6 +261,7 @@ class _OutermostFrame:
         self.call = None
         self.parent = None
         self.captured = False
+        self.site = self.owner = None
 
 
 __all__ = ["Guard", "Input", "Interpreter", "Lowered", "bind_arguments", "lower"]

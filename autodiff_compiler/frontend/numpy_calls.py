@@ -11,8 +11,10 @@ from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, CAST, PRIMS, lookup
 from ..ir.types import ANY
+from . import definitions
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .builtin_calls import BuiltinCalls
+from .definitions import DEFINED, METHODS, refuse
 from .iterators import Handler
 
 # Methods that are the function of the same name with the array first.
@@ -41,6 +43,10 @@ class NumpyCalls(BuiltinCalls):
             return None
         if name is not None:
             return getattr(self, "n_" + name)  # type: ignore[no-any-return]
+        if obj in DEFINED and DEFINED[obj] is not self.frame.owner:
+            return lambda args, kwargs, node: self.inline_function(Obj(DEFINED[obj], None), args, kwargs, node)
+        if obj is refuse:
+            return lambda args, kwargs, node: self.fail(str(args[0]), node, str(args[1]) if len(args) > 1 else "")
         if obj in _WRITERS:
             return lambda args, kwargs, node: self.fail(
                 f"np.{obj.__name__} writes into its argument, which is not supported",
@@ -320,24 +326,10 @@ class NumpyCalls(BuiltinCalls):
         prim = lookup(bound)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
-        same = {
-            np.add: np.sum,
-            np.multiply: np.prod,
-            np.maximum: np.max,
-            np.minimum: np.min,
-            np.logical_and: np.all,
-            np.logical_or: np.any,
-        }
-        if name == "reduce" and ufunc in same and set(kwargs) <= {"axis", "keepdims"} and len(args) <= 2:
-            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
-            rest = {k: v for k, v in kwargs.items() if k != "axis"}
-            return self.call(Obj(same[ufunc], None), [args[0]], {"axis": axis, **rest}, node)
-        if name == "outer" and len(args) == 2 and not kwargs and ufunc is np.multiply:
-            ndims = [type_of(self.operand(a, node)).ndim for a in args]
-            if ndims == [1, 1]:
-                return self.call(Obj(np.outer, None), args, {}, node)
-        if name == "accumulate" and ufunc is np.add and len(args) == 1:
-            return self.call(Obj(np.cumsum, None), args, {"axis": kwargs.get("axis", 0)}, node)
+        definition = METHODS.get((ufunc, name), METHODS.get(name))
+        if definition is not None and not kwargs.get("out"):
+            given = args if (ufunc, name) in METHODS else [Obj(ufunc, None), *args]
+            return self.inline_function(Obj(definition, None), given, kwargs, node)
         self.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
 
     def m_copy(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -427,6 +419,7 @@ class NumpyCalls(BuiltinCalls):
         self.fail(".tolist() of an array with several axes", node, "loop over the array")
 
 
+definitions.load()
 _methods: dict[str, Prim] = {}
 
 

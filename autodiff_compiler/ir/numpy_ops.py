@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from . import ops_linalg, ops_make, ops_reduce, ops_shape
+from . import ops_fourier, ops_linalg, ops_make, ops_picking, ops_reduce, ops_shape
 from .core import Builder, Prim, type_of
 from .infer import cannot_raise, infer_ufunc
-from .opset import PRIMS
+from .opset import PRIMS, dim_of
 from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int, same_dtype
 
 # --- ufuncs -----------------------------------------------------------------------------------------------------------
@@ -382,4 +382,36 @@ LINEAR_SCAN = PRIMS[runtime.linear_scan] = Prim("linear_scan", runtime.linear_sc
 FLIP_SCAN = PRIMS[runtime.flip_scan] = Prim("flip_scan", runtime.flip_scan, _infer_scan, ("g", "x", "axis"))
 SHIFT = PRIMS[runtime.shift] = Prim("shift", runtime.shift, _infer_shift, ("x", "axis", "fill", "step"))
 
-__all__ = ["ops_linalg", "ops_make", "ops_reduce", "ops_shape"]
+
+def _infer_embed(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    x, axis, _, length = args
+    t = type_of(x)
+    if t.kind != "array" or t.dims is None:
+        return ANY
+    return Ty("array", t.dtype, (*t.dims[:axis], dim_of(b, length), *t.dims[axis + 1 :]))
+
+
+def _infer_overlap(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    g, other, _, length = args
+    p, q = type_of(g), type_of(other)
+    return Ty("array", p.dtype if same_dtype(p.dtype, q.dtype) else None, (dim_of(b, length),))
+
+
+def _infer_bessel(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[1])
+    if t.kind not in ("array", "generic") or not t.is_float or t.dims is None:
+        return ANY
+    return t if t.dims else generic(t.dtype)
+
+
+for _kernel, _params, _infer in (
+    (runtime.embed, "x axis start length", _infer_embed),
+    (runtime.overlap, "g other start length", _infer_overlap),
+    (runtime.if_square, "g rows columns", _infer_shift),
+    (runtime.bessel_i, "n x", _infer_bessel),
+    (runtime.polygamma, "n x", _infer_float),
+    (runtime.split_like, "g arrays axis", lambda b, args, kwargs: type_of(args[1])),
+):
+    PRIMS[_kernel] = Prim(_kernel.__name__, _kernel, _infer, tuple(_params.split()))
+
+__all__ = ["ops_fourier", "ops_linalg", "ops_make", "ops_picking", "ops_reduce", "ops_shape"]

@@ -244,6 +244,84 @@ enter("np.linalg.solve", "a, b", _solve)
 enter("np.linalg.det", "a", _det)
 SLOGDET = enter("np.linalg.slogdet", "a", _slogdet, nout=2)
 enter("np.linalg.cholesky", "a", _cholesky)
-enter("np.linalg.matrix_power", "a, n", lambda b, a, n: ANY)
-enter("np.kron", "a, b")
-enter("np.cross", "a, b")
+
+
+# --- decompositions ---------------------------------------------------------------------------------------------------
+
+
+def _real(dtype: Dtype) -> Dtype:
+    return None if dtype is None else np.empty(0, dtype).real.dtype
+
+
+def _eigh(b: Builder, a: Any, UPLO: Any = "L") -> Any:
+    t = _square(b, a)
+    return (ANY, ANY) if t.dims is None else (array(_real(t.dtype), t.dims[:-1]), t)
+
+
+def _smaller(b: Builder, m: DimLike, n: DimLike) -> DimLike:
+    m, n = b.dims.find(m), b.dims.find(n)
+    if m == n:
+        return m
+    return min(m, n) if isinstance(m, int) and isinstance(n, int) else b.dims.named(("smaller", m, n))
+
+
+def _matrices(b: Builder, a: Any) -> tuple[Ty, DimLike] | None:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or len(t.dims) < 2:
+        return None
+    return array(_linalg_dtype([t]), t.dims), _smaller(b, t.dims[-2], t.dims[-1])
+
+
+def _svdvals(b: Builder, x: Any, /) -> Ty:
+    found = _matrices(b, x)
+    return ANY if found is None or not found[0].dims else array(_real(found[0].dtype), (*found[0].dims[:-2], found[1]))
+
+
+def _svd(b: Builder, a: Any, full_matrices: Any = True) -> Any:
+    found = _matrices(b, a)
+    if found is None or not isinstance(full_matrices, bool):
+        return ANY, ANY, ANY
+    t, k = found
+    assert t.dims is not None
+    *batch, m, n = t.dims
+    p, q = (m, n) if full_matrices else (k, k)
+    return array(t.dtype, (*batch, m, p)), array(_real(t.dtype), (*batch, k)), array(t.dtype, (*batch, q, n))
+
+
+def _qr(b: Builder, a: Any, mode: Any = "reduced") -> Any:
+    found = _matrices(b, a)
+    if found is None or mode != "reduced":
+        return ANY, ANY
+    t, k = found
+    assert t.dims is not None
+    *batch, m, n = t.dims
+    return array(t.dtype, (*batch, m, k)), array(t.dtype, (*batch, k, n))
+
+
+def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False) -> Ty:
+    found = _matrices(b, a)
+    if found is None:
+        return ANY
+    t = found[0]
+    assert t.dims is not None
+    return array(t.dtype, (*t.dims[:-2], t.dims[-1], t.dims[-2]))
+
+
+def _lstsq(b: Builder, a: Any, b_: Any, rcond: Any = None) -> Any:
+    p, q = as_array(b, a), as_array(b, b_)
+    if p.kind != "array" or q.kind != "array" or p.dims is None or q.dims is None or len(p.dims) != 2 or not q.dims:
+        return ANY, ANY, ANY, ANY
+    must_equal(b, p.dims[0], q.dims[0])
+    dtype = _linalg_dtype([p, q])
+    x = array(dtype, (p.dims[1], *q.dims[1:]))
+    # The residuals are missing where the rank is not full.
+    return x, array(_real(dtype), (b.dims.fresh(),)), ANY, array(_real(dtype), (_smaller(b, *p.dims),))
+
+
+enter("np.linalg.eigh", "a, UPLO", _eigh, nout=2)
+enter("np.linalg.svdvals", "x", _svdvals)
+enter("np.linalg.svd", "a, full_matrices, compute_uv, hermitian", _svd, nout=3)
+enter("np.linalg.qr", "a, mode", _qr, nout=2)
+enter("np.linalg.pinv", "a, rcond, hermitian", _pinv)
+enter("np.linalg.lstsq", "a, b, rcond", _lstsq, nout=4)
+enter("np.linalg.matrix_rank", "A, tol, hermitian")

@@ -109,15 +109,6 @@ def _count_nonzero(b: Builder, a: Any, axis: Any = None, *, keepdims: Any = Fals
     return _reduction(b, a, axis, keepdims, lambda d: np.dtype(np.intp))
 
 
-def _median(
-    b: Builder, a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
-) -> Ty:
-    if out is not None or overwrite_input is not False:
-        return ANY
-    found = _reduction(b, a, axis, keepdims, _mean_dtype)
-    return Ty("any", found.dtype, found.dims)
-
-
 def _cumsum(b: Builder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Ty:
     t = as_array(b, a)
     if out is not None or t.kind != "array":
@@ -139,10 +130,6 @@ def _cumsum(b: Builder, a: Any, axis: Any = None, dtype: Any = None, out: Any = 
 
 def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Ty:
     return _reduction(b, x, axis, keepdims, lambda d: _real_dtype(_mean_dtype(d)) if d != np.float16 else None)
-
-
-def _quantile(b: Builder, a: Any, q: Any, axis: Any = None) -> Ty:
-    return ANY
 
 
 def _total(b: Builder, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, ddof: Any = 0) -> bool:
@@ -180,10 +167,6 @@ enter("np.all", "a, axis, out, keepdims, where", _all, total=_total)
 enter("np.argmax", "a, axis, out, keepdims", _arg)
 enter("np.argmin", "a, axis, out, keepdims", _arg)
 enter("np.count_nonzero", "a, axis, keepdims", _count_nonzero, total=lambda b, a: as_array(b, a).kind == "array")
-enter("np.median", "a, axis, out, overwrite_input, keepdims", _median)
-enter("np.quantile", "a, q, axis", _quantile)
-enter("np.percentile", "a, q, axis", _quantile)
-enter("np.average", "a, axis, weights, returned, keepdims")
 enter("np.nansum", _AXIS, _sum)
 enter("np.nanmean", "a, axis, dtype, out, keepdims, where", _mean)
 CUMSUM = enter("np.cumsum", "a, axis, dtype, out", _cumsum, total="known")

@@ -1,5 +1,16 @@
 """Derivative rules. Importing the package enters all of them into the registry."""
 
-from . import elementwise, indexing, linalg, reductions, registry, shaping
+from . import decompositions, elementwise, fourier, indexing, linalg, picking, reductions, registry, shaping, special
 
-__all__ = ["elementwise", "indexing", "linalg", "reductions", "registry", "shaping"]
+__all__ = [
+    "decompositions",
+    "elementwise",
+    "fourier",
+    "indexing",
+    "linalg",
+    "picking",
+    "reductions",
+    "registry",
+    "shaping",
+    "special",
+]

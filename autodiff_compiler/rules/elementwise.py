@@ -190,13 +190,21 @@ def _ahead(x: Any, y: Any) -> Any:
     return half * np.sign(difference) + 0.5
 
 
-elementwise((np.maximum, np.fmax), lambda out, x, y: _ahead(x, y), lambda out, x, y: _ahead(y, x))
-elementwise((np.minimum, np.fmin), lambda out, x, y: _ahead(y, x), lambda out, x, y: _ahead(x, y))
-for _arg in ("x1", "x2"):
+elementwise(np.maximum, lambda out, x, y: _ahead(x, y), lambda out, x, y: _ahead(y, x))
+elementwise(np.minimum, lambda out, x, y: _ahead(y, x), lambda out, x, y: _ahead(x, y))
 
-    @vjp((np.fmax, np.fmin), _arg)
-    def _fmax(g: Any, out: Any, x: Any, y: Any) -> Any:
-        raise lib.unsupported("np.fmax and np.fmin have no derivative rule", "use np.maximum or np.minimum")
+
+def _present(x: Any, y: Any, share: Any) -> Any:
+    """The part of `x` in an extreme of two that leaves out nan."""
+    return choose(np.isnan(y), 1.0, choose(np.isnan(x), 0.0, share))
+
+
+elementwise(
+    np.fmax, lambda out, x, y: _present(x, y, _ahead(x, y)), lambda out, x, y: _present(y, x, _ahead(y, x))
+)  # fmt: skip
+elementwise(
+    np.fmin, lambda out, x, y: _present(x, y, _ahead(y, x)), lambda out, x, y: _present(y, x, _ahead(x, y))
+)  # fmt: skip
 
 
 # At the origin, where hypot has a kink, the derivative is 0.

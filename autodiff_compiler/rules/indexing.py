@@ -140,8 +140,11 @@ def _unstack(g: Any, out: Any, a: Any) -> Any:
 
 @vjp(np.take, "a")
 def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
-    if mode != "raise":
-        raise lib.unsupported("np.take has a derivative rule for mode='raise' only")
+    if mode in ("clip", "wrap"):
+        n = lib.count(a) if axis is None else lib.length(a, lib.axes(axis, a)[0])
+        indices = call(np.clip, indices, 0, n - 1) if mode == "clip" else np.remainder(indices, n)
+    elif mode != "raise":
+        raise lib.unsupported("np.take has a derivative rule for mode='raise', 'clip' or 'wrap'")
     if axis is None:
         path: Path = (("index", (indices,)),)
         if lib.ndim(a) != 1:

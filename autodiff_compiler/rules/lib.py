@@ -225,6 +225,21 @@ def zeros_for(g: Any, x: Any) -> Any:
     return np.zeros(np.shape(x), np.result_type(np.asarray(g).dtype, runtime.zeros(x)))
 
 
+def zeros_of(shape: Any, g: Any) -> Any:
+    """Zeros of a shape, which may hold values, in the dtype of the cotangent `g`."""
+    kind = dtype(g)
+    if not symbolic(shape, g):
+        return np.zeros(shape, kind)
+    if kind is None or kind == np.float64:
+        return current().emit(PRIMS[np.zeros], shape)
+    return current().emit(PRIMS[np.zeros], shape, kind)
+
+
+def added(a: Any, items: tuple[Any, ...], g: Any) -> Any:
+    """`a` with `g` added at ``a[items]``; repeated indices add up."""
+    return emit(ADDAT, a, (("index", items),), g)
+
+
 def store(a: Any, items: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with ``a[items]`` replaced by `v`."""
     path = (("index", items),)

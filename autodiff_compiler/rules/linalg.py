@@ -180,11 +180,6 @@ def _einsum(g: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = F
     if parsed is None:
         raise lib.unsupported(f"np.einsum has no derivative rule for the subscripts {subscripts!r} with these operands")
     inputs, output = parsed
-    if any(len(set(labels)) != len(labels) for labels in inputs):
-        raise lib.unsupported(
-            "np.einsum has no derivative rule for a label repeated within one operand",
-            "take the diagonal with np.diagonal",
-        )
     letters = _letters(inputs)
     kwargs = {"optimize": optimize} if optimize is not False else {}
     bars = []
@@ -192,15 +187,32 @@ def _einsum(g: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = F
         # A label that neither the result nor another operand has was summed alone: its cotangent is the same along
         # that axis.
         others = [(inputs[j], operands[j]) for j in range(len(operands)) if j != k]
+        axes, labels = labels, list(dict.fromkeys(labels))
         known = set(output).union(*(set(ls) for ls, _ in others))
         kept = [label for label in labels if label in known]
         terms = [output, *(ls for ls, _ in others)]
         text = ",".join("".join(letters[x] for x in ls) for ls in terms) + "->" + "".join(letters[x] for x in kept)
         bar = call(np.einsum, text, g, *(o for _, o in others), **kwargs) if others or kept != output else g
-        if len(kept) != len(labels):
+        if not kept:
+            bar = spread(bar, operand) if len(labels) == len(axes) else bar
+        elif len(kept) != len(labels):
             bar = part(bar, tuple([slice(None) if label in known else None for label in labels]))
-        bars.append(_at_least_as_large(bar, operand))
+        if len(labels) != len(axes):
+            bars.append(_on_diagonals(bar, operand, axes, labels))
+        else:
+            bars.append(_at_least_as_large(bar, operand))
     return tuple(bars)
+
+
+def _on_diagonals(bar: Any, x: Any, axes: list[str], labels: list[str]) -> Any:
+    """Zeros like `x` with `bar`, which has one axis for each label, where axes of the same label agree."""
+    places = {}
+    for k, label in enumerate(labels):
+        n = lib.length(x, axes.index(label))
+        places[label] = lib.reshape(call(np.arange, n), (1,) * k + (-1,) + (1,) * (len(labels) - 1 - k))
+    shape = tuple([lib.length(x, axes.index(label)) for label in labels])
+    bar = call(np.broadcast_to, bar, shape)  # a label that was summed alone
+    return lib.scatter(bar, x, tuple([places[label] for label in axes]))
 
 
 def _letters(inputs: list[list[str]]) -> dict[str, str]:

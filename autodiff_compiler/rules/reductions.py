@@ -74,11 +74,14 @@ def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
             return g
         return lib.reshape_as(g * _others(call(np.ravel, a), 0), a)
     if isinstance(axis, tuple):
-        if len(axis) == 1:
-            return _prod(g, out, a, axis[0], keepdims=keepdims)
-        raise lib.unsupported(
-            "np.prod has a derivative rule for one axis or all of them", "take the product over one axis at a time"
-        )
+        # One axis after the other.
+        stages = [a]
+        for k in axis[:-1]:
+            stages.append(np.prod(stages[-1], axis=k, keepdims=True))
+        g = expand(g, axis, keepdims, a)
+        for k, stage in zip(reversed(axis), reversed(stages)):
+            g = g * _others(stage, k)
+        return g
     return expand(g, axis, keepdims, a) * _others(a, axis)
 
 
@@ -183,29 +186,7 @@ nondiff(
 )
 
 
-# --- weighted means, sums without nan, Python's sum -------------------------------------------------------------------
-
-
-def _weights(a: Any, axis: Any, weights: Any) -> None:
-    if lib.ndim(a) != lib.ndim(weights):
-        raise lib.unsupported(
-            "np.average has a derivative rule for weights of the shape of the array", "broadcast them first"
-        )
-
-
-@vjp(np.average, "a")
-def _average(g: Any, out: Any, a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
-    if weights is None:
-        return _mean(g, out, a, axis, keepdims=keepdims)
-    _weights(a, axis, weights)
-    return expand(g / np.sum(weights, axis=axis, keepdims=keepdims), axis, keepdims, a) * weights
-
-
-@vjp(np.average, "weights")
-def _average_weights(g: Any, out: Any, a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
-    _weights(a, axis, weights)
-    share = expand(g / np.sum(weights, axis=axis, keepdims=keepdims), axis, keepdims, a)
-    return share * (a - expand(out, axis, keepdims, a))
+# --- sums without nan, Python's sum, interpolation -------------------------------------------------------------------
 
 
 @vjp(np.nansum, "a")
@@ -232,6 +213,18 @@ def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
         call(np.take, xp, left + 1) - call(np.take, xp, left)
     )
     return g * slope * inside
+
+
+@vjp(np.interp, "xp")
+def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    lib.need_real("np.interp", fp)
+    left, inside = _interval(x, xp)
+    lower, width = call(np.take, xp, left), call(np.take, xp, left + 1) - call(np.take, xp, left)
+    t = (x - lower) / width
+    slope = (call(np.take, fp, left + 1) - call(np.take, fp, left)) / width
+    share = -(g * slope * inside)
+    bar = lib.scatter(share * (1 - t), xp, (left,))
+    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), share * t)
 
 
 @vjp(np.interp, "fp")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir import opset
 from ..ir.core import Value, current, type_of
 from ..ir.numpy_ops import UNSTACK
@@ -13,6 +14,7 @@ from ..ir.ops_make import ASTYPE
 from ..ir.ops_shape import move_order, pad_widths
 from . import lib
 from .lib import call
+from .picking import picked
 from .registry import constant_in, nondiff, vjp
 
 # --- making arrays ----------------------------------------------------------------------------------------------------
@@ -193,17 +195,29 @@ def _split(g: Any, arrays: Any, axis: int) -> tuple[Any, ...]:
 
 @vjp(np.concatenate, "arrays")
 def _concatenate(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
+    if type(arrays) is Value and arrays.type.kind == "list" and isinstance(axis, int):
+        return call(runtime.split_like, g, arrays, axis)
     if not isinstance(arrays, (list, tuple)):
-        raise lib.unsupported("np.concatenate has a derivative rule for a list or tuple of arrays of fixed length")
+        raise lib.unsupported("np.concatenate has a derivative rule for lists and tuples of arrays")
     if axis is None:
         flat = [call(np.ravel, a) for a in arrays]
         return tuple([lib.reshape_as(part, a) for part, a in zip(_split(g, flat, 0), arrays)])
     return _split(g, arrays, lib.axes(axis, arrays[0])[0])
 
 
+@vjp(runtime.split_like, "g")
+def _split_like(g: Any, out: Any, g_: Any, arrays: Any, axis: Any) -> Any:
+    return call(np.concatenate, g, axis)
+
+
+constant_in(runtime.split_like, "arrays")
+
+
 @vjp(np.stack, "arrays")
 def _stack(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
     place = lib.axes(axis, out)[0]
+    if type(arrays) is Value and arrays.type.kind == "list":
+        return current().emit(UNSTACK, np.moveaxis(g, place, 0))
     return tuple([lib.part(g, lib.vector_index(place, k)) for k in range(len(arrays))])
 
 
@@ -286,11 +300,20 @@ def _tile(g: Any, out: Any, A: Any, reps: Any) -> Any:
     return total if rank == lib.ndim(A) else lib.reshape_as(total, A)
 
 
+# The padding that repeats elements of the array.
+_REPEATING = {"edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": ()}
+
+
 @vjp(np.pad, "array")
-def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
+def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
+    if mode in _REPEATING and set(keywords) <= set(_REPEATING[mode]) and keywords.get("reflect_type") != "odd":
+        return picked(np.pad, g, array, pad_width, mode, **keywords)
     if mode != "constant":
-        raise lib.unsupported(f"np.pad has a derivative rule for mode='constant' only, not {mode!r}")
-    if lib.symbolic(constant_values):
+        raise lib.unsupported(
+            f"np.pad has no derivative rule for mode={mode!r}" + "".join(f", {k}={v!r}" for k, v in keywords.items()),
+            "use mode 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'",
+        )
+    if lib.symbolic(keywords.get("constant_values", 0)):
         raise lib.unsupported("np.pad has no derivative rule for padding that is computed")
     rank = lib.ndim(array)
     widths = pad_widths(pad_width, rank)

@@ -1,0 +1,76 @@
+"""Functions of NumPy that are lowered from a definition in Python, in terms of other functions of NumPy.
+
+A definition is inlined as a helper of the user's would be, so it needs no derivative rule and nests to any order. It
+is not the user's, though: what it looks up is not guarded, and its errors are located at the user's call.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .avals import Obj, Seq, is_constant
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFINED: dict[Any, types.FunctionType] = {}
+# Of methods of ufuncs: by ufunc and name, or by the name alone, then the ufunc is the first argument.
+METHODS: dict[Any, types.FunctionType] = {}
+_modules: set[str] = set()
+
+
+def defines(*fns: Any) -> Callable[[F], F]:
+    """The decorated function says what a call of `fns` means."""
+
+    def enter(definition: F) -> F:
+        assert isinstance(definition, types.FunctionType)
+        _modules.add(definition.__module__)
+        for fn in fns:
+            DEFINED[fn] = definition
+        return definition
+
+    return enter
+
+
+def defines_method(*keys: Any) -> Callable[[F], F]:
+    """The decorated function says what a call of these methods of ufuncs means."""
+
+    def enter(definition: F) -> F:
+        assert isinstance(definition, types.FunctionType)
+        _modules.add(definition.__module__)
+        METHODS.update(dict.fromkeys(keys, definition))
+        return definition
+
+    return enter
+
+
+def refuse(message: str, remedy: str = "") -> None:
+    """In a definition: the call is not supported. The frontend reports it where the user wrote the call."""
+    raise NotImplementedError(message)
+
+
+def is_definition(fn: Any) -> bool:
+    """The function is a definition, or a helper of one."""
+    return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
+
+
+def lookup(fn: types.FunctionType, name: str) -> Any:
+    """What a global name is in a definition."""
+    return constant(fn.__globals__[name] if name in fn.__globals__ else getattr(builtins, name))
+
+
+def constant(obj: Any) -> Any:
+    """The abstract value of something that a definition refers to. It does not change, so it needs no guard."""
+    if isinstance(obj, tuple):
+        return Seq(tuple([constant(item) for item in obj]))
+    return obj if is_constant(obj) else Obj(obj, None)
+
+
+def load() -> None:
+    """Fill the table."""
+    from .library import arrays, fourier, linear_algebra, numbers, statistics, ufunc_methods  # noqa: F401
+
+
+__all__ = ["DEFINED", "METHODS", "constant", "defines", "defines_method", "is_definition", "lookup", "refuse"]

@@ -1,0 +1,1 @@
+"""Definitions of NumPy's functions in terms of simpler ones; see `definitions`."""

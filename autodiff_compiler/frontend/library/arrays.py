@@ -1,0 +1,392 @@
+"""Functions that split, join, make and choose from arrays.
+
+Parameters have NumPy's names. A definition sees abstract values: axes, modes and ranks are constants in it. Loops over
+lists are unrolled, loops over ranges are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..definitions import defines, refuse
+
+# --- splitting --------------------------------------------------------------------------------------------------------
+
+
+def along(axis: Any, ndim: Any, item: Any) -> Any:
+    """The subscript that applies `item` to one axis."""
+    if not isinstance(axis, int):
+        refuse("an axis that is not known when the program is compiled", "write it as a constant")
+    if axis < -ndim or axis >= ndim:
+        raise np.exceptions.AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return (slice(None),) * (axis % ndim) + (item,)
+
+
+@defines(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    array = np.asarray(ary)
+    parts = []
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        length = array.shape[axis]
+        each, extra = length // count, length % count
+        start = 0
+        for k in list(range(count)):
+            stop = start + each + (1 if k < extra else 0)
+            parts.append(array[along(axis, np.ndim(array), slice(start, stop))])
+            start = stop
+        return parts
+    start = 0
+    for stop in indices_or_sections:
+        parts.append(array[along(axis, np.ndim(array), slice(start, stop))])
+        start = stop
+    parts.append(array[along(axis, np.ndim(array), slice(start, None))])
+    return parts
+
+
+@defines(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    array = np.asarray(ary)
+    if isinstance(indices_or_sections, int):
+        if array.shape[axis] % indices_or_sections != 0:
+            raise ValueError("array split does not result in an equal division")
+        parts = []
+        each = array.shape[axis] // indices_or_sections
+        for k in list(range(indices_or_sections)):
+            parts.append(array[along(axis, np.ndim(array), slice(k * each, (k + 1) * each))])
+        return parts
+    return array_split(array, indices_or_sections, axis)
+
+
+@defines(np.hsplit)
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return split(ary, indices_or_sections, 0 if np.ndim(ary) == 1 else 1)
+
+
+@defines(np.vsplit)
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return split(ary, indices_or_sections, 0)
+
+
+@defines(np.dsplit)
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return split(ary, indices_or_sections, 2)
+
+
+if hasattr(np, "unstack"):
+
+    @defines(np.unstack)
+    def unstack(x: Any, *, axis: Any = 0) -> Any:
+        moved = np.moveaxis(x, axis, 0)
+        return tuple([moved[k] for k in list(range(moved.shape[0]))])
+
+
+# --- joining ----------------------------------------------------------------------------------------------------------
+
+
+@defines(np.dstack)
+def dstack(tup: Any) -> Any:
+    return np.concatenate([np.atleast_3d(a) for a in tup], axis=2)
+
+
+@defines(np.atleast_3d)
+def atleast_3d(*arys: Any) -> Any:
+    if len(arys) != 1:
+        return tuple([atleast_3d(a) for a in arys])
+    array = np.asarray(arys[0])
+    if np.ndim(array) == 0:
+        return array.reshape(1, 1, 1)
+    if np.ndim(array) == 1:
+        return array[None, :, None]
+    if np.ndim(array) == 2:
+        return array[:, :, None]
+    return array
+
+
+@defines(np.block)
+def block(arrays: Any) -> Any:
+    depth = _depth(arrays)
+    return _block(arrays, depth, max(_rank(arrays), depth))
+
+
+def _depth(arrays: Any) -> Any:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+
+
+def _rank(arrays: Any) -> Any:
+    return max([_rank(a) for a in arrays] + [0]) if isinstance(arrays, list) else np.ndim(arrays)
+
+
+def _block(arrays: Any, depth: Any, rank: Any) -> Any:
+    if isinstance(arrays, list):
+        return np.concatenate([_block(a, depth - 1, rank) for a in arrays], axis=-depth)
+    array = np.asarray(arrays)
+    return array[(None,) * (rank - np.ndim(array)) + (Ellipsis,)]
+
+
+# --- making -----------------------------------------------------------------------------------------------------------
+
+
+@defines(np.meshgrid)
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
+    rank = len(xi)
+    flat = [np.asarray(x).reshape(-1) for x in xi]
+    axes = [1 - k if indexing == "xy" and k < 2 and rank > 1 else k for k in range(rank)]
+    grids = [x.reshape((1,) * k + (-1,) + (1,) * (rank - 1 - k)) for x, k in zip(flat, axes)]
+    if not sparse:
+        shape = [1] * rank
+        for x, k in zip(flat, axes):
+            shape[k] = x.shape[0]
+        grids = [np.broadcast_to(g, tuple(shape)) for g in grids]
+    return tuple([g.copy() for g in grids])
+
+
+@defines(np.vander)
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    x = np.asarray(x)
+    powers = np.arange(x.shape[0] if N is None else N)
+    return x[:, None] ** (powers if increasing else powers[::-1])
+
+
+@defines(np.logspace)
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
+) -> Any:
+    if axis != 0 or dtype is not None:
+        refuse("np.logspace with these arguments", "use base ** np.linspace(...)")
+    return np.power(base, np.linspace(start, stop, num, endpoint=endpoint))
+
+
+@defines(np.geomspace)
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> Any:
+    if axis != 0 or dtype is not None:
+        refuse("np.geomspace with these arguments", "use start * (stop / start) ** np.linspace(0, 1, num)")
+    # NumPy sets the ends to what was given.
+    return start * (stop / start) ** np.linspace(0.0, 1.0, num, endpoint=endpoint)
+
+
+@defines(np.fromfunction)
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    return function(*[np.asarray(i, dtype=dtype) for i in np.indices(shape)], **kwargs)
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+
+@defines(np.vectorize, np.frompyfunc)
+def vectorize(*args: Any, **kwargs: Any) -> Any:
+    refuse("np.vectorize and np.frompyfunc", "loop over the elements, or write the function with NumPy's operations")
+
+
+@defines(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    out = default
+    for k in list(range(len(condlist))):
+        j = len(condlist) - 1 - k
+        out = np.where(condlist[j], choicelist[j], out)
+    return out
+
+
+@defines(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    x = np.asarray(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if len(funclist) == len(conditions) + 1:
+        rest = ~conditions[0]
+        for c in conditions[1:]:
+            rest = rest & ~c
+        conditions = conditions + [rest]
+    if len(funclist) != len(conditions):
+        raise ValueError(f"with {len(conditions)} condition(s), as many functions or one more are expected")
+    out = np.zeros_like(x)
+    for c, f in zip(conditions, funclist):
+        if callable(f):
+            out[c] = f(x[c], *args, **kw)
+        else:
+            out[c] = f
+    return out
+
+
+@defines(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    array = np.moveaxis(np.asarray(arr), axis, -1)
+    lead = array.shape[:-1]
+    rank = np.ndim(array) - 1
+    rows = array.reshape(-1, array.shape[-1])
+    results = [func1d(row, *args, **kwargs) for row in rows]
+    out = np.stack(results)
+    inner = np.ndim(out) - 1
+    out = out.reshape(lead + out.shape[1:])
+    # The axes of a result stand where the axis was.
+    for k in list(range(inner)):
+        out = np.moveaxis(out, rank + k, axis % (rank + 1) + k)
+    return out
+
+
+@defines(np.cross)
+def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a = np.moveaxis(np.asarray(a), axisa, -1)
+    b = np.moveaxis(np.asarray(b), axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError(
+            "the derivative of np.cross is that of vectors of length 3; write out a[0] * b[1] - a[1] * b[0]"
+        )
+    parts = [
+        a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
+        a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
+        a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
+    ]
+    return np.moveaxis(np.stack(parts, axis=-1), -1, axisc)
+
+
+@defines(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    a, b = np.asarray(a), np.asarray(b)
+    rank = max(np.ndim(a), np.ndim(b))
+    if rank == 0:
+        return a * b
+    a = a[(None,) * (rank - np.ndim(a)) + (Ellipsis,)]
+    b = b[(None,) * (rank - np.ndim(b)) + (Ellipsis,)]
+    left: Any = ()
+    right: Any = ()
+    for _ in list(range(rank)):
+        left = left + (slice(None), None)
+        right = right + (None, slice(None))
+    shape = tuple([n * m for n, m in zip(a.shape, b.shape)])
+    return (a[left] * b[right]).reshape(shape)
+
+
+@defines(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    out = np.diff(np.asarray(ary).reshape(-1))
+    if to_begin is not None:
+        out = np.concatenate((np.asarray(to_begin).reshape(-1), out))
+    if to_end is not None:
+        out = np.concatenate((out, np.asarray(to_end).reshape(-1)))
+    return out
+
+
+@defines(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    x = np.asarray(x)
+    y = np.zeros_like(x) * 1.0
+    for c in p:
+        y = y * x + c
+    return y
+
+
+@defines(np.nonzero)
+def nonzero(a: Any) -> Any:
+    a = np.asarray(a)
+    rest = np.flatnonzero(a)
+    places: Any = []
+    for k in list(range(np.ndim(a)))[::-1][:-1]:
+        places.append(rest % a.shape[k])
+        rest = rest // a.shape[k]
+    places.append(rest)
+    return tuple(places[::-1])
+
+
+@defines(np.argwhere)
+def argwhere(a: Any) -> Any:
+    return np.stack(np.nonzero(a), axis=-1)
+
+
+@defines(np.tril_indices)
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k >= np.arange(n if m is None else m))
+
+
+@defines(np.triu_indices)
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k <= np.arange(n if m is None else m))
+
+
+@defines(np.tril_indices_from)
+def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+@defines(np.triu_indices_from)
+def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+@defines(np.diag_indices)
+def diag_indices(n: Any, ndim: Any = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+@defines(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> Any:
+    return (np.arange(arr.shape[0]),) * np.ndim(arr)
+
+
+@defines(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
+    rank = len(dimensions)
+    grids = [
+        np.arange(dimensions[k], dtype=dtype).reshape((1,) * k + (-1,) + (1,) * (rank - 1 - k))
+        for k in list(range(rank))
+    ]
+    return tuple(grids) if sparse else np.stack([np.broadcast_to(g, dimensions) for g in grids])
+
+
+@defines(np.ix_)
+def ix_(*args: Any) -> Any:
+    out = []
+    for k in list(range(len(args))):
+        index = np.asarray(args[k])
+        if np.issubdtype(index.dtype, np.bool_):
+            index = np.flatnonzero(index)
+        out.append(index.reshape((1,) * k + (-1,) + (1,) * (len(args) - 1 - k)))
+    return tuple(out)
+
+
+@defines(np.partition)
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    return np.take_along_axis(np.asarray(a), np.argpartition(a, kth, axis), axis)
+
+
+@defines(np.diagflat)
+def diagflat(v: Any, k: Any = 0) -> Any:
+    return np.diag(np.asarray(v).reshape(-1), k)
+
+
+@defines(np.rollaxis)
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    rank = np.ndim(a)
+    axis, start = axis % rank, start + rank if start < 0 else start
+    return np.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@defines(type(np.r_).__getitem__)
+def concatenated(self: Any, key: Any) -> Any:
+    parts = [_joinable(item) for item in (key if isinstance(key, tuple) else (key,))]
+    if self is np.c_:
+        return np.concatenate([p[:, None] if np.ndim(p) == 1 else p for p in parts], axis=-1)
+    return np.concatenate(parts, axis=0)
+
+
+def _joinable(item: Any) -> Any:
+    if isinstance(item, (str, slice)):
+        refuse("np.r_ and np.c_ with a slice or a text", "write np.arange(...) for the slice, or np.concatenate")
+    return np.atleast_1d(item)
+
+
+@defines(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    if weights is not None:
+        refuse("np.histogram with weights", "use np.bincount(np.digitize(a, edges), weights=...)")
+    if np.ndim(bins) == 0 and range is None:
+        refuse("np.histogram with bins that depend on the samples", "pass the edges, or range=")
+    counts, edges = np.histogram(a, bins, range, density)
+    return counts, edges

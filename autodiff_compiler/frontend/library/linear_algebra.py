@@ -1,0 +1,206 @@
+"""Functions of np.linalg in terms of products, inverses and decompositions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..definitions import defines, refuse
+
+
+@defines(np.linalg.multi_dot)
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    if out is not None:
+        refuse("np.linalg.multi_dot with out=", "assign the result")
+    product = arrays[0]
+    for a in arrays[1:]:
+        product = np.dot(product, a)
+    return product
+
+
+@defines(np.linalg.matrix_power)
+def matrix_power(a: Any, n: Any) -> Any:
+    a = np.asarray(a)
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
+    if n < 0:
+        a = np.linalg.inv(a)
+        n = -n
+    out = a
+    for _ in range(n - 1):
+        out = out @ a
+    return out
+
+
+@defines(np.linalg.eigvalsh)
+def eigvalsh(a: Any, UPLO: Any = "L") -> Any:
+    return np.linalg.eigh(a, UPLO)[0]
+
+
+@defines(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    if p is None or p == 2 or p == -2:
+        s = np.linalg.svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
+
+
+@defines(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: Any = 2) -> Any:
+    shape = a.shape
+    rows = 1
+    for n in shape[:ind]:
+        rows = rows * n
+    return np.linalg.inv(a.reshape(rows, -1)).reshape(shape[ind:] + shape[:ind])
+
+
+@defines(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    if axes is not None:
+        refuse("np.linalg.tensorsolve with axes=", "move the axes with np.moveaxis first")
+    a, b = np.asarray(a), np.asarray(b)
+    shape = a.shape[np.ndim(b) :]
+    return np.linalg.solve(a.reshape(b.size, -1), b.reshape(-1)).reshape(shape)
+
+
+def _vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
+    x1, x2 = np.moveaxis(np.asarray(x1), axis, -1), np.moveaxis(np.asarray(x2), axis, -1)
+    return np.sum(np.conj(x1) * x2, axis=-1)
+
+
+if hasattr(np, "vecdot"):
+    defines(np.vecdot)(_vecdot)
+
+
+@defines(np.linalg.vecdot)
+def linalg_vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
+    return _vecdot(x1, x2, axis)
+
+
+@defines(np.linalg.cross)
+def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
+    return np.cross(x1, x2, axis=axis)
+
+
+@defines(np.linalg.outer)
+def outer(x1: Any, x2: Any, /) -> Any:
+    return np.outer(x1, x2)
+
+
+@defines(np.linalg.matmul)
+def matmul(x1: Any, x2: Any, /) -> Any:
+    return np.matmul(x1, x2)
+
+
+@defines(np.linalg.tensordot)
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    return np.tensordot(x1, x2, axes)
+
+
+@defines(np.linalg.diagonal)
+def diagonal(x: Any, /, *, offset: Any = 0) -> Any:
+    return np.diagonal(x, offset, -2, -1)
+
+
+@defines(np.linalg.trace)
+def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    if dtype is not None:
+        refuse("np.linalg.trace with dtype=", "convert the result")
+    return np.trace(x, offset, -2, -1)
+
+
+@defines(np.matrix_transpose, np.linalg.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    return np.swapaxes(np.asarray(x), -1, -2)
+
+
+@defines(np.permute_dims)
+def permute_dims(a: Any, axes: Any = None) -> Any:
+    return np.transpose(a, axes)
+
+
+@defines(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    x = np.asarray(x)
+    if axis is None:
+        norm = np.linalg.norm(x.reshape(-1), ord)
+        return np.reshape(norm, (1,) * np.ndim(x)) if keepdims else norm
+    if isinstance(axis, tuple):
+        kept = tuple([k for k in range(np.ndim(x)) if k not in axis and k - np.ndim(x) not in axis])
+        last = np.transpose(x, kept + tuple([k % np.ndim(x) for k in axis]))
+        norm = np.linalg.norm(last.reshape(last.shape[: len(kept)] + (-1,)), ord, -1)
+        if keepdims:
+            refuse("np.linalg.vector_norm over several axes with keepdims", "reshape the result")
+        return norm
+    return np.linalg.norm(x, ord, axis, keepdims)
+
+
+@defines(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Any:
+    return np.linalg.norm(x, ord, (-2, -1), keepdims)
+
+
+# --- decompositions: one primitive for each number of results ---------------------------------------------------------
+
+_EighResult = type(np.linalg.eigh(np.eye(1)))
+_SVDResult = type(np.linalg.svd(np.eye(1)))
+_QRResult = type(np.linalg.qr(np.eye(1)))
+_SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
+
+
+@defines(np.linalg.eigh)
+def eigh(a: Any, UPLO: Any = "L") -> Any:
+    w, v = np.linalg.eigh(a, UPLO.upper())
+    return _EighResult(w, v)
+
+
+@defines(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    sign, logabsdet = np.linalg.slogdet(a)
+    return _SlogdetResult(sign, logabsdet)
+
+
+@defines(np.linalg.svd)
+def svd(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False) -> Any:
+    if hermitian:
+        refuse("np.linalg.svd with hermitian=True", "use np.linalg.eigh")
+    if not compute_uv:
+        return np.linalg.svdvals(a)
+    u, s, vh = np.linalg.svd(a, full_matrices=full_matrices)
+    return _SVDResult(u, s, vh)
+
+
+@defines(np.linalg.qr)
+def qr(a: Any, mode: Any = "reduced") -> Any:
+    if mode not in ("reduced", "r"):
+        refuse(f"np.linalg.qr with mode={mode!r}", "use mode='reduced'")
+    q, r = np.linalg.qr(a)
+    return r if mode == "r" else _QRResult(q, r)
+
+
+@defines(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    rank = np.ndim(x)
+    matrix = np.ndim(axis) == 1 and len(axis) == 2 if axis is not None else rank == 2
+    if not matrix or ord is None or ord == "fro":
+        options: Any = {}
+        if ord is not None:
+            options["ord"] = ord
+        if axis is not None:
+            options["axis"] = axis
+        if keepdims is not False:
+            options["keepdims"] = keepdims
+        return np.linalg.norm(x, **options)
+    rows, columns = (0, 1) if axis is None else axis
+    rows, columns = rows % rank, columns % rank
+    if ord in (1, -1, np.inf, -np.inf):
+        summed, other = (rows, columns) if ord in (1, -1) else (columns, rows)
+        sums = np.sum(np.abs(x), axis=summed, keepdims=True)
+        found = np.max(sums, axis=other, keepdims=True) if ord > 0 else np.min(sums, axis=other, keepdims=True)
+        return found if keepdims else np.squeeze(found, axis=(rows, columns))[()]
+    if ord not in (2, -2, "nuc"):
+        raise ValueError("Invalid norm order for matrices.")
+    s = np.linalg.svdvals(np.moveaxis(np.asarray(x), (rows, columns), (-2, -1)))
+    out = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0] if ord == 2 else s[..., -1]
+    return np.expand_dims(out, (min(rows, columns), max(rows, columns))) if keepdims else out

@@ -1,0 +1,30 @@
+"""A product with a sum, and what is done about nan and infinity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..definitions import defines, refuse
+
+
+def _fma(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+if hasattr(math, "fma"):  # Python 3.13
+    defines(math.fma)(_fma)
+
+
+@defines(np.nan_to_num)
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if posinf is None and neginf is None and copy is True and type(nan) is float and nan == 0.0:
+        return np.nan_to_num(x)
+    if copy is not True:
+        refuse("np.nan_to_num with copy=False", "assign the result")
+    limits = np.finfo(np.asarray(x).dtype)
+    out = np.where(np.isnan(x), nan, x)
+    out = np.where(x == np.inf, limits.max if posinf is None else posinf, out)
+    return np.where(x == -np.inf, limits.min if neginf is None else neginf, out)[()]

@@ -1,0 +1,223 @@
+"""Derivative rules of np.linalg's decompositions, pseudoinverses and least squares.
+
+Reference: Giles, Collected matrix derivative results for forward and reverse mode AD (2008); Townsend, Differentiating
+the singular value decomposition (2016); Golub and Pereyra, The differentiation of pseudo-inverses (1973).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from ..ir.core import Value
+from . import lib
+from .lib import call, conj, ndim, part, swap
+from .registry import nondiff, vjp
+
+_ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
+_COLUMNS = (Ellipsis, slice(None), None)
+
+
+def _identity(a: Any, axis: int) -> Any:
+    """The identity matrix of the length of an axis, in the dtype of `a`."""
+    n = lib.length(a, ndim(a) + axis)
+    kind = lib.dtype(a)
+    return call(np.eye, n) if kind is None or kind == np.float64 else call(np.eye, n, dtype=kind)
+
+
+def _diagonal(matrix: Any, like: Any) -> Any:
+    """The diagonal part of square matrices."""
+    return matrix * _identity(like, -1)
+
+
+def _gaps(values: Any, like: Any) -> Any:
+    """``1 / (values[j] - values[i])`` off the diagonal, zero on it."""
+    eye = _identity(like, -1)
+    return (1.0 - eye) / (part(values, _ROWS) - part(values, _COLUMNS) + eye)
+
+
+# --- symmetric matrices -----------------------------------------------------------------------------------------------
+
+
+@vjp(np.linalg.eigh, "a")
+def _eigh(g: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
+    """NumPy reads one triangle only, so the cotangent lies there."""
+    g_w, g_v = g
+    w, v = out
+    if isinstance(UPLO, Value) or UPLO not in ("L", "U"):
+        raise lib.unsupported("the derivative of np.linalg.eigh needs UPLO='L' or 'U'")
+    inner = None if g_w is None else part(g_w, _ROWS) * _identity(w, -1)
+    if g_v is not None:
+        lib.need_real("the eigenvectors of np.linalg.eigh", a)
+        turned = _gaps(w, v) * (swap(v) @ g_v)
+        inner = turned if inner is None else inner + turned
+    full = conj(v) @ inner @ swap(v)
+    both = full + conj(swap(full))
+    half = both - 0.5 * _diagonal(both, w)
+    return np.tril(half) if UPLO == "L" else np.triu(half)
+
+
+# --- singular values --------------------------------------------------------------------------------------------------
+
+
+@vjp(np.linalg.svdvals, "x")
+def _svdvals(g: Any, out: Any, x: Any) -> Any:
+    u, _, vh = call(np.linalg.svd, x, full_matrices=False)
+    return conj(u * part(g, _ROWS)) @ conj(vh)
+
+
+@vjp(np.linalg.svd, "a")
+def _svd(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
+    g_u, g_s, g_vh = g
+    u, s, vh = out
+    rows, columns = lib.length(a, ndim(a) - 2), lib.length(a, ndim(a) - 1)
+    square = not isinstance(rows, Value) and not isinstance(columns, Value) and rows == columns
+    if full_matrices is not False and not square:
+        if g_u is None and g_vh is None:
+            return _svdvals(g_s, s, a)
+        # The other vectors are not determined; of a square matrix there are none.
+        g_u = None if g_u is None else call(runtime.if_square, g_u, rows, columns)
+        g_vh = None if g_vh is None else call(runtime.if_square, g_vh, rows, columns)
+        square = True
+    inner = None if g_s is None else part(g_s, _ROWS) * _identity(s, -1)
+    if g_u is not None or g_vh is not None:
+        lib.need_real("the singular vectors of np.linalg.svd", a)
+        gaps = _gaps(s * s, s)
+    if g_u is not None:
+        turned = gaps * (swap(u) @ g_u)
+        turned = (turned + swap(turned)) * part(s, _ROWS)
+        inner = turned if inner is None else inner + turned
+    if g_vh is not None:
+        turned = gaps * (vh @ swap(g_vh))
+        turned = part(s, _COLUMNS) * (turned + swap(turned))
+        inner = turned if inner is None else inner + turned
+    bar = conj(u) @ inner @ conj(vh)
+    # Outside of the spaces that the vectors span; a square matrix has no outside.
+    if g_u is not None and not square:
+        bar = bar + _outside(g_u, u) * part(_inverse(s, rows, columns), _ROWS) @ vh
+    if g_vh is not None and not square:
+        across = swap(_outside(swap(g_vh), swap(vh)))
+        bar = bar + (u * part(_inverse(s, columns, rows), _ROWS)) @ across
+    return bar
+
+
+def _outside(g: Any, u: Any) -> Any:
+    return g - u @ (swap(u) @ g)
+
+
+def _inverse(s: Any, longer: Any, shorter: Any) -> Any:
+    """``1 / s`` if the matrix is longer in this direction, else zero."""
+    outside = longer > shorter
+    if not lib.symbolic(outside):
+        return 1.0 / s if outside else 0.0 * s
+    return lib.choose(outside, 1.0, 0.0) / lib.choose(outside, s, 1.0)
+
+
+@vjp(runtime.if_square, "g")
+def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any) -> Any:
+    return g
+
+
+# --- QR ---------------------------------------------------------------------------------------------------------------
+
+
+@vjp(np.linalg.qr, "a")
+def _qr(g: Any, out: Any, a: Any, mode: Any = "reduced") -> Any:
+    g_q, g_r = g
+    q, r = out
+    lib.need_real("np.linalg.qr", a)
+    if mode != "reduced":
+        raise lib.unsupported(f"np.linalg.qr has no derivative rule for mode={mode!r}", "use mode='reduced'")
+    # A wide matrix is a square one, which is decomposed, and the rest, which is turned.
+    n = lib.length(r, ndim(r) - 2)
+    left, rest = (Ellipsis, slice(None, n)), (Ellipsis, slice(n, None))
+    bar_rest = None
+    if g_r is not None:
+        g_rest = part(g_r, rest)
+        bar_rest = q @ g_rest
+        turned = part(a, rest) @ swap(g_rest)
+        g_q = turned if g_q is None else g_q + turned
+    triangle = part(r, left)
+    m = None if g_r is None else triangle @ swap(part(g_r, left))
+    m_q = swap(g_q) @ q
+    m = -m_q if m is None else m - m_q
+    lower = np.tril(m, -1)
+    inner = g_q + q @ (lower + swap(lower) + _diagonal(m, triangle))
+    bar = swap(np.linalg.solve(triangle, swap(inner)))
+    if bar_rest is None:
+        bar_rest = 0.0 * part(a, rest)
+    return lib.at_shape(call(np.concatenate, (bar, bar_rest), axis=ndim(a) - 1), a)
+
+
+# --- pseudoinverse, least squares -------------------------------------------------------------------------------------
+
+
+@vjp(np.linalg.pinv, "a")
+def _pinv(g: Any, out: Any, a: Any, rcond: Any = None, hermitian: Any = False) -> Any:
+    """Where the rank does not change."""
+    lib.need_real("np.linalg.pinv", a)
+    if hermitian is not False:
+        raise lib.unsupported("np.linalg.pinv has a derivative rule for hermitian=False", "leave it out")
+    p, q, gt = out, swap(out), swap(g)
+    bar = -(q @ g @ q)
+    span = gt @ p @ q  # zero terms for a square matrix of full rank
+    bar = bar + (span - a @ (p @ span))
+    span = q @ p @ gt
+    return bar + (span - (span @ p) @ a)
+
+
+@vjp(np.linalg.lstsq, "a")
+def _lstsq_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+    x, p, bar_b, residual = _least_squares(g, out, a, b, rcond)
+    _, g_residual, _, g_s = g
+    bar = None
+    if bar_b is not None:
+        y = p @ bar_b  # (A^T A)^+ of the cotangent of x
+        bar = residual @ swap(y) - bar_b @ swap(x)
+        g_x = _matrix(g[0], b)
+        outside = g_x - p @ (a @ g_x)
+        bar = bar + (swap(p) @ x) @ swap(outside)
+    if g_residual is not None:
+        part_of = -2.0 * ((residual * _squares(g_residual, x)) @ swap(x))
+        bar = part_of if bar is None else bar + part_of
+    if g_s is not None:
+        values = _svdvals(g_s, None, a)
+        bar = values if bar is None else bar + values
+    return bar
+
+
+@vjp(np.linalg.lstsq, "b")
+def _lstsq_b(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+    x, _, bar, residual = _least_squares(g, out, a, b, rcond)
+    if g[1] is not None:
+        part_of = 2.0 * (residual * _squares(g[1], x))
+        bar = part_of if bar is None else bar + part_of
+    if bar is None:
+        return None
+    return part(bar, (slice(None), 0)) if ndim(b) == 1 else bar
+
+
+def _matrix(x: Any, b: Any) -> Any:
+    return part(x, (slice(None), None)) if ndim(b) == 1 else x
+
+
+def _squares(g: Any, x: Any) -> Any:
+    """The cotangent of the sums of squares, which NumPy leaves out where the rank is not full or nothing remains."""
+    return call(runtime.embed, g, 0, 0, lib.length(x, 1))
+
+
+def _least_squares(g: Any, out: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
+    """The solution and the residual as matrices, the pseudoinverse, and the cotangent of `b` for that of the
+    solution."""
+    lib.need_real("np.linalg.lstsq", a, b)
+    if rcond is not None:
+        raise lib.unsupported("np.linalg.lstsq has a derivative rule for rcond=None", "leave it out")
+    x = _matrix(out[0], b)
+    p = call(np.linalg.pinv, a)
+    bar = None if g[0] is None else swap(p) @ _matrix(g[0], b)
+    return x, p, bar, _matrix(b, b) - a @ x
+
+
+nondiff(np.linalg.matrix_rank)

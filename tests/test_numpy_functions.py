@@ -1,0 +1,503 @@
+"""Functions of NumPy and math beyond the elementwise ones: value, gradient, second derivative, inside control flow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+X = np.array([0.7, 1.3, 2.1])
+M = np.array([[0.3, -1.2, 0.8], [1.7, 0.4, -0.6], [0.2, 0.9, 1.4]])
+
+
+def split(x):
+    a, b, c = np.split(x, 3)
+    return np.sum(a * b) + np.sum(b * c**2)
+
+
+def array_split_store(x):
+    y = np.concatenate((x, x * x))
+    for k, p in enumerate(np.array_split(y, 4)):
+        p *= k + 1.0
+    return np.sum(y**2)
+
+
+def array_split_idx(x):
+    y = np.concatenate((x, x * x))
+    a, b, c = np.array_split(y, [1, 4])
+    return np.sum(a) * np.sum(b**2) + np.sum(c**3)
+
+
+def hsplit_vsplit(x):
+    m = np.outer(x, x * x)
+    a, b, _c = np.hsplit(m, 3)
+    d, _e, g = np.vsplit(m * m, 3)
+    return np.sum(a * b) + np.sum(d * g)
+
+
+def block(x):
+    m = np.outer(x, x)
+    return np.sum(np.block([[m, x[:, None]], [x, np.ones(1)]]) ** 3)
+
+
+def meshgrid(x):
+    X, Y = np.meshgrid(x, x[:2] * x[1])
+    A, B = np.meshgrid(x, x[:2] * x[1], indexing="ij", sparse=True)
+    return np.sum(X * Y**2) + np.sum(A * A * B)
+
+
+def vander(x):
+    return np.sum(np.vander(x) * M) + np.sum(np.vander(x, 4, increasing=True) ** 2)
+
+
+def select(x):
+    return np.sum(np.select([x < 1, x < 2], [x**2, np.sin(x)], default=x[0] * x))
+
+
+def piecewise(x):
+    return np.sum(np.piecewise(x, [x < 1, x >= 2], [lambda v: v * v, lambda v: v**3, 5.0]) * x)
+
+
+def apply_along_axis(x):
+    m = np.outer(x, x)
+    return np.sum(np.apply_along_axis(lambda r: np.sum(r * r), 0, m) * x) + np.sum(
+        np.apply_along_axis(lambda r: r * r[0], 1, m) ** 2
+    )
+
+
+def cross(x):
+    return np.sum(np.cross(x, x[::-1] * x) * np.array([1.0, 2.0, 3.0])) + np.sum(np.cross(M * x, x))
+
+
+def kron(x):
+    return np.sum(np.kron(M * x, np.outer(x, x)[:2]) ** 2) + np.sum(np.kron(x, x**2) * np.arange(9.0))
+
+
+def polyval_ediff1d(x):
+    return np.sum(np.polyval(x, x)) + np.polyval(x, 0.3) + np.sum(np.ediff1d(x**2, to_end=x[:1]) ** 2)
+
+
+def ix(x):
+    return np.sum((M * x)[np.ix_([0, 2], [1, 2])] ** 2)
+
+
+def fft(x):
+    return np.sum(np.abs(np.fft.fft(x * x)) ** 4) + np.sum(np.fft.ifft(x, 5).real ** 2)
+
+
+def rfft(x):
+    return np.sum(np.abs(np.fft.rfft(x * x)) ** 3) + np.sum(np.fft.irfft(np.exp(1j * x)) ** 3)
+
+
+def fft2(x):
+    return np.sum(np.abs(np.fft.fft2(np.outer(x, x * x))) ** 3) + np.sum(
+        np.fft.irfft2(np.fft.rfft2(M * x) * (1 + 2j), (3, 3)) ** 3
+    )
+
+
+def fftshift(x):
+    return (
+        np.sum(np.fft.fftshift(x) * np.array([1.0, 2.0, 3.0]))
+        + np.sum(np.fft.ifftshift(x) ** 2 * np.array([1.0, 2.0, 3.0]))
+        + np.sum(np.fft.hfft(x) ** 2)
+        + np.sum(np.abs(np.fft.ihfft(x)) ** 4)
+    )
+
+
+def linalg(x):
+    A = M * x
+    return (
+        np.linalg.multi_dot([A, A, x]).sum()
+        + np.sum(np.linalg.matrix_power(A, 3))
+        + np.linalg.cond(A)
+        + np.sum(np.linalg.matrix_power(A, -2))
+    )
+
+
+def eigvalsh(x):
+    return np.sum(np.linalg.eigvalsh(M * x + (M * x).T) ** 3)
+
+
+def tensor(x):
+    A = np.arange(36.0).reshape(6, 2, 3) ** 2 % 7 + np.eye(6).reshape(6, 2, 3) * x
+    return np.sum(np.linalg.tensorsolve(A, np.ones(6) * x[0])) + np.sum(np.linalg.tensorinv(A, 1) ** 2)
+
+
+def norms(x):
+    A = M * x
+    return (
+        np.linalg.matrix_norm(A)
+        + np.linalg.vector_norm(A)
+        + np.sum(np.linalg.vector_norm(A, axis=1, ord=3))
+        + np.linalg.trace(A) ** 2
+        + np.sum(np.linalg.vecdot(A, x))
+    )
+
+
+def median(x):
+    return (
+        np.median(x) ** 2 + np.sum(np.median(M * x, axis=0) ** 3) + np.sum(np.median(M * x, axis=1, keepdims=True) ** 2)
+    )
+
+
+def quantile(x):
+    return (
+        np.quantile(x, 0.3) ** 2
+        + np.sum(np.quantile(M * x, [0.1, 0.6], axis=0) ** 3)
+        + np.sum(np.percentile(M * x, 75, axis=1) ** 2)
+    )
+
+
+def cov(x):
+    return (
+        np.sum(np.cov(M * x) ** 2)
+        + np.sum(np.corrcoef(M * x) ** 3)
+        + np.cov(x) ** 2
+        + np.sum(np.cov(x, x**2) ** 2)
+        + np.sum(np.cov(M * x, rowvar=False, ddof=0) ** 2)
+    )
+
+
+def trapezoid(x):
+    return np.trapezoid(x**2) ** 2 + np.trapezoid(x**2, x) + np.sum(np.trapezoid(M * x, dx=0.1, axis=0) ** 2)
+
+
+def gradient(x):
+    return (
+        np.sum(np.gradient(x**2) ** 2)
+        + np.sum(np.gradient(x**3, x) ** 2)
+        + np.sum(np.gradient(M * x)[0] ** 2)
+        + np.sum(np.gradient(M * x, 0.5, axis=1, edge_order=2) ** 2)
+        + np.sum(np.gradient(x**3, x, edge_order=2) ** 2)
+    )
+
+
+def logspace(x):
+    return np.sum(np.logspace(x[0], x[1], 4)) + np.sum(np.geomspace(x[0], x[1], 4) ** 2)
+
+
+def pad_modes(x):
+    return sum(np.sum(np.pad(x, 2, mode=m) * np.arange(7.0)) for m in ("edge", "reflect", "symmetric", "wrap"))
+
+
+def pad2d(x):
+    return np.sum(np.pad(M * x, ((1, 0), (2, 1)), mode="reflect") * np.arange(24.0).reshape(4, 6))
+
+
+def resize_delete_insert(x):
+    return (
+        np.sum(np.resize(x, (2, 4)) ** 2)
+        + np.sum(np.delete(x, 1) ** 2)
+        + np.sum(np.delete(M * x, [0], axis=1) ** 2)
+        + np.sum(np.insert(x, 1, x[0] * 2) ** 3)
+        + np.sum(np.insert(M * x, [0, 2], x[0], axis=1) ** 2)
+    )
+
+
+def insert_vals(x):
+    return np.sum(np.insert(x, [1, 2], x[:2] ** 2) * np.arange(5.0))
+
+
+def extract_compress(x):
+    return np.sum(np.extract(x > 1, x) ** 2) + np.sum(np.compress([True, False, True], M * x, axis=1) ** 2)
+
+
+def choose(x):
+    return np.sum(np.choose(np.array([0, 1, 0]), [x, x**2]) * x)
+
+
+def bincount(x):
+    return np.sum(np.bincount(np.array([0, 2, 2]), weights=x) ** 2)
+
+
+def windows(x):
+    return np.sum(np.lib.stride_tricks.sliding_window_view(np.concatenate((x, x)), 3) ** 2 * np.arange(3.0))
+
+
+def unwrap_i0_nextafter(x):
+    return np.sum(np.unwrap(x * 3) ** 2) + np.sum(np.i0(x)) + np.sum(np.nextafter(x, 2.0) ** 2)
+
+
+def logaddexp_reduce(x):
+    return np.logaddexp.reduce(x) + np.sum(np.logaddexp.reduce(M * x, axis=1) ** 2) + np.hypot.reduce(x)
+
+
+def accumulate(x):
+    return (
+        np.sum(np.maximum.accumulate(M * x, axis=1) ** 2)
+        + np.sum(np.minimum.accumulate(x[::-1]) * x)
+        + np.sum(np.multiply.accumulate(x))
+        + np.sum(np.add.accumulate(M * x, axis=1) ** 2)
+    )
+
+
+def reduceat(x):
+    return np.sum(np.add.reduceat(np.concatenate((x, x * x)), np.array([0, 3, 1, 4])) ** 2)
+
+
+def outer_methods(x):
+    return (
+        np.sum(np.subtract.outer(x, x * x) ** 2)
+        + np.sum(np.multiply.outer(M, x) ** 2)
+        + np.sum(np.maximum.outer(x, x[::-1] * 0.9))
+    )
+
+
+def gamma_dist_prod(x):
+    return (
+        math.gamma(x[0])
+        + math.lgamma(x[1])
+        + math.dist([x[0], x[1]], [x[2], 0.0])
+        + math.fsum([x[0], x[1] ** 2])
+        + math.prod([x[0], x[1]])
+    )
+
+
+def gamma_negative(x):
+    return math.gamma(-x[0]) + math.lgamma(-x[1]) + math.erf(x[0]) + math.hypot(x[0], x[1], x[2])
+
+
+def convolve(x):
+    return sum(np.sum(np.convolve(x, np.array([1.0, 2.0]) * x[0], m) ** 2) for m in ("full", "same", "valid")) + sum(
+        np.sum(
+            np.correlate(x, np.array([1.0, 2.0, -1.0, 3.0]) * x[1], m)
+            * np.arange(1.0, 1 + np.correlate(x, np.array([1.0, 2.0, -1.0, 3.0]), m).size)
+        )
+        for m in ("full", "same", "valid")
+    )
+
+
+def norms_matrix(x):
+    A = M * x
+    return (
+        np.linalg.norm(A, 2)
+        + np.linalg.norm(A, "nuc")
+        + np.linalg.norm(A, -2)
+        + np.linalg.norm(A, 1)
+        + np.linalg.norm(A, np.inf)
+        + np.linalg.norm(A, "fro")
+        + np.sum(np.linalg.norm(A, axis=0))
+    )
+
+
+def svd(x):
+    A = M * x
+    U, s, Vt = np.linalg.svd(A)
+    r = np.linalg.svd(A[:2], full_matrices=False)
+    return np.sum(U[:, 0] * Vt[0] * s) + np.sum((r.U * r.S)[0] * r.Vh[0, :2]) + np.sum(np.abs(Vt[1]))
+
+
+def svd_tall(x):
+    A = M * x
+    u, s, vh = np.linalg.svd(A[:, :2], full_matrices=False)
+    return np.sum(np.outer(u[:, 0], vh[0]) ** 2 * s[1] * M[:, :2]) + np.linalg.svd(A[:, :2])[1][0]
+
+
+def qr(x):
+    q, r = np.linalg.qr(M * x)
+    r2 = np.linalg.qr((M * x)[:2], mode="r")
+    q3 = np.linalg.qr((M * x)[:, :2]).Q
+    return np.sum(q * M) + np.sum(r**3) + np.sum(r2**2 * M[:2]) + np.sum(q3 * M[:, :2])
+
+
+def qr_wide(x):
+    q, r = np.linalg.qr((M * x)[:2])
+    return np.sum(q * M[:2, :2]) + np.sum(r**3)
+
+
+def pinv_lstsq(x):
+    A = M * x
+    s = np.linalg.lstsq(A[:, :2], x, rcond=None)
+    s2 = np.linalg.lstsq(A[:2], x[:2], rcond=None)[0]
+    s3 = np.linalg.lstsq(A[:, :2], np.outer(x, x * x), rcond=None)
+    return (
+        np.sum(np.linalg.pinv(A[:, :2]) ** 2)
+        + np.sum(s[0] ** 2)
+        + np.sum(s[1])
+        + np.sum(s2**2)
+        + np.sum(s3[0] * M[:2])
+        + np.sum(s3[1] * x)
+        + np.sum(s[3] ** 2)
+    )
+
+
+def eigh(x):
+    A = M * x
+    A = A @ A.T + np.diag(x)
+    w, v = np.linalg.eigh(A)
+    r = np.linalg.eigh(A, UPLO="U")
+    return np.sum(w**2 * x) + np.sum(np.abs(v[:, 0]) * x) + np.sum(r.eigenvalues**3) + np.sum(np.abs(r.eigenvectors[0]))
+
+
+def cond_2(x):
+    return np.linalg.cond(M * x, 1) + np.linalg.cond(M * x, "fro") + np.linalg.slogdet(M * x).logabsdet
+
+
+def einsum_diag(x):
+    return (
+        np.einsum("ii->", M * x)
+        + np.sum(np.einsum("ii->i", M * x) ** 2)
+        + np.einsum("iij,j->", np.einsum("ij,k->ijk", M * x, x), x)
+        + np.sum(np.einsum("...ii->...i", np.einsum("ij,k->kij", M * x, x)) ** 2)
+    )
+
+
+def nan_to_num(x):
+    return np.sum(np.nan_to_num(x / np.array([1.0, 2.0, 3.0]), nan=1.0, posinf=3.0) ** 2)
+
+
+def cumulative(x):
+    return (
+        np.sum(np.cumulative_sum(x, include_initial=True) ** 2)
+        + np.sum(np.partition(x * np.array([3.0, 1.0, 2.0]), 1)[:2] ** 2)
+        if hasattr(np, "cumulative_sum")
+        else np.sum(x)
+    )
+
+
+def prod_axes(x):
+    return np.prod(M * x, axis=(0, 1)) + np.sum(np.prod(np.multiply.outer(M * x, x), axis=(0, 2)))
+
+
+def average(x):
+    return np.sum(np.average(M * x, axis=1, weights=x) ** 2) + np.average(x, weights=x**2)
+
+
+def interp_xp(x):
+    return np.interp(1.0, x, x**2) + np.sum(np.interp(np.array([0.5, 1.1]), x, np.array([1.0, 3.0, 2.0])))
+
+
+def tri(x):
+    return (
+        np.sum(np.tril(M * x, -1) ** 2)
+        + np.sum((M * x)[np.tril_indices(3)] ** 3)
+        + np.sum((M * x)[np.triu_indices(3, 1)] ** 3)
+    )
+
+
+def r(x):
+    return np.sum(np.r_[x, 0.0, x[:2]] ** 2) + np.sum(np.c_[x, x**2] ** 2 * np.array([1.0, 3.0]))
+
+
+def histogram_digitize(x):
+    h, _ = np.histogram(x, bins=np.array([0.0, 1.0, 2.0, 3.0]))
+    d = np.digitize(x, [1.0, 2.0])
+    return np.sum(h * x) + np.sum(d * x**2)
+
+
+FUNCTIONS = [
+    split,
+    array_split_store,
+    array_split_idx,
+    hsplit_vsplit,
+    block,
+    meshgrid,
+    vander,
+    select,
+    piecewise,
+    apply_along_axis,
+    cross,
+    kron,
+    polyval_ediff1d,
+    ix,
+    fft,
+    rfft,
+    fft2,
+    fftshift,
+    linalg,
+    eigvalsh,
+    tensor,
+    norms,
+    median,
+    quantile,
+    cov,
+    trapezoid,
+    gradient,
+    logspace,
+    pad_modes,
+    pad2d,
+    resize_delete_insert,
+    insert_vals,
+    extract_compress,
+    choose,
+    bincount,
+    windows,
+    unwrap_i0_nextafter,
+    logaddexp_reduce,
+    accumulate,
+    reduceat,
+    outer_methods,
+    gamma_dist_prod,
+    gamma_negative,
+    convolve,
+    norms_matrix,
+    svd,
+    svd_tall,
+    qr,
+    qr_wide,
+    pinv_lstsq,
+    eigh,
+    cond_2,
+    einsum_diag,
+    nan_to_num,
+    cumulative,
+    prod_axes,
+    average,
+    interp_xp,
+    tri,
+    r,
+    histogram_digitize,
+]
+
+
+def differences(f, x, step=1e-6):
+    out = np.zeros_like(x)
+    for k in range(x.size):
+        ahead, behind = x.copy(), x.copy()
+        ahead[k] += step
+        behind[k] -= step
+        out[k] = (f(ahead) - f(behind)) / (2 * step)
+    return out
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_gradient(f):
+    x = X.copy()
+    value, gradient = ad.value_and_grad(f)(x)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-12)
+    np.testing.assert_allclose(gradient, differences(f, X), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_second_derivative(f):
+    w = np.array([0.3, -0.8, 0.5])
+    gradient = ad.grad(f)
+
+    def slope(x):
+        return np.sum(gradient(x) * w)
+
+    def compiled(x):
+        return np.sum(ad.grad(f)(x) * w)
+
+    want = differences(slope, X)
+    np.testing.assert_allclose(ad.grad(compiled)(X), want, rtol=1e-4, atol=1e-5 * max(1.0, np.max(np.abs(want))))
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_inside_control_flow(f):
+    def g(x):
+        total = 0.0
+        y = x.copy()
+        for k in range(2):
+            y[k] = y[k] * 1.01
+            if total < 1e9:
+                total += (k + 1) * f(y)
+            else:
+                total -= 1.0
+        return total * x[0]
+
+    np.testing.assert_allclose(ad.grad(g)(X), differences(g, X), rtol=1e-5, atol=1e-6)
