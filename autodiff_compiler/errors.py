@@ -113,6 +113,10 @@ class IndexRangeError(AutodiffError, IndexError):
     """An item that the sequence does not have."""
 
 
+class InvalidValueError(AutodiffError, ValueError):
+    """What Python calls a ValueError."""
+
+
 class MissingAttributeError(AutodiffError, AttributeError):
     """An attribute that the object does not have."""
 

@@ -272,7 +272,9 @@ def check(cond: Any, message: Any = None) -> None:
         raise AssertionError(*(() if message is None else (message,)))
 
 
-def raise_(error: Any) -> None:
+def raise_(error: Any, *cause: Any) -> None:
+    if cause:
+        raise error from cause[0]
     raise error
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.in_context import check_program
+import autodiff_compiler as ad
+from tests.in_context import X, check_program
 
 CASES: list[Any] = []
 
@@ -311,6 +312,337 @@ def assert_caught(x):
         return x[2] ** 2
 
 
+@case()
+def assert_msg(x):
+    assert x[0] > 0, f"bad {x[0]}"
+    assert isinstance(x, np.ndarray)
+    return x[0] ** 2
+
+
+@case()
+def raise_from(x):
+    try:
+        try:
+            raise KeyError("a") from ValueError("b")
+        except KeyError as e:
+            raise RuntimeError(f"{x[0]:.1f}") from e
+    except RuntimeError as e:
+        return x[1] ** 2 * len(str(e))
+
+
+class MyErr_custom_exception(ValueError):
+    def __init__(self, a, b):
+        super().__init__(a)
+        self.b = b
+
+
+@case(2)
+def custom_exception(x, n):
+    try:
+        if n > 1:
+            raise MyErr_custom_exception("q", n)
+        y = x[0]
+    except MyErr_custom_exception as e:
+        y = x[1] * e.b
+    return y * y
+
+
+@case(2)
+def raise_instance(x, n):
+    err = ValueError("no")
+    try:
+        if n > 1:
+            raise err
+        y = x[0]
+    except ValueError:
+        y = x[1]
+    return y * y
+
+
+ERRS_exception_hierarchy_in_tuple_var = (KeyError, IndexError)
+
+
+@case(12)
+def exception_hierarchy_in_tuple_var(x, n):
+    try:
+        y = x[n]
+    except ERRS_exception_hierarchy_in_tuple_var:
+        y = x[1]
+    return y * y
+
+
+@case(3)
+def continue_in_finally_loops_nested(x, n):
+    s = 0.0
+    for i in range(n):
+        for j in range(2):
+            try:
+                if j == 1:
+                    break
+                if i == 1:
+                    continue
+                s += x[i] ** 2
+            finally:
+                s *= 1.1
+        else:
+            s += x[0]
+    return s
+
+
+@case(3)
+def try_in_while_with_retry(x, n):
+    jitter = 0.0
+    A = np.outer(x, x) - np.eye(3)
+    while True:
+        try:
+            L = np.linalg.cholesky(A + jitter * np.eye(3))
+            break
+        except np.linalg.LinAlgError:
+            jitter = max(jitter * 10, 0.1)
+    return np.sum(L * L * L) + jitter
+
+
+@case("3.5")
+def float_parse(x, s):
+    try:
+        v = float(s)
+    except (TypeError, ValueError):
+        v = 2.0
+    return np.sum(x**v)
+
+
+@case(3)
+def attribute_error(x, o):
+    try:
+        k = o.missing
+    except AttributeError:
+        k = 3
+    return np.sum(x**k)
+
+
+@case()
+def type_error(x):
+    try:
+        n = len(x[0])
+    except TypeError:
+        n = 1
+    return np.sum(x) * n + x[0] ** 2
+
+
+@case(3)
+def name_error(x, n):
+    try:
+        if n > 5:
+            y = x[0]
+        z = y
+    except UnboundLocalError:
+        z = x[1] ** 2
+    return z
+
+
+@case()
+def stop_iteration(x):
+    it = iter([x[0], x[1]])
+    s = 0.0
+    while True:
+        try:
+            s += next(it) ** 2
+        except StopIteration:
+            break
+    return s
+
+
+@case()
+def shape_mismatch(x):
+    w = np.ones(4)
+    try:
+        return np.sum(x * w)
+    except ValueError:
+        return np.sum(x * x)
+
+
+@case(np.ones((4, 2)))
+def matmul_shape(x, w):
+    try:
+        return np.sum(x @ w)
+    except ValueError:
+        return np.sum(x * x)
+
+
+@case()
+def unpack_error(x):
+    try:
+        a, b = x
+    except ValueError:
+        a, b, _ = x
+    return a * b
+
+
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
+
+
+class Failure(ValueError):
+    pass
+
+
+def raises_with_values(x, n):
+    if n > 0:
+        raise Failure(f"{n} at {x[0]:.2f}", n)
+    return x[0]
+
+
+def raises_always(x, n):
+    raise Failure("always") from KeyError(n)
+
+
+def raises_in_the_handler(x, n):
+    try:
+        return x[n + 7]
+    except IndexError:
+        raise Failure("none") from None
+
+
+def is_not_caught(x, n):
+    try:
+        y = x[n + 7]
+    except KeyError:
+        y = x[0]
+    return y
+
+
+def is_raised_again(x, n):
+    try:
+        y = x[n + 7]
+    except IndexError:
+        x = x * 2
+        raise
+    return y
+
+
+def has_no_such_key(x, n):
+    d = {"a": x[0]}
+    return x[0] * d["a"] if n < 1 else x[0] * d["b"]
+
+
+def unpacks_too_few(x, n):
+    if n > 0:
+        a, b = [x[0], x[1], x[2]]
+        return a * b
+    return x[0]
+
+
+def is_caught_by_another_handler_only(x, n):
+    try:
+        try:
+            raise KeyError(n)
+        finally:
+            x = x * 2
+    except (ValueError, TypeError):
+        return x[0]
+
+
+RAISING = [
+    raises_with_values, raises_always, raises_in_the_handler, is_not_caught, is_raised_again, has_no_such_key,
+    unpacks_too_few, is_caught_by_another_handler_only,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", RAISING)
+def test_the_gradient_raises_what_the_function_raises(f: Any) -> None:
+    for g in (ad.grad(f), ad.value_and_grad(f), ad.grad(lambda x, n: np.sum(ad.grad(f)(x, n)))):
+        with pytest.raises(Exception) as expected:
+            f(X.copy(), 1)
+        with pytest.raises(type(expected.value)) as caught:
+            g(X.copy(), 1)
+        if not isinstance(caught.value, ad.AutodiffError):
+            assert type(caught.value) is type(expected.value)
+            assert caught.value.args == expected.value.args
+            assert repr(caught.value.__cause__) == repr(expected.value.__cause__)
+
+
+def changes_a_name(x):
+    total = 0.0
+    try:
+        for k in range(5):
+            total = total + x[k]
+    except IndexError:
+        return total
+    return 0.0
+
+
+def changes_an_array_on_a_path_that_raises(x):
+    a = x * 1.0
+    try:
+        if x[0] > 0:
+            a[0] = 5.0
+            raise ValueError
+    except ValueError:
+        pass
+    return np.sum(a)
+
+
+def changes_a_list(x):
+    xs = [x[0]]
+    try:
+        xs.append(x[1])
+        xs.append(x[9])
+    except IndexError:
+        pass
+    return sum(xs)
+
+
+def changes_and_changes_back(x):
+    k = 0
+    try:
+        k = 1
+        y = x[7]
+        k = 0
+    except IndexError:
+        y = x[k]
+    return y
+
+
+def changes_by_a_closure(x):
+    t = x[0]
+
+    def double():
+        nonlocal t
+        t = t * 2
+
+    try:
+        double()
+        x[9]
+    except IndexError:
+        pass
+    return t
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        changes_a_name,
+        changes_an_array_on_a_path_that_raises,
+        changes_a_list,
+        changes_and_changes_back,
+        changes_by_a_closure,
+    ],
+)
+def test_what_the_body_left_half_done_is_not_read(f: Any) -> None:
+    with pytest.raises(ad.AutodiffError, match=r"may or may not have been changed by the body of the `try`"):
+        ad.grad(f)(X)
+
+
+def test_what_an_exception_carries_has_no_derivative() -> None:
+    def f(x, n):
+        try:
+            if n > 1:
+                raise Failure(x[0] * 3)
+            y = x[0]
+        except Failure as e:
+            y = x[1] * e.args[0]
+        return y
+
+    with pytest.raises(ad.AutodiffError):
+        ad.grad(f)(X, 2)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
 from ..frontend.avals import Closure, DictRef, Entries, Items, ListRef, Obj, Ref, Seq
+from ..frontend.core import Unreachable
 from ..ir.core import FUNC, Function, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
 from . import pipeline
@@ -38,9 +39,11 @@ def lower_call(
             old = args[where] if not isinstance(where, str) else kwargs[where]
             holder[where] = _replaced(interp, old, region, actual, what)
             places.append(old)
-        result = interp.call(callee, new_args, new_kwargs, node)
         leaves: list[Any] = []
-        tree = interp.result_tree(result, leaves)
+        try:
+            tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
+        except Unreachable:
+            tree, leaves = ("leaf", 0), [0.0]  # it always raises, and so does its gradient
     interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
     interp.builder.loc = loc

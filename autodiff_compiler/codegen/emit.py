@@ -337,7 +337,7 @@ class Emitter:
             message = "" if op.args[1:] in ((), (None,)) else f", {show(op.args[1])}"
             self.line(f"assert {show(op.args[0])}{message}")
         elif op.prim is opset.RAISE:
-            self.line(f"raise {show(op.args[0])}")
+            self.line("raise " + " from ".join(map(show, op.args)))
         elif op.prim.nout == 0 or not op.results:
             self.line(self.printer.expression(op)[0])
         else:

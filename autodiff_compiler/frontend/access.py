@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, MissingAttributeError
+from ..errors import ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import (
     DIM,
@@ -138,7 +138,7 @@ class Access(Objects):
         if t is not None and t.kind == "py" and t.dtype is not None:
             cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
             if not hasattr(cls, name):
-                self.fail(f"{cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
+                self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
     def array_attribute(self, av: Any, name: str, node: Any) -> Any:
         """The attributes of arrays and numbers that are not methods."""
@@ -406,7 +406,10 @@ class Access(Objects):
                 return found
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
-        self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
+        found = self.class_of(av, node)
+        if found is None or hasattr(found, "__len__"):
+            self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
+        self.raises(TypeError, f"object of type {found.__name__!r} has no len()", node)
 
 
 def _is_int_operand(x: Any) -> bool:

@@ -96,7 +96,7 @@ class BuiltinCalls(Iterators):
         if len(values) == 1:
             return RangeOf(0, values[0], 1)
         if len(values) == 3 and values[2] == 0 and is_static_int(values[2]):
-            self.fail("range() arg 3 must not be zero", node, "", ArgumentError)
+            self.raises(ValueError, "range() arg 3 must not be zero", node)
         return RangeOf(values[0], values[1], values[2] if len(values) == 3 else 1)
 
     def integer(self, av: Any, node: Any) -> Any:

@@ -277,18 +277,18 @@ class Calls(Construct):
         if spec.vararg is not None:
             bound[spec.vararg.arg] = Seq(tuple(extra))
         elif extra:
-            self.fail(
-                f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node, "", ArgumentError
+            self.raises(
+                TypeError, f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node
             )
         for k, p in enumerate(params):
             if k >= positional_only and p in kwargs:
                 if p in bound:
-                    self.fail(f"{name}() got multiple values for argument {p!r}", node, "", ArgumentError)
+                    self.raises(TypeError, f"{name}() got multiple values for argument {p!r}", node)
                 bound[p] = kwargs.pop(p)
             elif p not in bound:
                 number = k - (len(params) - n_defaults)
                 if number < 0:
-                    self.fail(f"{name}() missing a required argument: {p!r}", node, "", ArgumentError)
+                    self.raises(TypeError, f"{name}() missing a required argument: {p!r}", node)
                 bound[p] = default(p, number)
         for a in spec.kwonlyargs:
             if a.arg in kwargs:
@@ -296,11 +296,11 @@ class Calls(Construct):
             elif a.arg in kw_defaults:
                 bound[a.arg] = default(a.arg, None)
             else:
-                self.fail(f"{name}() missing a required keyword argument: {a.arg!r}", node, "", ArgumentError)
+                self.raises(TypeError, f"{name}() missing a required keyword argument: {a.arg!r}", node)
         if spec.kwarg is not None:
             bound[spec.kwarg.arg] = self.new_dict(kwargs)
         elif kwargs:
-            self.fail(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}", node, "", ArgumentError)
+            self.raises(TypeError, f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}", node)
         return bound
 
     def activate(

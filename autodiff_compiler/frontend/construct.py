@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import ArgumentError, MissingAttributeError
+from ..errors import ArgumentError
 from ..ir.opset import exception
 from .avals import (
     MISSING,
@@ -62,7 +62,8 @@ class Construct(Recursions):
         if cls is collections.OrderedDict:
             return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
         if issubclass(cls, BaseException):
-            return self.emit(node, exception(cls), *[self.plain(a, node) for a in args])
+            keywords = {k: self.plain(v, node) for k, v in kwargs.items()}
+            return self.emit(node, exception(cls), *[self.plain(a, node) for a in args], **keywords)
         if issubclass(cls, enum.Enum):
             if len(args) == 1 and is_constant(args[0]) and not kwargs:
                 try:
@@ -106,7 +107,7 @@ class Construct(Recursions):
             path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
             self.call(self.outside(init, path, node), [made, *args], kwargs, node)
         elif (args or kwargs) and not isinstance(new, types.FunctionType):
-            self.fail(f"{cls.__name__}() takes no arguments", node, "", ArgumentError)
+            self.raises(TypeError, f"{cls.__name__}() takes no arguments", node)
         return made
 
     def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
@@ -117,17 +118,17 @@ class Construct(Recursions):
     def construct_named_tuple(self, cls: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Seq:
         values = dict(zip(cls._fields, args))
         if set(values) & set(kwargs):
-            self.fail(f"{cls.__name__}() got multiple values for an argument", node, "", ArgumentError)
+            self.raises(TypeError, f"{cls.__name__}() got multiple values for an argument", node)
         values.update(kwargs)
         for name in cls._fields:
             if name not in values:
                 if name not in cls._field_defaults:
-                    self.fail(f"{cls.__name__}() is missing {name!r}", node, "", ArgumentError)
+                    self.raises(TypeError, f"{cls.__name__}() is missing {name!r}", node)
                 values[name] = self.outside(
                     cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
                 )
         if set(values) != set(cls._fields) or len(args) > len(cls._fields):
-            self.fail(f"{cls.__name__}() got arguments that it does not have", node, "", ArgumentError)
+            self.raises(TypeError, f"{cls.__name__}() got arguments that it does not have", node)
         return Seq(tuple([values[n] for n in cls._fields]), cls)
 
     # --- dataclasses ----------------------------------------------------------------------------------------------
@@ -139,10 +140,10 @@ class Construct(Recursions):
         fields = [f for f in table.values() if f._field_type.name != "_FIELD_CLASSVAR"]
         positional = [f.name for f in fields if f.init and not f.kw_only]
         if len(args) > len(positional):
-            self.fail(f"{name}() got arguments that it does not have", node, "", ArgumentError)
+            self.raises(TypeError, f"{name}() got arguments that it does not have", node)
         values = dict(zip(positional, args))
         if set(values) & set(kwargs) or set(kwargs) - {f.name for f in fields if f.init}:
-            self.fail(f"{name}() got arguments that it does not have", node, "", ArgumentError)
+            self.raises(TypeError, f"{name}() got arguments that it does not have", node)
         values.update(kwargs)
         entries: dict[str, Any] = {}
         initial: list[Any] = []
@@ -157,7 +158,7 @@ class Construct(Recursions):
                     self.outside(f.default_factory, (*path, ("attr", "default_factory")), node), [], {}, node
                 )
             elif f.init:
-                self.fail(f"{name}() is missing {f.name!r}", node, "", ArgumentError)
+                self.raises(TypeError, f"{name}() is missing {f.name!r}", node)
             else:
                 continue
             if f._field_type.name == "_FIELD_INITVAR":
@@ -362,14 +363,15 @@ class Construct(Recursions):
             setter = class_lookup(cls, "__setattr__")
             if isinstance(setter, types.FunctionType):
                 if is_generated(setter):
-                    self.fail(f"cannot assign to field {name!r} of the frozen {cls.__name__}", node,
-                              "use dataclasses.replace", ArgumentError)  # fmt: skip
+                    message = f"cannot assign to field {name!r}"
+                    text = f"{message} of the frozen {cls.__name__}"
+                    self.raises(dataclasses.FrozenInstanceError, message, node, text, "use dataclasses.replace")
                 self.call(self.type_attribute(base, "__setattr__"), [base, name, av], {}, node)
                 return
             raw = class_lookup(cls, name)
             if isinstance(raw, property):
                 if raw.fset is None:
-                    self.fail(f"property {name!r} has no setter", node, "", ArgumentError)
+                    self.raises(AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter", node)
                 path = (*self.class_path(base), ("member", name), ("attr", "fset"))
                 self.call(self.outside(raw.fset, path, node), [base, av], {}, node)
                 return
@@ -389,7 +391,7 @@ class Construct(Recursions):
 
     def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
         if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
-            self.fail(f"{av.cls.__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
+            self.raises(AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
         content = self.checked(av.cell, node, "object")
         entries = dict(zip(content.keys, content.items))
         entries[name] = value

@@ -6,7 +6,7 @@ import collections
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import ArgumentError, MissingAttributeError
 from ..ir.opset import LIST_DROP, LIST_GET, SLICE_BOUND, opaque
@@ -135,7 +135,12 @@ class Containers(Calls):
                 return k
         if name == "count":
             return total
-        self.fail(f"list.{name}(x): x not in list", node, "", ArgumentError)
+        self.raises(ValueError, f"list.{name}(x): x not in list", node)
+
+    def no_method(self, cls: type, name: str, node: Any) -> NoReturn:
+        if hasattr(cls, name):
+            self.fail(f"{cls.__name__}.{name}() is not supported", node)
+        self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
     def arguments(self, args: list[Any], low: int, high: int, name: str, node: Any) -> None:
         if not low <= len(args) <= high:
@@ -264,7 +269,7 @@ class Containers(Calls):
             del items[found]
             self.mutate(av.cell, Items(tuple(items)), node)
             return None
-        self.fail(f"'list' object has no attribute {name!r}", node, "", MissingAttributeError)
+        self.no_method(list, name, node)
 
     def list_pop(self, av: ListRef, k: Any, node: Any) -> Any:
         content = self.checked(av.cell, node, "list")
@@ -378,7 +383,7 @@ class Containers(Calls):
             return found
         if name == "popitem":
             if not entries:
-                self.fail("popitem(): dictionary is empty", node, "", MissingAttributeError)
+                self.raises(KeyError, "popitem(): dictionary is empty", node)
             key, value = entries.popitem()
             self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
             return Seq((self.key_av(key), self.use(value, f"the entry {key!r}", node)))
@@ -394,7 +399,7 @@ class Containers(Calls):
             return None
         if name == "fromkeys":
             return self.from_keys(args, node)
-        self.fail(f"'dict' object has no attribute {name!r}", node, "", MissingAttributeError)
+        self.no_method(dict, name, node)
 
     def from_keys(self, args: list[Any], node: Any) -> DictRef:
         self.arguments(args, 1, 2, "fromkeys", node)
@@ -448,7 +453,7 @@ class Containers(Calls):
                 members = _SET_OPERATORS[name](members, self.set_of(other, node))
             return self.new_set(members, av.cls)
         if av.cls is frozenset:
-            self.fail(f"'frozenset' object has no attribute {name!r}", node, "", MissingAttributeError)
+            self.no_method(frozenset, name, node)
         stem = name.removesuffix("_update")
         if name == "update":
             stem = "union"
@@ -460,16 +465,16 @@ class Containers(Calls):
             members = set()
         elif name == "pop":
             if not members:
-                self.fail("pop from an empty set", node, "", MissingAttributeError)
+                self.raises(KeyError, "pop from an empty set", node)
             result = self.key_av(members.pop())
         elif name in ("add", "discard", "remove"):
             self.arguments(args, 1, 1, name, node)
             key = self.static_key(args[0], node)
             if name == "remove" and key not in members:
-                self.fail(f"the set has no member {key!r}", node, "", MissingAttributeError)
+                self.raises(KeyError, key, node, f"the set has no member {key!r}")
             members.add(key) if name == "add" else members.discard(key)
         else:
-            self.fail(f"'set' object has no attribute {name!r}", node, "", MissingAttributeError)
+            self.no_method(set, name, node)
         self.replace_set(av, members, node)
         return result
 
@@ -583,7 +588,7 @@ class Containers(Calls):
             return self.new_collection(collections.deque, items=self.as_list(inner, node), maxlen=most)
         if name in ("pop", "clear", "reverse", "index", "count", "remove", "insert"):
             return self.list_method(inner, name, args, kwargs, node)
-        self.fail(f"'collections.deque' object has no attribute {name!r}", node, "", MissingAttributeError)
+        self.no_method(collections.deque, name, node)
 
     def trim(self, inner: ListRef, most: Any, left: bool, node: Any) -> None:
         """Drop what a deque has no room for."""

@@ -18,6 +18,7 @@ from ..errors import (
     ArgumentError,
     AutodiffError,
     IndexRangeError,
+    InvalidValueError,
     MissingAttributeError,
     MissingKeyError,
     MissingNameError,
@@ -65,6 +66,9 @@ LOCATED: dict[type, type[AutodiffError]] = {
     KeyError: MissingKeyError,
     IndexError: IndexRangeError,
     AttributeError: MissingAttributeError,
+    NameError: MissingNameError,
+    UnboundLocalError: UnboundNameError,
+    ValueError: InvalidValueError,
 }
 AFTER_TRY = "bind it anew in the handler, or change it after the `try` or in its `else`"
 NORMAL, BREAK, CONTINUE, RETURN, DONE, DEAD = 0, 1, 2, 3, 4, 9
@@ -162,6 +166,9 @@ class Core:
     def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
 
+    def class_of(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
     def assign(self, target: ast.expr, av: Any, node: Any) -> None:
         raise NotImplementedError
 
@@ -208,10 +215,10 @@ class Core:
     def raises(self, error: type[Exception], arg: Any, node: Any, message: str = "", remedy: str = "") -> NoReturn:
         """What Python raises here, ``error(arg)``: when the program runs, if it gets here. Where it surely does, it is
         an error now."""
-        located = LOCATED.get(error)
+        located = next((LOCATED[c] for c in error.__mro__ if c in LOCATED), None)
         if located is not None and self.builder.region is self.top:
             self.fail(message or str(arg), node, remedy, located)
-        made = self.emit(node, exception(error), arg)
+        made = self.emit(node, exception(error), *([] if arg is None else [arg]))
         self.emit(node, RAISE, made)
         raise Unreachable
 
@@ -502,7 +509,7 @@ class Core:
         if frame is not None:
             av = self.state.envs[frame.env].get(name, MISSING)
             if av is MISSING:
-                self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
+                self.unbound(name, node)
             if name[0] == "$" and not getattr(node, "_keep", False):
                 self.state.envs[frame.env].pop(name)  # the one use of a temporary
             elif type(av) is Maybe:
@@ -525,7 +532,12 @@ class Core:
         if hasattr(builtins, name):
             self.inputs.guard((("global", owner, name),), "absent", name)
             return Obj(getattr(builtins, name), None)
-        self.fail(f"name {name!r} is not defined", node, "", MissingNameError)
+        self.inputs.guard((("global", owner, name),), "absent", name)
+        self.raises(NameError, f"name {name!r} is not defined", node)
+
+    def unbound(self, name: str, node: Any) -> NoReturn:
+        message = f"cannot access local variable {name!r} where it is not associated with a value"
+        self.raises(UnboundLocalError, message, node, f"{name!r} is read before anything is bound to it")
 
     def outside(self, obj: Any, path: Any, node: Any) -> Any:
         """The abstract value of something that the lowered code finds outside of it."""
@@ -536,7 +548,7 @@ class Core:
         if type(av) is Maybe:
             flag, inner = av.flag, av.av
             if flag is False:
-                self.fail(f"{name!r} is read before anything is bound to it", node, "", UnboundNameError)
+                self.unbound(name, node)
             message = f"cannot access local variable {name!r} where it is not associated with a value"
             self.raise_unless(flag, UnboundLocalError, message, node)
             if type(inner) is Conflict:

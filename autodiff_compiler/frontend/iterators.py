@@ -162,7 +162,7 @@ class Iterators(Containers):
         if len(args) > 1:
             return self.branch(left, take, lambda: args[1], node)
         if left is False:
-            self.fail("next() of an iterator that is used up", node, "give next() a default", ArgumentError)
+            self.raises(StopIteration, None, node)
         self.raise_unless(left, StopIteration, "", node)
         return take()
 
@@ -544,7 +544,7 @@ class Iterators(Containers):
             if not items:
                 if "default" in kwargs:
                     return kwargs["default"]
-                self.fail(f"{name}() arg is an empty sequence", node, "", ArgumentError)
+                self.raises(ValueError, f"{name}() arg is an empty sequence", node)
             args = items
         elif "default" in kwargs:
             self.fail(f"{name}() with a default and several arguments", node, "", ArgumentError)

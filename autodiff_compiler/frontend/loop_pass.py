@@ -28,7 +28,7 @@ from .avals import (
     same_form,
     with_parts,
 )
-from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
+from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
 from .loop_head import Again, LoopHead
 from .state import State, unless_returned
 
@@ -54,11 +54,14 @@ class LoopPass(LoopHead):
             interp.state = start
             before = {env: dict(names) for env, names in start.envs.items()}
             heap_before = dict(start.heap)
-            if test is not None:
-                code = self.while_body(stmt, test, body)
-            else:
-                head_fn(index)
-                code = interp.lower_block(body, True)
+            try:
+                if test is not None:
+                    code = self.while_body(stmt, test, body)
+                else:
+                    head_fn(index)
+                    code = interp.lower_block(body, True)
+            except Unreachable:
+                code = DEAD
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
             self.code = code if type(code) is Value and RETURN in interp.possible(code) else None
             end = interp.state

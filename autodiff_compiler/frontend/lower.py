@@ -184,7 +184,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
             result = interp.call(callee, positional, keywords, frame.node)
             out = interp.result_tree(result, leaves)
         except Unreachable:
-            out = ("static", None)
+            out, leaves = ("leaf", 0), [0.0]  # it always raises, and so does what is made of it
         except RecursionError:
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
             raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None

@@ -54,10 +54,10 @@ class Objects(Core):
 
     def no_attribute(self, av: Any, name: str, node: Any) -> Any:
         if type(av) is Obj and isinstance(av.obj, type):
-            self.fail(f"type object {av.obj.__name__!r} has no attribute {name!r}", node, "", MissingAttributeError)
+            self.raises(AttributeError, f"type object {av.obj.__name__!r} has no attribute {name!r}", node)
         if type(av) is Obj and isinstance(av.obj, types.ModuleType):
-            self.fail(f"module {av.obj.__name__!r} has no attribute {name!r}", node, "", MissingAttributeError)
-        self.fail(f"{self.cls_of(av).__name__!r} object has no attribute {name!r}", node, "", MissingAttributeError)
+            self.raises(AttributeError, f"module {av.obj.__name__!r} has no attribute {name!r}", node)
+        self.raises(AttributeError, f"{self.cls_of(av).__name__!r} object has no attribute {name!r}", node)
 
     def find_attribute(self, av: Any, name: str, node: Any) -> Any:
         """``av.name``, or `MISSING`: what is missing is guarded as well."""
@@ -265,7 +265,7 @@ class Objects(Core):
                 return self.member(av.self, raw, member, name, node)
             if base is not object:
                 self.inputs.guard(path, "lacks", name)
-        self.fail(f"'super' object has no attribute {name!r}", node, "", MissingAttributeError)
+        self.raises(AttributeError, f"'super' object has no attribute {name!r}", node)
 
     # --- methods that syntax asks for -----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import AliasError, ArgumentError
-from ..ir.core import Value, type_of
+from ..ir.core import CALL, Value, type_of
 from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, exception
 from .avals import (
     DictRef,
@@ -61,14 +61,14 @@ class Statements(Splitting):
                 try:
                     stmts, k = [*expand(stmt), *stmts[k:]], 0
                 except Unreachable:
-                    return DEAD
+                    return self.dead_end(stmt)
                 continue
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 try:
                     cond = self.condition(stmt.test)
                 except Unreachable:
-                    return DEAD
+                    return self.dead_end(stmt)
                 code, done = self.lower_if(stmt, cond, rest, tail)
                 if done:
                     return code
@@ -78,7 +78,7 @@ class Statements(Splitting):
                 try:
                     code = method(stmt)
                 except Unreachable:
-                    return DEAD
+                    return self.dead_end(stmt)
                 if code is CONTINUE and tail and not rest:
                     code = NORMAL
             if code == NORMAL and isinstance(code, int):
@@ -87,6 +87,15 @@ class Statements(Splitting):
                 return code
             return self.guard_rest(code, rest, tail)
         return NORMAL
+
+    def dead_end(self, stmt: Any) -> int:
+        """Nothing after this runs, because of what has just been lowered."""
+        ops = self.builder.region.ops
+        if self.recursions:
+            return DEAD  # what a recursive call returns may not be known yet, and all of it is lowered again
+        if not ops or not (ops[-1].regions or ops[-1].prim in (RAISE, ASSERT, CALL)):
+            self.fail("this raises an exception where it cannot be followed", stmt, "write it in simpler steps")
+        return DEAD
 
     def unsupported(self, stmt: ast.stmt) -> NoReturn:
         what = {
@@ -248,18 +257,21 @@ class Statements(Splitting):
                 self.raises(RuntimeError, "No active exception to reraise", stmt)
             self.emit(stmt, RAISE, self.handling[-1])
             return DEAD
-        node = stmt.exc
-        args: list[Any] = []
-        fn_node: ast.expr = node
-        if isinstance(node, ast.Call) and not node.keywords:
-            fn_node = node.func
-            args = [self.plain(x, node) for x in self.ev_many(node.args)]
-        fn = self.ev(fn_node)
-        if type(fn) is not Obj or not (isinstance(fn.obj, type) and issubclass(fn.obj, BaseException)):
-            self.fail("raise of something that is not an exception class or a call of one", stmt)
-        error = self.emit(stmt, exception(fn.obj), *args)
-        self.emit(stmt, RAISE, error)
+        error = self.exception_of(stmt.exc)
+        cause = [] if stmt.cause is None else [self.exception_of(stmt.cause)]
+        self.emit(stmt, RAISE, error, *cause)
         return DEAD
+
+    def exception_of(self, node: ast.expr) -> Any:
+        av = self.ev(node)
+        if type(av) is Obj and isinstance(av.obj, type) and issubclass(av.obj, BaseException):
+            self.pinned(av)
+            return self.emit(node, exception(av.obj))
+        if av is None or type(av) is Value and av.type.kind in ("object", "any"):
+            return av
+        if type(av) is Obj and isinstance(av.obj, BaseException):
+            return self.pinned(av)
+        self.fail("raise of something that is not an exception class or a call of one", node)
 
     def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
         fn: Any = self.make_closure(stmt)
@@ -342,15 +354,15 @@ class Statements(Splitting):
         items = self.unpacked(av, n if star is None else None, node)
         if star is None:
             if len(items) != n:
-                self.fail(f"cannot unpack {len(items)} values into {n} names", node, "", ArgumentError)
+                few = f"not enough values to unpack (expected {n}, got {len(items)})"
+                many = f"too many values to unpack (expected {n})"
+                self.raises(ValueError, few if len(items) < n else many, node)
             for t, item in zip(target.elts, items):
                 self.assign(t, self.use(item, "the item", node), node)
             return
         after = n - star - 1
         if len(items) < n - 1:
-            self.fail(
-                f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node, "", ArgumentError
-            )
+            self.raises(ValueError, f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node)
         for t, item in zip(target.elts[:star], items[:star]):
             self.assign(t, item, node)
         starred = target.elts[star]

@@ -405,7 +405,7 @@ ERRSTATE = define("np.errstate", np.errstate, "", infer=lambda b, a, k: OBJECT, 
 
 PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (), effects=True)
 ASSERT = define("assert", runtime.check, "cond, message", nout=0, infer=lambda b, a, k: (), effects=True)
-RAISE = define("raise", runtime.raise_, "error", nout=0, infer=lambda b, a, k: (), effects=True)
+RAISE = define("raise", runtime.raise_, "error, *cause", nout=0, infer=lambda b, a, k: (), effects=True)
 FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJECT)
 TUPLE = define(
     "tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe"
