@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from benchmarks.kernels.kernel import Kernel
 
-FIELDS = ["linear_algebra"]
+FIELDS = ["linear_algebra", "stencils", "dynamics", "sequences", "networks", "statistics", "signals"]
 
 
 def all_kernels() -> Iterator[Kernel]:

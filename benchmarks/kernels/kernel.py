@@ -29,6 +29,7 @@ class Kernel:
     small: tuple[int, ...]
     other: tuple[int, ...]
     large: tuple[int, ...]
+    refused: str = ""  # part of the error that the compiler gives, where it does not take the kernel yet
 
     @property
     def name(self) -> str:
