@@ -55,7 +55,7 @@ def _copy(b: Builder, a: Any) -> Ty:
 
 def _astype(b: Builder, x: Any, dtype: Any, /) -> Ty:
     t = type_of(x)
-    if t.kind not in ("array", "generic"):
+    if t.kind not in ("array", "generic", "any"):
         return ANY
     return Ty(t.kind, dtype_of(dtype, None), t.dims)
 

@@ -267,6 +267,10 @@ class Analysis:
             shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
             return shared, shared
         self.made[own] = op
+        if v.type.kind == "list":
+            items = ("items", v)
+            self.made[items] = op
+            return frozenset([own]), frozenset([items])
         return frozenset([own]), none
 
     def _families(self) -> dict[Root, frozenset[Root]]:
@@ -352,6 +356,9 @@ class Analysis:
             if not self.owned(root, op):
                 self._copy_dest(op, dest, site)
                 return
+            if root[0] == "items" and not self._taken_out(dest, root) and self._still_listed(root, op, site):
+                self._copy_dest(op, dest, site)
+                return
             for v in self.sharing[root]:
                 if self.defined_at(v) < made_at:
                     continue  # it holds the buffer of an earlier trip, if any
@@ -376,7 +383,7 @@ class Analysis:
                         if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
                             if self._after_capture(user, op, root):
                                 captures.append((user, v))
-        if captures and _from_list(dest):
+        if captures and _read_from_list(dest) is not None:
             # A copy put into the list would come out of it again.
             self._copy_dest(op, dest, site)
             return
@@ -384,6 +391,36 @@ class Analysis:
             self._plan(("view", view), "_insert_view_copy", view)
         for user, v in captures:
             self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+
+    def _still_listed(self, root: Root, op: Op, site: Any) -> bool:
+        """A list that may hold the item is read after the store."""
+        return any(
+            content and self._reads_after(held, user, op, site)
+            for held, inner in self.inner.items()
+            if root in inner and held.type.kind == "list"
+            for user, content in self.uses.get(held, ())
+        )
+
+    def _taken_out(self, dest: Value, root: Root) -> bool:
+        """The item leaves its list where it is read, and was in no other."""
+        get = _read_from_list(dest)
+        if get is None or region_of(get.args[0]) is not get.parent:
+            return False
+        held, index = get.args
+        for user, content in self.uses.get(held, ()):
+            if not content or user is get:
+                continue
+            if isinstance(user, Region) or user.args[0] is not held:
+                return False
+            dropped = user.prim is opset.LIST_DROP and type(index) is int and index == -1
+            if not dropped and (user.prim is not opset.LIST_SET or user.args[1] is not index):
+                return False
+        return all(
+            isinstance(user, Region) or user.prim in (IF, LOOP, LIST_GET, *LIST_STORES) or not content
+            for other, inner in self.inner.items()
+            if root in inner and other.type.kind == "list"
+            for user, content in self.uses.get(other, ())
+        )
 
     def _made_at(self, dest: Value) -> int:
         """Where the buffer of `dest` is made, if `dest` is surely the one made last; else -1."""
@@ -557,11 +594,11 @@ class Analysis:
         self.body.exit = tuple(new.results[0] if j == k else x for j, x in enumerate(self.body.exit))
 
 
-def _from_list(v: Value) -> bool:
-    """`v` is, or is part of, an item of a list."""
+def _read_from_list(v: Value) -> Op | None:
+    """The read of the item of a list that `v` is, or is part of."""
     while v.op is not None and (v.op.prim in STORES or v.op.prim is GET or v.op.prim.alias == "view"):
         v = v.op.args[0]
-    return v.op is not None and v.op.prim is LIST_GET
+    return v.op if v.op is not None and v.op.prim is LIST_GET else None
 
 
 def _takes_part(op: Op) -> bool:
