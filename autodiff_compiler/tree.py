@@ -1,23 +1,56 @@
-"""Nested containers: what a function returns, or takes, as a flat list of leaves and a description.
+"""Nested containers and objects: what a function returns, or takes, as a flat list of leaves and a description.
 
 A description is a tree of small tuples, so that it can be compared, hashed where its keys can, and printed:
 
-``("leaf", k)``             leaf number k
-``("static", obj)``         a Python object known at compile time
-``("tuple", items)``        also ``("list", items)``
+``("leaf", k)``                    leaf number k
+``("static", obj)``                a Python object known at compile time
+``("tuple", items)``               also ``("list", items)``
 ``("dict", keys, items)``
-``("make", cls, items)``    ``cls(*items)``: a named tuple or a dataclass
+``("make", cls, items)``           ``cls(*items)``: a named tuple
+``("new", cls, names, items)``     an instance of the class with these attributes, made without ``__init__``
+``("like", k, names, items)``      a copy of the object that is leaf number k, with other values for these attributes
+``("copy", obj, names, items)``    the same for an object known at compile time
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+import enum
+import sys
+import types
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 Tree = tuple[Any, ...]
+
+_HEAP_TYPE = 1 << 9  # the flag of classes that a program makes; some that C extensions make have it too
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The descriptions inside a description.
+
+    >>> children(("tuple", (("leaf", 0), ("leaf", 1))))
+    (('leaf', 0), ('leaf', 1))
+    """
+    return () if tree[0] in ("leaf", "static") else tree[-1]
+
+
+def with_children(tree: Tree, items: Sequence[Tree]) -> Tree:
+    """The same description with others inside."""
+    return tree if tree[0] in ("leaf", "static") else (*tree[:-1], tuple(items))
+
+
+def count_leaves(tree: Tree) -> int:
+    return (tree[0] in ("leaf", "like")) + sum(count_leaves(t) for t in children(tree))
+
+
+def shift(tree: Tree, by: int) -> Tree:
+    """The same description with the numbers of its leaves raised."""
+    if tree[0] == "leaf":
+        return ("leaf", tree[1] + by)
+    out = with_children(tree, [shift(t, by) for t in children(tree)])
+    return (out[0], out[1] + by, *out[2:]) if out[0] == "like" else out
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
@@ -31,23 +64,29 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
         return leaves[tree[1]]
     if kind == "static":
         return tree[1]
+    items = [unflatten(t, leaves) for t in children(tree)]
     if kind == "tuple":
-        return tuple([unflatten(t, leaves) for t in tree[1]])
+        return tuple(items)
     if kind == "list":
-        return [unflatten(t, leaves) for t in tree[1]]
+        return items
     if kind == "dict":
-        return {k: unflatten(t, leaves) for k, t in zip(tree[1], tree[2])}
-    return tree[1](*[unflatten(t, leaves) for t in tree[2]])
+        return dict(zip(tree[1], items))
+    if kind == "make":
+        return tree[1](*items)
+    if kind == "new":
+        return new_object(tree[1], tree[2], items)
+    return copy_with(leaves[tree[1]] if kind == "like" else tree[1], tree[2], items)
 
 
 def flatten(obj: Any) -> tuple[list[Any], Tree]:
-    """The leaves of nested containers, and their description. Numbers and arrays are leaves; None, bools and others
-    static.
+    """The leaves of nested containers and objects, and their description. Numbers and arrays are leaves; None, bools
+    and others static.
 
     >>> flatten({"w": 1.0, "b": [2.0, None]})
     ([1.0, 2.0], ('dict', ('w', 'b'), (('leaf', 0), ('list', (('leaf', 1), ('static', None))))))
     """
     leaves: list[Any] = []
+    outer: list[Any] = []  # the objects around, so that a reference back to one ends
 
     def walk(x: Any) -> Tree:
         if is_leaf(x):
@@ -61,14 +100,117 @@ def flatten(obj: Any) -> tuple[list[Any], Tree]:
             return ("dict", tuple(x), tuple([walk(item) for item in x.values()]))
         if isinstance(x, tuple) and hasattr(type(x), "_fields"):
             return ("make", type(x), tuple([walk(item) for item in x]))
-        if dataclasses.is_dataclass(x) and not isinstance(x, type):
-            fields = [f for f in dataclasses.fields(x) if f.init]
-            return ("make", type(x), tuple([walk(getattr(x, f.name)) for f in fields]))
+        if is_object(x) and not any(x is y for y in outer):
+            outer.append(x)
+            start, names, items = len(leaves), attribute_names(x), []
+            for name in names:
+                items.append(walk(getattr(x, name)))
+            outer.pop()
+            if len(leaves) > start:
+                return ("copy", x, names, tuple(items))
         return ("static", x)
 
     return leaves, walk(obj)
 
 
+def leaves_like(tree: Tree, obj: Any) -> list[Any]:
+    """The leaves of an object at the places where the description has its own, in the order of their numbers; None
+    where there is nothing."""
+    found: dict[int, Any] = {}
+
+    def walk(t: Tree, x: Any) -> None:
+        kind = t[0]
+        if kind == "leaf":
+            found[t[1]] = x
+        elif kind in ("new", "like", "copy"):
+            if kind == "like":
+                found[t[1]] = None
+            for name, item in zip(t[2], t[-1]):
+                if count_leaves(item):
+                    walk(item, getattr(x, name))
+        elif kind == "dict":
+            needed = {key: item for key, item in zip(t[1], t[-1]) if count_leaves(item)}
+            if not isinstance(x, dict) or not set(needed) <= set(x) <= set(t[1]):
+                raise TypeError(f"a dict with the keys {', '.join(map(repr, needed))} is needed")
+            for key, item in needed.items():
+                walk(item, x[key])
+        elif kind != "static":
+            if not isinstance(x, (tuple, list)) or len(x) != len(t[-1]):
+                raise TypeError(f"a {kind if kind != 'make' else t[1].__name__} of {len(t[-1])} is needed")
+            for item, y in zip(t[-1], x):
+                walk(item, y)
+
+    walk(tree, obj)
+    return [found[k] for k in sorted(found)]
+
+
 def is_leaf(x: Any) -> bool:
     """A number or an array (a bool is not one)."""
-    return isinstance(x, (int, float, complex, np.ndarray, np.generic)) and not isinstance(x, (bool, np.bool_))
+    return isinstance(x, (int, float, complex, np.ndarray, np.generic)) and not isinstance(
+        x, (bool, np.bool_, enum.Enum)
+    )
+
+
+# --- objects ----------------------------------------------------------------------------------------------------------
+
+
+def is_object(x: Any) -> bool:
+    """An instance of a user's class, which is taken apart by its attributes."""
+    cls = type(x)
+    if isinstance(x, (type, tuple, list, dict, str, bytes, int, float, complex, BaseException, enum.Enum, np.ndarray)):
+        return False
+    if cls is types.SimpleNamespace:
+        return True
+    return not is_library_class(cls, sys.stdlib_module_names | {"numpy", "scipy", "autodiff_compiler"})
+
+
+def is_library_class(cls: type, modules: Collection[str] = ("numpy", "scipy", "math")) -> bool:
+    """A class of these modules, or one built into the interpreter."""
+    module = cls.__module__.split(".")[0]
+    if cls is types.SimpleNamespace:
+        return False
+    return not cls.__flags__ & _HEAP_TYPE or (module in modules and module != "builtins")
+
+
+def slot_names(cls: type) -> list[str]:
+    """The names of the slots of a class and its bases.
+
+    >>> class Point:
+    ...     __slots__ = ("x", "y")
+    >>> slot_names(Point)
+    ['x', 'y']
+    """
+    found = [n for c in cls.__mro__ for n, raw in c.__dict__.items() if isinstance(raw, types.MemberDescriptorType)]
+    return [n for n in found if n != "__dict__"]
+
+
+def attribute_names(x: Any) -> tuple[str, ...]:
+    """The names of the attributes that an object itself holds."""
+    return (*getattr(x, "__dict__", ()), *[n for n in slot_names(type(x)) if hasattr(x, n)])
+
+
+def new_object(cls: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
+    """An instance of a class with these attributes; nothing of the class is run."""
+    new = cls.__new__(cls) if cls is types.SimpleNamespace else object.__new__(cls)
+    held = getattr(new, "__dict__", None)
+    slots = slot_names(cls)
+    for name, value in zip(names, values):
+        if held is None or name in slots:
+            object.__setattr__(new, name, value)
+        else:
+            held[name] = value
+    return new
+
+
+def copy_with(obj: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
+    """A shallow copy of an object, frozen or not, with other values for these attributes.
+
+    >>> import dataclasses
+    >>> Point = dataclasses.make_dataclass("Point", ["x", "y"], frozen=True)
+    >>> copy_with(Point(1.0, 2.0), ["y"], [5.0])
+    Point(x=1.0, y=5.0)
+    """
+    held = {name: getattr(obj, name) for name in slot_names(type(obj)) if hasattr(obj, name)}
+    held.update(getattr(obj, "__dict__", {}))
+    held.update(zip(names, values))
+    return new_object(type(obj), tuple(held), tuple(held.values()))

@@ -36,7 +36,7 @@ import numpy as np
 import autodiff_compiler as ad
 from autodiff_compiler.api import pipeline
 from autodiff_compiler.api.cache import VARIABLE
-from autodiff_compiler.api.transforms import differentiated, lower_any
+from autodiff_compiler.api.transforms import differentiated, hand_through, lower_any
 from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
@@ -297,13 +297,12 @@ def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bo
     given = program.pack(*fresh(args))
     with refusals("lowering: "):
         lowered = lower_any(program.f, given, {})
-    wrt, tree = differentiated(program.f, lowered, program.gradient.argnums, given, {})
+    wanted, tree = differentiated(program.f, lowered, program.gradient.argnums, given, {})
     _, values = program.gradient._dispatch.bind(given, {})
     leaves = [fetch(item.path, values) for item in lowered.inputs]
     with refusals("unoptimised: "):
-        adjoint = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], optimise=optimise)
-        adjoint.meta["wrt"] = wrt
-        pipeline.finish(adjoint, len(wrt))
+        adjoint = pipeline.adjoint(lowered.function, wanted.wrt, seeds=[1.0], optimise=optimise)
+        hand_through(adjoint, wanted)
         verify(adjoint)
         plain = program.unpack(unflatten(tree, interpret(adjoint, leaves)))
     size = max(1.0, *[float(np.max(np.abs(g), initial=0.0)) for g in got])

@@ -10,10 +10,11 @@ import ast
 from typing import Any
 
 from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
-from ..frontend.avals import Closure, DictRef, Entries, Items, ListRef, Obj, Ref, Seq
+from ..frontend.avals import Closure, DictRef, Entries, Instance, Items, ListRef, Obj, Ref, Seq, is_collection
 from ..frontend.core import Unreachable
 from ..ir.core import FUNC, Function, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
+from ..tree import flatten, is_object
 from . import pipeline
 
 
@@ -37,7 +38,10 @@ def lower_call(
         for where in chosen:
             holder: Any = new_kwargs if isinstance(where, str) else new_args
             old = args[where] if not isinstance(where, str) else kwargs[where]
+            before = len(actual)
             holder[where] = _replaced(interp, old, region, actual, what)
+            if len(actual) == before:
+                raise ArgumentError(f"{what}: the argument holds no floating numbers or arrays", loc)
             places.append(old)
         leaves: list[Any] = []
         try:
@@ -88,9 +92,17 @@ def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], 
     return which
 
 
-def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str) -> Any:
-    """The argument with fresh parameters of the region as its leaves."""
+def _opened(interp: Any, av: Any) -> Any:
+    """An object from outside as one with the same attributes that can have others."""
+    return interp.copied(av, {}, False, None) if type(av) is Obj and is_object(av.obj) else av
+
+
+def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str, inside: bool = False) -> Any:
+    """The argument with fresh parameters of the region as its leaves; what else is `inside` of an object stays."""
+    av = _opened(interp, av)
     kind = type(av)
+    if inside and not _holds_floats(interp, av):
+        return av
     if kind is Ref or kind is Value or isinstance(av, (int, float, complex)):
         value = interp.operand(av)
         t = type_of(value)
@@ -102,26 +114,46 @@ def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str) -
         actual.append(value)
         return interp.fresh(param) if kind is Ref else param
     if kind is Seq:
-        return Seq(tuple(_replaced(interp, x, region, actual, what) for x in av.items), av.cls)
-    content: Any = interp.checked(av.cell, None) if kind in (ListRef, DictRef) else None
-    if type(content) in (Items, Entries):
-        cell = interp.cells.new()
-        items = tuple(_replaced(interp, x, region, actual, what) for x in content.items)
-        interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
-        return kind(cell)
+        return Seq(tuple(_replaced(interp, x, region, actual, what, inside) for x in av.items), av.cls)
+    content: Any = interp.checked(av.cell, None) if kind in (ListRef, DictRef, Instance) else None
+    if type(content) in (Items, Entries) and not is_collection(av):
+        inside = inside or kind is Instance
+        items = tuple(_replaced(interp, x, region, actual, what, inside) for x in content.items)
+        return _container(interp, av, content, items)
     raise ArgumentError(f"{what}: cannot differentiate with respect to this argument here", interp.builder.loc)
 
 
-def _rebuilt(interp: Any, av: Any, exits: list[Any], state: Any) -> Any:
+def _holds_floats(interp: Any, av: Any) -> bool:
+    """Something in it can be differentiated by."""
+    kind = type(av)
+    if kind is Ref or kind is Value or isinstance(av, (int, float, complex)):
+        return not isinstance(av, bool) and type_of(interp.operand(av)).may_be_float
+    if kind is Seq:
+        return any(_holds_floats(interp, x) for x in av.items)
+    if kind in (ListRef, DictRef, Instance) and not is_collection(av):
+        content = interp.checked(av.cell, None)
+        return type(content) in (Items, Entries) and any(_holds_floats(interp, x) for x in content.items)
+    return type(av) is Obj and is_object(av.obj) and bool(flatten(av.obj)[0])
+
+
+def _container(interp: Any, av: Any, content: Any, items: tuple[Any, ...]) -> Any:
+    """A new container like `av` with other items."""
+    cell = interp.cells.new()
+    interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
+    return Instance(av.cls, cell) if type(av) is Instance else type(av)(cell)
+
+
+def _rebuilt(interp: Any, av: Any, exits: list[Any], state: Any, inside: bool = False) -> Any:
+    av = _opened(interp, av)
+    if inside and not _holds_floats(interp, av):
+        return av
     kind = type(av)
     if kind is Seq:
-        return Seq(tuple(_rebuilt(interp, x, exits, state) for x in av.items), av.cls)
-    if kind in (ListRef, DictRef):
+        return Seq(tuple(_rebuilt(interp, x, exits, state, inside) for x in av.items), av.cls)
+    if kind in (ListRef, DictRef, Instance):
         content = interp.checked(av.cell, None)
-        items = tuple(_rebuilt(interp, x, exits, state) for x in content.items)
-        cell = interp.cells.new()
-        interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
-        return kind(cell)
+        inside = inside or kind is Instance
+        return _container(interp, av, content, tuple(_rebuilt(interp, x, exits, state, inside) for x in content.items))
     value = exits.pop(0)
     return interp.fresh(value) if kind is Ref else value
 

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..frontend.inputs import Guard, Input, fetch
+from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
 from ..frontend.lower import Lowered, location_of
 from ..ir.core import Function, Region
-from ..ir.types import Dim, Dims, Ty, array
+from ..ir.types import OBJECT, Dim, Dims, Ty, array
 from ..rules.registry import has_user_rules
+from ..tree import children
 from .cache import DiskCache, default_folder, key_of
 from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name
 
@@ -216,6 +217,8 @@ def _input_row(writer: _Writer, item: Input) -> list[Any]:
     key = item.key
     if key[0] == "number":
         shown: list[Any] = ["number", writer.known(key[1])]
+    elif key[0] == "object":
+        return [writer.path(item.path), item.name, ["object"], item.hidden, [], None]
     else:
         shown = ["array", _plain(key[1]), key[2], list(key[3])]
     dims = item.type.dims
@@ -235,6 +238,8 @@ def _read_input(reader: _Reader, row: list[Any]) -> Input:
     path, name, shown, hidden, lengths, shape = row
     dims = tuple([_dim(d) for d in lengths])
     t: Ty
+    if shown[0] == "object":
+        return Input(reader.path(path), name, OBJECT, OBJECT_KEY, hidden)
     if shown[0] == "number":
         key: tuple[Any, ...] = ("number", reader.objects[shown[1]])
         t = Ty("py", None, dims)
@@ -251,14 +256,17 @@ def _dim(d: Any) -> Any:
 def _tree(tree: Any) -> Any:
     """The structure of a result as JSON; without classes, and with plain constants only."""
     kind = tree[0]
+    items = [_tree(t) for t in children(tree)]
     if kind == "leaf":
         return ["leaf", tree[1]]
     if kind == "static":
         return ["static", _plain(tree[1])]
     if kind == "dict":
-        return ["dict", [_plain(k) for k in tree[1]], [_tree(t) for t in tree[2]]]
+        return ["dict", [_plain(k) for k in tree[1]], items]
+    if kind == "like":
+        return ["like", tree[1], list(tree[2]), items]
     if kind in ("tuple", "list"):
-        return [kind, [_tree(t) for t in tree[1]]]
+        return [kind, items]
     raise NotPortable(kind)
 
 
@@ -268,9 +276,12 @@ def _read_tree(tree: Any) -> Any:
         return ("leaf", tree[1])
     if kind == "static":
         return ("static", _constant(tree[1]))
+    items = tuple([_read_tree(t) for t in tree[-1]])
     if kind == "dict":
-        return ("dict", tuple([_constant(k) for k in tree[1]]), tuple([_read_tree(t) for t in tree[2]]))
-    return (kind, tuple([_read_tree(t) for t in tree[1]]))
+        return ("dict", tuple([_constant(k) for k in tree[1]]), items)
+    if kind == "like":
+        return ("like", tree[1], tuple(tree[2]), items)
+    return (kind, items)
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------

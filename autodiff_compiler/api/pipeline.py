@@ -10,6 +10,7 @@ from ..codegen.emit import Emitted, emit_function
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
+from ..ir.types import OBJECT
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import fuse_branches, simplify
 from ..transforms.vjp import DERIVED, differentiate
@@ -84,7 +85,7 @@ def own_what_the_pullback_reads(fn: Function, results: int) -> None:
     at = 0
     seeds = fn.meta["seed_params"]
     for param in body.params[: len(body.params) - seeds]:
-        if not param.type.is_scalar and (param in read or _lives_on(param, fn)):
+        if not param.type.is_scalar and param.type != OBJECT and (param in read or _lives_on(param, fn)):
             copy = Op(COPY, (param,))
             copy.results = [Value(param.type, param.hint, copy)]
             copy.parent = body

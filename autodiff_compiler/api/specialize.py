@@ -177,6 +177,8 @@ class Entry:
             item = low.inputs[k]
             x = names.fetch(item.path)
             leaves[k] = x
+            if item.key[0] == "object":
+                return
             if item.key[0] == "number":
                 names.check(f"type({x}) is {names.constant(item.key[1])}")
             else:

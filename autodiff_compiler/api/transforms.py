@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import threading
 import types
@@ -13,13 +12,13 @@ from typing import Any, overload
 import numpy as np
 
 from ..codegen.load import load
-from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError
+from ..errors import ArgumentError, NonScalarOutputError
 from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
-from ..ir.types import Ty
-from ..tree import flatten, unflatten
+from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist, pipeline
+from .arguments import Wanted, argument_place
 from .nested import lower_transform
 from .specialize import MISS, Dispatcher
 
@@ -166,35 +165,40 @@ def innermost(fn: Any) -> Any:
     return fn
 
 
-def name_classes(tree: Any, classes: dict[Any, str]) -> None:
-    """Give each class in the structure of a result a name of its own."""
+def name_classes(tree: Any, named: dict[Any, str]) -> None:
+    """Give each class in the structure of a result, and the helpers that build it, a name of its own."""
     kind = tree[0]
-    if kind == "make" and tree[1] not in classes:
-        name, n = tree[1].__name__, 1
-        while name in classes.values():
-            n += 1
-            name = f"{tree[1].__name__}_{n}"
-        classes[tree[1]] = name
-    if kind not in ("leaf", "static"):
-        for part in tree[2] if kind in ("dict", "make") else tree[1]:
-            name_classes(part, classes)
+    wanted = [tree[1]] if kind in ("make", "new") else []
+    wanted += [{"new": new_object, "like": copy_with}[kind]] if kind in ("new", "like") else []
+    for obj in wanted:
+        if obj not in named:
+            name, n = obj.__name__, 1
+            while name in named.values():
+                n += 1
+                name = f"{obj.__name__}_{n}"
+            named[obj] = name
+    for part in children(tree):
+        name_classes(part, named)
 
 
-def tree_text(tree: Any, shown: Sequence[str], classes: dict[Any, str]) -> str:
+def tree_text(tree: Any, shown: Sequence[str], named: dict[Any, str]) -> str:
     """The expression that builds a result from the expressions of its leaves."""
     kind = tree[0]
     if kind == "leaf":
         return str(shown[tree[1]])
     if kind == "static":
         return repr(tree[1])
+    items = [tree_text(t, shown, named) for t in children(tree)]
     if kind == "dict":
-        return "{" + ", ".join(f"{k!r}: {tree_text(t, shown, classes)}" for k, t in zip(tree[1], tree[2])) + "}"
+        return "{" + ", ".join(f"{k!r}: {item}" for k, item in zip(tree[1], items)) + "}"
     if kind == "make":
-        return f"{classes[tree[1]]}({', '.join(tree_text(t, shown, classes) for t in tree[2])})"
-    items = [tree_text(t, shown, classes) for t in tree[1]]
+        return f"{named[tree[1]]}({', '.join(items)})"
     if kind == "list":
         return "[" + ", ".join(items) + "]"
-    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+    parts = "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+    if kind == "new":
+        return f"{named[new_object]}({named[tree[1]]}, {tuple(tree[2])!r}, {parts})"
+    return parts if kind == "tuple" else f"{named[copy_with]}({shown[tree[1]]}, {tuple(tree[2])!r}, {parts})"
 
 
 class Gradient(Transformed):
@@ -207,11 +211,10 @@ class Gradient(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
         check_scalar(lowered, self)
-        fn = pipeline.adjoint(lowered.function, wrt, seeds=[1.0], keep_results=self.keep_value)
-        fn.meta["wrt"] = wrt
-        pipeline.finish(fn, len(wrt))
+        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=[1.0], keep_results=self.keep_value)
+        hand_through(fn, wanted)
         if self.keep_value:
             tree = ("tuple", (("leaf", 0), shift(tree, 1)))
         return replaced(lowered, fn, tree)
@@ -222,17 +225,6 @@ class ValueAndGradient(Gradient):
 
     suffix = "value_and_grad"
     keep_value = True
-
-
-def shift(tree: Any, by: int) -> Any:
-    kind = tree[0]
-    if kind == "leaf":
-        return ("leaf", tree[1] + by)
-    if kind == "static":
-        return tree
-    if kind in ("dict", "make"):
-        return (kind, tree[1], tuple(shift(t, by) for t in tree[2]))
-    return (kind, tuple(shift(t, by) for t in tree[1]))
 
 
 def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
@@ -298,100 +290,26 @@ def guard_scalar(lowered: Lowered, what: Transformed) -> None:
 
 def differentiated(
     fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any], exact: bool = False
-) -> tuple[list[int], Any]:
-    """The numbers of the parameters to differentiate by, and the structure in which their cotangents are returned.
+) -> tuple[Wanted, Any]:
+    """What to differentiate by, and the structure in which the cotangents are returned.
 
     With `exact`, integers among the arguments are allowed; their cotangent is None.
     """
     several = isinstance(argnums, tuple)
     names, values, signature = bind_arguments(innermost(fn), args, kwargs)
-    wrt: list[int] = []
+    wanted = Wanted(lowered, exact)
     trees = []
     for which in argnums if several else (argnums,):
         start, value, name = argument_place(which, names, values, signature)
-        _, tree = flatten(value)
-        inputs = enumerate(lowered.inputs)
-        found = [k for k, item in inputs if item.path[: len(start)] == start and not item.hidden]
-        if exact and count_leaves(tree) == len(found):
-            floats = [lowered.inputs[k].type.is_float for k in found]
-            trees.append(shift(without(tree, floats), len(wrt)))
-            wrt += [k for k, is_float in zip(found, floats) if is_float]
-            continue
-        for k in found:
-            t = lowered.inputs[k].type
-            if not t.is_float:
-                raise IntegerArgumentError(
-                    f"cannot differentiate with respect to {lowered.inputs[k].name!r}, which is {_described(t)}",
-                    lowered.loc,
-                    "pass it as a float, or leave it out of argnums",
-                )
-        if isinstance(value, (bool, np.bool_)):
-            raise IntegerArgumentError(
-                f"cannot differentiate with respect to {name!r}, which is a bool",
-                lowered.loc,
-                "leave it out of argnums",
-            )
-        if count_leaves(tree) != len(found) or not found:
-            raise ArgumentError(
-                f"cannot differentiate with respect to {name!r}: it holds no floating numbers or arrays",
-                lowered.loc,
-                "pass floats, float arrays, or tuples, lists and dicts of them",
-            )
-        trees.append(shift(tree, len(wrt)))
-        wrt += found
-    return wrt, ("tuple", tuple(trees)) if several else trees[0]
+        trees.append(wanted.tree(value, start, name))
+    return wanted, wanted.finished(("tuple", tuple(trees)) if several else trees[0])
 
 
-def without(tree: Any, kept: list[bool]) -> Any:
-    """The structure with None for the leaves that are not kept; the others are numbered anew."""
-    kind = tree[0]
-    if kind == "leaf":
-        return ("leaf", sum(kept[: tree[1]])) if kept[tree[1]] else ("static", None)
-    if kind == "static":
-        return ("static", None)
-    if kind in ("dict", "make"):
-        return (kind, tree[1], tuple(without(t, kept) for t in tree[2]))
-    return (kind, tuple(without(t, kept) for t in tree[1]))
-
-
-def argument_place(
-    which: int | str, names: list[str], values: list[Any], signature: Any
-) -> tuple[tuple[Any, ...], Any, str]:
-    """Where a call's argument lies (the start of its inputs' paths), what it is, and its name.
-
-    Raises ArgumentError if there is no such argument. Positions run on through ``*args``.
-    """
-    kinds = {} if signature is None else {n: p.kind for n, p in signature.parameters.items()}
-    if isinstance(which, str):
-        if which in names:
-            at = names.index(which)
-            return (("arg", at),), values[at], which
-        for at, name in enumerate(names):
-            if kinds.get(name) is inspect.Parameter.VAR_KEYWORD and which in values[at]:
-                return (("arg", at), ("item", which)), values[at][which], which
-        raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
-    places: list[tuple[tuple[Any, ...], Any, str]] = []
-    for at, name in enumerate(names):
-        if kinds.get(name) is inspect.Parameter.VAR_POSITIONAL:
-            places += [((("arg", at), ("item", k)), x, f"{name}[{k}]") for k, x in enumerate(values[at])]
-        elif kinds.get(name) is not inspect.Parameter.VAR_KEYWORD:
-            places.append(((("arg", at),), values[at], name))
-    if not -len(places) <= which < len(places):
-        raise ArgumentError(f"argnums is {which}, but {len(places)} arguments were given")
-    return places[which]
-
-
-def count_leaves(tree: Any) -> int:
-    kind = tree[0]
-    if kind == "leaf":
-        return 1
-    if kind == "static":
-        return 0
-    return sum(count_leaves(t) for t in (tree[2] if kind in ("dict", "make") else tree[1]))
-
-
-def _described(t: Ty) -> str:
-    return f"{t} (not a floating type)"
+def hand_through(fn: Function, wanted: Wanted) -> None:
+    """Give the last results the form of the parameters that they are cotangents of, and add what is handed through."""
+    fn.meta["wrt"] = wanted.wrt
+    pipeline.finish(fn, len(wanted.wrt))
+    fn.body.exit = (*fn.body.exit, *[fn.body.params[k] for k in wanted.kept])
 
 
 def _name_of(fn: Any) -> str:
@@ -449,13 +367,12 @@ class _Pullback(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         results = lowered.function.results
         seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
-        fn = pipeline.adjoint(lowered.function, wrt, seeds=seeds, keep_results=True)
-        fn.meta["wrt"] = wrt
+        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True)
         fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
-        pipeline.finish(fn, len(wrt))
+        hand_through(fn, wanted)
         return replaced(lowered, fn, ("split", lowered.out, tree))
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -497,10 +414,9 @@ class _Projected(Transformed):
         self.cotangents = cotangents
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wrt, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
-        fn = pipeline.adjoint(lowered.function, wrt, seeds=self.cotangents)
-        fn.meta["wrt"] = wrt
-        pipeline.finish(fn, len(wrt))
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
+        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=self.cotangents)
+        hand_through(fn, wanted)
         return replaced(lowered, fn, tree)
 
 
@@ -510,20 +426,25 @@ def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int
 
 def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[int]) -> list[Any]:
     """The leaves of a cotangent, checked against the results' shapes."""
-    leaves, _ = flatten(cotangent)
-    if count_leaves(out) != len(leaves):
+    try:
+        leaves = leaves_like(out, cotangent)
+    except (TypeError, AttributeError) as error:
         raise ArgumentError(
-            f"the cotangent has {len(leaves)} leaves, the result {count_leaves(out)}",
-            None,
-            "give it the result's structure",
-        )
-    for g, r in zip(leaves, results):
-        if np.shape(g) != np.shape(r):
+            f"the cotangent has not the result's structure: {error}", None, "give it the result's structure"
+        ) from None
+    for k in seeded:
+        g, r = leaves[k], results[k]
+        if isinstance(r, list):
+            if not isinstance(g, list) or [np.shape(x) for x in g] != [np.shape(x) for x in r]:
+                raise ArgumentError(f"the cotangent of a list of {len(r)} is a list of the same shapes")
+        elif np.shape(g) != np.shape(r):
             raise ArgumentError(f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}")
     return [as_cotangent(leaves[k], results[k]) for k in seeded]
 
 
 def as_cotangent(g: Any, r: Any) -> Any:
+    if isinstance(r, list):
+        return [as_cotangent(x, y) for x, y in zip(g, r)]
     if isinstance(r, (np.ndarray, np.generic)) and r.dtype.kind in "fc":
         g = np.asarray(g)
         if g.dtype.kind == "c" and r.dtype.kind == "f":

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.opset import exception
+from ..tree import slot_names
 from .avals import (
     MISSING,
     Bound,
@@ -415,11 +416,6 @@ class Construct(Recursions):
         self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
 
 
-def slot_names(cls: type) -> list[str]:
-    """The names of the slots of a class and its bases."""
-    return [n for c in cls.__mro__ for n, raw in c.__dict__.items() if isinstance(raw, types.MemberDescriptorType)]
-
-
 _SPECIAL: dict[Any, str] = {
     dataclasses.replace: "s_replace", dataclasses.asdict: "s_asdict", dataclasses.astuple: "s_astuple",
     dataclasses.fields: "s_fields", dataclasses.is_dataclass: "s_is_dataclass", copy.copy: "s_copy",
@@ -428,4 +424,4 @@ _SPECIAL: dict[Any, str] = {
 if hasattr(copy, "replace"):
     _SPECIAL[copy.replace] = "s_replace"
 
-__all__ = ["MISSING", "Construct", "is_generated", "slot_names"]
+__all__ = ["MISSING", "Construct", "is_generated"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ir.core import Loc, Region, Value
-from ..ir.types import Ty, array, generic, type_of_constant
+from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
 from .plan import Plan, is_static_input
 from .state import Cells
@@ -36,6 +36,8 @@ BAKED_MODULES = (
     "typing",
 )
 
+OBJECT_KEY = ("object",)
+
 
 @dataclass(slots=True)
 class Input:
@@ -44,7 +46,8 @@ class Input:
     path: Path
     name: str
     type: Ty
-    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0)
+    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0);
+    # ("object",) for an object that is handed through
     key: tuple[Any, ...]
     hidden: bool
     shape: tuple[int, ...] | None = None  # the one shape that the code is for, where lengths are known at compile time
@@ -240,6 +243,15 @@ class Inputs:
         self.guard(path, "type", kind)
         return Obj(obj, path)
 
+    def object_at(self, obj: Any, path: Path, name: str) -> int:
+        """The number of the parameter for the object itself at the path."""
+        for k, item in enumerate(self.inputs):
+            if item.path == path and item.key == OBJECT_KEY:
+                return k
+        self.region.param(OBJECT, name)
+        self.inputs.append(Input(path, name, OBJECT, OBJECT_KEY, True))
+        return len(self.inputs) - 1
+
     def _container(self, obj: Any, path: Path, content: Any, name: str, hidden: bool) -> int:
         cell = self.cells.new()
         self.initial[cell] = content
@@ -251,6 +263,7 @@ class Inputs:
 
     def _input(self, obj: Any, path: Path, name: str, t: Ty, hidden: bool) -> Value:
         value = self.region.param(t, name)
+        hidden = hidden and path[0][0] != "arg"
         self.inputs.append(Input(path, name, t, key_of(obj), hidden))
         return value
 

@@ -8,9 +8,12 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError, AutodiffError, UnsupportedError
 from ..ir.core import Function, Loc, Value
 from ..ir.rewrite import drop_uncalled
+from ..tree import flatten, is_object
 from .avals import (
     Bound,
     Conflict,
@@ -24,10 +27,11 @@ from .avals import (
     Ref,
     Seq,
     describe,
+    is_collection,
     is_constant,
 )
 from .core import RecursionTooDeep, Unreachable
-from .inputs import Guard, Input
+from .inputs import Guard, Input, path_name
 from .numpy_calls import NumpyCalls
 from .plan import Plan, Replan
 from .recursion import Recursive
@@ -88,20 +92,34 @@ class Interpreter(NumpyCalls):
         if kind is Maybe or kind is Conflict:
             return self.result_tree(self.use(av, "the result", None), leaves)
         if kind is Obj:
+            if is_object(av.obj):
+                return self.object_tree(av, leaves)
             return ("static", av.obj)
-        if kind is Instance:
-            import dataclasses
-
+        if kind is Instance and not is_collection(av):
             content = self.checked(av.cell, None, "object")
-            if dataclasses.is_dataclass(av.cls):
-                names = [f.name for f in dataclasses.fields(av.cls) if f.init]
-                values = dict(zip(content.keys, content.items))
-                return ("make", av.cls, tuple([self.result_tree(values[n], leaves) for n in names]))
+            items = tuple([self.result_tree(self.use(x, "an attribute", None), leaves) for x in content.items])
+            return ("new", av.cls, content.keys, items)
         self.fail(
             f"the function returns {describe(av)}",
             None,
             "return numbers, arrays, or tuples, lists and dictionaries of them",
         )
+
+    def object_tree(self, av: Obj, leaves: list[Any]) -> Any:
+        """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
+        path = av.path or (ObjectStep(("object", av.obj)),)
+        found, _ = flatten(av.obj)
+        names: list[str] = []
+        items: list[Any] = []
+        if any(isinstance(x, (float, complex)) or np.result_type(x).kind in "fc" for x in found):
+            for name in self.own_names(av):
+                if flatten(getattr(av.obj, name))[0]:
+                    names.append(name)
+                    items.append(self.result_tree(self.own_attribute(av, name, None), leaves))
+        leaves.append(self.top.params[self.inputs.object_at(av.obj, path, path_name(path))])
+        if not names:
+            return ("leaf", len(leaves) - 1)
+        return ("like", len(leaves) - 1, tuple(names), tuple(items))
 
 
 def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any], Any]:

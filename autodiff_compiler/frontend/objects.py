@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingAttributeError
+from ..tree import is_library_class
 from .avals import COLLECTIONS, MISSING, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
 from .core import Core
 from .inputs import class_lookup, is_baked_module
 
-_LIBRARY = ("numpy", "builtins", "scipy", "math")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 
@@ -27,10 +27,6 @@ def is_object(av: Any) -> bool:
     if type(av) is Obj:
         return not isinstance(av.obj, (type, types.ModuleType, np.dtype, *_FUNCTIONS))
     return (type(av) is Instance and av.cls not in COLLECTIONS) or (type(av) is Seq and av.cls is not None)
-
-
-def is_library_class(cls: type) -> bool:
-    return cls.__module__.split(".")[0] in _LIBRARY
 
 
 class Objects(Core):

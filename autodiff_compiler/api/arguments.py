@@ -1,0 +1,148 @@
+"""Which parameters to differentiate by, and the structure in which their cotangents are returned."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, IntegerArgumentError
+from ..frontend.inputs import Inputs
+from ..frontend.lower import Lowered
+from ..frontend.state import Cells
+from ..tree import attribute_names, is_leaf, is_object
+
+
+def argument_place(
+    which: int | str, names: list[str], values: list[Any], signature: Any
+) -> tuple[tuple[Any, ...], Any, str]:
+    """Where a call's argument lies (the start of its inputs' paths), what it is, and its name.
+
+    Raises ArgumentError if there is no such argument. Positions run on through ``*args``.
+    """
+    kinds = {} if signature is None else {n: p.kind for n, p in signature.parameters.items()}
+    if isinstance(which, str):
+        if which in names:
+            at = names.index(which)
+            return (("arg", at),), values[at], which
+        for at, name in enumerate(names):
+            if kinds.get(name) is inspect.Parameter.VAR_KEYWORD and which in values[at]:
+                return (("arg", at), ("item", which)), values[at][which], which
+        raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
+    places: list[tuple[tuple[Any, ...], Any, str]] = []
+    for at, name in enumerate(names):
+        if kinds.get(name) is inspect.Parameter.VAR_POSITIONAL:
+            places += [((("arg", at), ("item", k)), x, f"{name}[{k}]") for k, x in enumerate(values[at])]
+        elif kinds.get(name) is not inspect.Parameter.VAR_KEYWORD:
+            places.append(((("arg", at),), values[at], name))
+    if not -len(places) <= which < len(places):
+        raise ArgumentError(f"argnums is {which}, but {len(places)} arguments were given")
+    return places[which]
+
+
+class Wanted:
+    """The float leaves of the arguments to differentiate by, as parameters of the lowered function.
+
+    wrt:  their numbers, in the order of the leaves of the result
+    kept: the numbers of the parameters that are handed through: objects of which a copy is returned, and what in them
+          has no derivative. They are leaves too, numbered after the others.
+    """
+
+    def __init__(self, lowered: Lowered, exact: bool):
+        self.lowered = lowered
+        self.exact = exact  # integers among the arguments are allowed; their cotangent is None
+        self.wrt: list[int] = []
+        self.kept: list[int] = []
+        self.inputs = Inputs(lowered.function.body, Cells())
+        self.inputs.inputs, self.inputs.guards = lowered.inputs, lowered.guards
+        self.outer: list[Any] = []  # the objects around, so that a reference back to one ends
+
+    def tree(self, value: Any, path: tuple[Any, ...], name: str) -> Any:
+        """The structure of the cotangent of an argument."""
+        before = len(self.wrt)
+        if isinstance(value, (bool, np.bool_)) and not self.exact:
+            raise IntegerArgumentError(
+                f"cannot differentiate with respect to {name!r}, which is a bool",
+                self.lowered.loc,
+                "leave it out of argnums",
+            )
+        out = self.walk(value, path, name)
+        if len(self.wrt) == before and not self.exact:
+            raise ArgumentError(
+                f"cannot differentiate with respect to {name!r}: it holds no floating numbers or arrays",
+                self.lowered.loc,
+                "pass floats, float arrays, or objects, tuples, lists and dicts of them",
+            )
+        return out
+
+    def walk(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
+        if is_leaf(x):
+            number = self.parameter(x, path, name)
+            t = self.lowered.inputs[number].type
+            if t.is_float:
+                self.wrt.append(number)
+                return ("leaf", len(self.wrt) - 1)
+            if self.outer:
+                return self.keep(x, path, name)
+            if not self.exact:
+                raise IntegerArgumentError(
+                    f"cannot differentiate with respect to {self.lowered.inputs[number].name!r}, "
+                    f"which is {t} (not a floating type)",
+                    self.lowered.loc,
+                    "pass it as a float, or leave it out of argnums",
+                )
+            return ("static", None)
+        named = isinstance(x, tuple) and hasattr(type(x), "_fields")
+        if type(x) in (tuple, list) or named:
+            self.inputs.guard(path, "type", type(x))
+            self.inputs.guard(path, "len", len(x))
+            items = tuple([self.walk(y, (*path, ("item", k)), f"{name}_{k}") for k, y in enumerate(x)])
+            return ("make", type(x), items) if named else (type(x).__name__, items)
+        if type(x) is dict:
+            self.inputs.guard(path, "type", dict)
+            self.inputs.guard(path, "keys", tuple(x))
+            return ("dict", tuple(x), tuple([self.walk(y, (*path, ("item", k)), f"{name}_{k}") for k, y in x.items()]))
+        if is_object(x) and not any(x is y for y in self.outer):
+            return self.walk_object(x, path, name)
+        if self.outer:
+            self.inputs.guard(path, "type", type(x))
+            return self.keep(x, path, name)
+        return ("static", None if self.exact else x)
+
+    def walk_object(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
+        """A copy of the object with cotangents for the attributes that hold floats."""
+        self.inputs.guard(path, "type", type(x))
+        if hasattr(x, "__dict__"):
+            self.inputs.guard((*path, ("attr", "__dict__")), "keys", tuple(x.__dict__))
+        self.outer.append(x)
+        names, items = [], []
+        for attribute in attribute_names(x):
+            before, kept = len(self.wrt), len(self.kept)
+            item = self.walk(getattr(x, attribute), (*path, ("attr", attribute)), attribute)
+            if len(self.wrt) > before:
+                names.append(attribute)
+                items.append(item)
+            else:
+                del self.kept[kept:]  # the copy has it
+        self.outer.pop()
+        _, number = self.keep(x, path, name)
+        return ("like", number, tuple(names), tuple(items))
+
+    def parameter(self, x: Any, path: tuple[Any, ...], name: str) -> int:
+        """The number of the parameter at the path; a new one if the function does not read it."""
+        for k, item in enumerate(self.lowered.inputs):
+            if item.path == path and item.key[0] != "object":
+                return k
+        self.inputs.wrap(x, path, name, hidden=False)
+        return len(self.lowered.inputs) - 1
+
+    def keep(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
+        self.kept.append(self.inputs.object_at(x, path, name))
+        return ("leaf", -len(self.kept))  # see `finished`
+
+    def finished(self, tree: Any) -> Any:
+        """The structure with the leaves that are handed through numbered behind the others."""
+        if tree[0] in ("leaf", "like") and tree[1] < 0:
+            tree = (tree[0], len(self.wrt) - tree[1] - 1, *tree[2:])
+        return tree if tree[0] in ("leaf", "static") else (*tree[:-1], tuple([self.finished(t) for t in tree[-1]]))
