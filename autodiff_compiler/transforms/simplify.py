@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves
-from ..ir.opset import POP, PUSH, STACK_NEW
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.opset import ADD, DIV, MUL, NEG, POP, PUSH, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, replace_values
+from .algebra import install
 
 
 def simplify(fn: Function) -> None:
@@ -16,6 +17,8 @@ def simplify(fn: Function) -> None:
         mapping = fold_control(fn.body)
         if mapping:
             replace_values(fn.body, mapping)
+            if any(type(x) is not Value for x in mapping.values()):
+                refold(fn.body)
         changed = drop_dead(fn)
         if not mapping and not changed:
             return
@@ -252,6 +255,39 @@ def fold_control(body: Region) -> dict[Value, Any]:
 
     visit(body)
     return mapping
+
+
+def refold(body: Region) -> None:
+    """Simplify the arithmetic of the adjoint anew where an operand has turned out to be a constant."""
+    mapping: dict[Value, Any] = {}
+
+    def visit(region: Region) -> None:
+        at = 0
+        while at < len(region.ops):
+            op = region.ops[at]
+            for inner in op.regions:
+                visit(inner)
+            at += 1
+            if op.tag != "derived" or op.prim not in (ADD, SUB, MUL, DIV, NEG):
+                continue
+            op.args = map_leaves(lambda v: mapping.get(v, v), op.args)
+            if all(type(x) is Value for x in op.args):
+                continue
+            scratch = Region(region.dims)
+            builder = install(Builder(scratch))
+            builder.tag, builder.loc = op.tag, op.loc
+            new = builder.emit(op.prim, *op.args)
+            if type(new) is Value and new.op in scratch.ops and new.op.prim is op.prim and new.op.args == op.args:
+                continue
+            for made in scratch.ops:
+                made.parent = region
+            region.ops[at - 1 : at] = scratch.ops
+            at += len(scratch.ops) - 1
+            mapping[op.result] = new
+
+    visit(body)
+    if mapping:
+        replace_values(body, mapping)
 
 
 def _surely_runs(loop: Op) -> bool:

@@ -33,5 +33,5 @@ def decay_grad(x, rate):
         # adjoint of line 12: x *= rate
         rate_bar += x_bar * x
         # adjoint of line 11: total += x * x
-        x_bar = x_bar * rate + 2.0 * (1.0 * x)
+        x_bar = x_bar * rate + 2.0 * x
     return x_bar, rate_bar
