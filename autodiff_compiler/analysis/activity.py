@@ -34,11 +34,17 @@ _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
 
 def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
     """The active values of a function's body, with respect to these inputs."""
-    varied = {v for v in inputs if v.type.may_be_float}
-    _fix(varied, lambda: _spread_varied(body, varied, nondiff))
+    varied = varied_values(body, inputs, nondiff)
     useful: set[Value] = set(leaves(body.exit))
     _fix(useful, lambda: _spread_useful(body, useful, nondiff))
     return varied & useful
+
+
+def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
+    """The values of a function's body that depend differentiably on these inputs."""
+    varied = {v for v in inputs if v.type.may_be_float}
+    _fix(varied, lambda: _spread_varied(body, varied, nondiff))
+    return varied
 
 
 def _fix(known: set[Value], step: Callable[[], None]) -> None:

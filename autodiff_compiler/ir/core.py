@@ -282,6 +282,8 @@ class Builder:
         self.tag: Any = None
         self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
         self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
+        # Set by the reverse transform: ``sure_zeros(g, args, level)``, see `transforms.zeros`.
+        self.sure_zeros: Callable[[Any, Any, int], Any] | None = None
 
     @property
     def dims(self) -> Dims:
@@ -315,6 +317,10 @@ class Builder:
         if prim.nout == 0:
             return None
         return op.results[0] if prim.nout == 1 else tuple(op.results)
+
+    def sees(self, op: Op) -> bool:
+        """The operation's results are in scope where operations are appended now."""
+        return any(region is op.parent for region, _ in self._scopes)
 
     def append(self, op: Op) -> Op:
         op.parent = self.region

@@ -18,7 +18,7 @@ import numpy as np
 from ..ir.numpy_ops import CASTS, SELECT
 from ..ir.opset import ABS
 from . import lib
-from .lib import call, choose, conj, equal, guarded, is_constant, is_scalar, masked
+from .lib import CHOICES, NEVER, SUBSCRIPTS, WEIGHTS, call, choose, conj, equal, guarded, is_constant, is_scalar, masked
 from .registry import constant_in, elementwise, nondiff, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
@@ -27,22 +27,22 @@ LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
 elementwise((operator.add, np.add), 1, 1)
 elementwise((operator.sub, np.subtract), 1, -1)
-elementwise((operator.mul, np.multiply), lambda out, x, y: y, lambda out, x, y: x)
+elementwise((operator.mul, np.multiply), lambda out, x, y: y, lambda out, x, y: x, singular=CHOICES)
 elementwise((operator.neg, np.negative), -1)
 elementwise((operator.pos, np.positive), 1)
 elementwise(
-    (operator.truediv, np.true_divide), lambda out, x, y: 1 / y, lambda out, x, y: -(out / y), singular=True
+    (operator.truediv, np.true_divide), lambda out, x, y: 1 / y, lambda out, x, y: -(out / y), singular=SUBSCRIPTS
 )  # fmt: skip
 
 
 @vjp((operator.truediv, np.true_divide), "x1")
 def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return guarded(g, g / y)
+    return guarded(g, lambda y: g / y, (y,))
 
 
 @vjp((operator.truediv, np.true_divide), "x2")
 def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return -guarded(g, (g / y) * out)  # g / y is the cotangent of x, too
+    return guarded(g, lambda out, y: -((g / y) * out), (out, y))  # g / y is the cotangent of x, too
 
 
 # Python's and NumPy's ``x - floor(x / y) * y``, and fmod with trunc.
@@ -76,12 +76,21 @@ def _power_n(out: Any, x: Any, n: Any) -> Any:
 
 
 _POWERS = (operator.pow, np.power, np.float_power, builtins.pow)
-elementwise(_POWERS, _power_x, _power_n, singular=True)
+elementwise(_POWERS, _power_x, _power_n, singular=WEIGHTS)
+
+
+def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
+    level = NEVER if is_constant(n) and (n >= 1 or n == 0) else WEIGHTS
+    return guarded(g, lambda out, x, n: g * _power_x(out, x, n), (out, x, n), level)
+
+
+vjp((operator.pow, np.power, np.float_power), "x1")(_power_rule)
+vjp(builtins.pow, "base")(_power_rule)
 
 elementwise((np.square,), lambda out, x: 2 * x)
-elementwise((np.sqrt,), lambda out, x: 0.5 / out, singular=True)
-elementwise((np.cbrt,), lambda out, x: 1 / (3 * (out * out)), singular=True)
-elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=True)
+elementwise((np.sqrt,), lambda out, x: 0.5 / out, singular=WEIGHTS)
+elementwise((np.cbrt,), lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
+elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=SUBSCRIPTS)
 
 # --- exponentials, logarithms, trigonometry ---------------------------------------------------------------------------
 
@@ -110,49 +119,49 @@ def _enter_smooth(module: Any) -> None:
     elementwise(fn("sinh"), lambda out, x: cosh(x))
     elementwise(fn("cosh"), lambda out, x: sinh(x))
     elementwise(fn("tanh"), lambda out, x: 1 - out * out)
-    elementwise(fn("log1p"), lambda out, x: 1 / (1 + x), singular=True)
-    elementwise(fn("log2"), lambda out, x: 1 / (LOG2 * x), singular=True)
-    elementwise(fn("log10"), lambda out, x: 1 / (LOG10 * x), singular=True)
-    elementwise(fn(arc + "sin"), lambda out, x: 1 / sqrt(1 - x * x), singular=True)
-    elementwise(fn(arc + "cos"), lambda out, x: -1 / sqrt(1 - x * x), singular=True)
+    elementwise(fn("log1p"), lambda out, x: 1 / (1 + x), singular=SUBSCRIPTS)
+    elementwise(fn("log2"), lambda out, x: 1 / (LOG2 * x), singular=SUBSCRIPTS)
+    elementwise(fn("log10"), lambda out, x: 1 / (LOG10 * x), singular=SUBSCRIPTS)
+    elementwise(fn(arc + "sin"), lambda out, x: 1 / sqrt(1 - x * x), singular=WEIGHTS)
+    elementwise(fn(arc + "cos"), lambda out, x: -1 / sqrt(1 - x * x), singular=WEIGHTS)
     elementwise(fn(arc + "tan"), lambda out, x: 1 / (1 + x * x))
     elementwise(fn(arc + "sinh"), lambda out, x: 1 / sqrt(x * x + 1))
     # Two roots, not the root of x * x - 1, which is on the wrong branch for complex x.
-    elementwise(fn(arc + "cosh"), lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)), singular=True)
-    elementwise(fn(arc + "tanh"), lambda out, x: 1 / (1 - x * x), singular=True)
+    elementwise(fn(arc + "cosh"), lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)), singular=WEIGHTS)
+    elementwise(fn(arc + "tanh"), lambda out, x: 1 / (1 - x * x), singular=SUBSCRIPTS)
     if module is np or hasattr(module, "exp2"):
         elementwise(fn("exp2"), lambda out, x: LOG2 * out)
 
-    def quotient(name: str, divisor: Fn) -> None:
+    def quotient(name: str, divisor: Fn, level: int = SUBSCRIPTS, safe: float = 0.5) -> None:
         """A partial ``1 / d`` is applied by one division."""
 
         @vjp(fn(name), "x")
         def rule(g: Any, out: Any, x: Any) -> Any:
-            return guarded(g, g / divisor(out, x))
+            return guarded(g, lambda x: g / divisor(out, x), (x,), level, safe)
 
     quotient("log1p", lambda out, x: 1 + x)
     quotient("log2", lambda out, x: LOG2 * x)
     quotient("log10", lambda out, x: LOG10 * x)
-    quotient(arc + "sin", lambda out, x: sqrt(1 - x * x))
-    quotient(arc + "tan", lambda out, x: 1 + x * x)
-    quotient(arc + "sinh", lambda out, x: sqrt(x * x + 1))
-    quotient(arc + "cosh", lambda out, x: sqrt(x - 1) * sqrt(x + 1))
+    quotient(arc + "sin", lambda out, x: sqrt(1 - x * x), WEIGHTS)
+    quotient(arc + "tan", lambda out, x: 1 + x * x, NEVER)
+    quotient(arc + "sinh", lambda out, x: sqrt(x * x + 1), NEVER)
+    quotient(arc + "cosh", lambda out, x: sqrt(x - 1) * sqrt(x + 1), WEIGHTS, 1.5)
     quotient(arc + "tanh", lambda out, x: 1 - x * x)
 
     @vjp(fn(arc + "cos"), "x")
     def _arccos(g: Any, out: Any, x: Any) -> Any:
-        return -guarded(g, g / sqrt(1 - x * x))
+        return guarded(g, lambda x: -(g / sqrt(1 - x * x)), (x,), WEIGHTS)
 
 
 _enter_smooth(np)
 _enter_smooth(math)
 
-elementwise(np.log, lambda out, x: 1 / x, singular=True)
+elementwise(np.log, lambda out, x: 1 / x, singular=SUBSCRIPTS)
 
 
 @vjp(np.log, "x")
 def _log(g: Any, out: Any, x: Any) -> Any:
-    return guarded(g, g / x)
+    return guarded(g, lambda x: g / x, (x,))
 
 
 elementwise((np.deg2rad, np.radians, math.radians), lambda out, x: math.pi / 180)
@@ -213,7 +222,7 @@ elementwise(
     (np.arctan2, math.atan2),
     lambda out, x, y: y / (x * x + y * y),
     lambda out, x, y: -x / (x * x + y * y),
-    singular=True,
+    singular=WEIGHTS,
 )  # fmt: skip
 elementwise(np.logaddexp, lambda out, x, y: np.exp(x - out), lambda out, x, y: np.exp(y - out))
 elementwise(np.logaddexp2, lambda out, x, y: np.exp2(x - out), lambda out, x, y: np.exp2(y - out))
@@ -246,7 +255,7 @@ def _angle(g: Any, out: Any, z: Any, deg: Any = False) -> Any:
         return None
     if not isinstance(deg, bool):
         raise lib.unsupported("the derivative of np.angle needs a constant for `deg`")
-    return guarded(g, (g * (180 / math.pi) if deg else g) * -1j / z)
+    return guarded(g, lambda z: (g * (180 / math.pi) if deg else g) * -1j / z, (z,), WEIGHTS)
 
 
 @vjp(np.sign, "x")
@@ -271,10 +280,10 @@ def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
-elementwise(math.sqrt, lambda out, x: 0.5 / out, singular=True)
+elementwise(math.sqrt, lambda out, x: 0.5 / out, singular=WEIGHTS)
 if hasattr(math, "cbrt"):
-    elementwise(math.cbrt, lambda out, x: 1 / (3 * (out * out)), singular=True)
-elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x, 0), 1.0, x)) * out, singular=True)
+    elementwise(math.cbrt, lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
+elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x, 0), 1.0, x)) * out, singular=WEIGHTS)
 elementwise(math.fmod, 1, lambda out, x, y: -np.trunc(x / y))
 elementwise(math.remainder, 1, lambda out, x, y: -np.rint(x / y))
 elementwise(math.erf, lambda out, x: (2 / math.sqrt(math.pi)) * call(math.exp, -x * x))
@@ -283,7 +292,9 @@ elementwise(math.erfc, lambda out, x: (-2 / math.sqrt(math.pi)) * call(math.exp,
 
 @vjp(math.log, "x")
 def _math_log(g: Any, out: Any, x: Any, base: Any = None) -> Any:
-    return guarded(g, g / x) if base is None else guarded(g, g / (x * call(math.log, base)))
+    if base is None:
+        return guarded(g, lambda x: g / x, (x,))
+    return guarded(g, lambda x, base: g / (x * call(math.log, base)), (x, base))
 
 
 @vjp(math.log, "base")

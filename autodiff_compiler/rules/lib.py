@@ -16,8 +16,7 @@ from ..errors import RuleLookupError
 from ..ir import numpy_ops, opset
 from ..ir.core import Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
-from ..ir.ops_shape import WHERE
-from ..ir.opset import ADDAT, CAST, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUM_TO, ZEROS, apply
+from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
 from ..ir.types import Ty
 
 BOOL = np.dtype(bool)
@@ -317,51 +316,39 @@ def times(g: Any, p: Any) -> Any:
     return g * p
 
 
-def guarded(g: Any, product: Any) -> Any:
-    """The product of a cotangent and a partial that may be infinite, zero wherever a mask made the cotangent zero.
+# Which zeros of a cotangent count as sure, see `transforms.zeros`. A partial that is infinite where the function is
+# finite needs all of them; where the function is infinite too, a weight of zero makes nan of its value anyway.
+NEVER, CHOICES, SUBSCRIPTS, WEIGHTS = 0, 1, 2, 3
+
+
+def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: float = 0.5) -> Any:
+    """``product(*args)``, a cotangent times a partial that may be infinite: zero where the cotangent is zero for sure.
 
     In ``np.where(x > 0, np.sqrt(x), 0)`` the cotangent of the root is zero at ``x == 0`` because its value is not
     used there, so it stays zero. A cotangent that happens to be zero gives no such right: in ``sqrt(x) * sqrt(x)``
-    zero times infinity is not zero, and stays nan.
+    zero times infinity is not zero, and stays nan. `safe`: a number at which the partial is finite; Python's numbers
+    raise where it is not.
     """
-    if type(product) is not Value or product.type.dims is None:
-        return product
-    mask = _mask_of(g, product.type.dims, 8)
-    if mask is None:
-        return product
-    if type_of(mask).is_scalar and product.type.is_scalar:
-        return choose(mask, product, 0.0)
-    return apply(np.where, mask, product, 0.0)
-
-
-def _same_shape(x: Any, dims: tuple[Any, ...]) -> bool:
-    have = type_of(x).dims
-    return have is not None and len(have) == len(dims) and all(map(current().dims.same, have, dims))
-
-
-def _mask_of(g: Any, dims: tuple[Any, ...], depth: int) -> Any:
-    """The booleans that `g` was masked with, found through products, signs and casts; None if there are none.
-
-    Everything on the way has the shape `dims`: what was summed or broadcast in between has no mask of its own.
-    """
-    if type(g) is not Value or g.op is None or depth == 0 or not _same_shape(g, dims):
+    find = current().sure_zeros if type(g) is Value and level else None
+    if find is None:
+        return product(*args)
+    mask = find(g, args, level)
+    if mask is True:
+        return product(*args)
+    if mask is False:
         return None
-    prim, args = g.op.prim, g.op.args
-    if prim is MUL or prim is PRIMS[np.multiply]:
-        for x in args:
-            if isinstance(x, (Value, np.ndarray)) and type_of(x).dtype == BOOL and _same_shape(x, dims):
-                return x
-        found = _mask_of(args[0], dims, depth - 1)
-        return _mask_of(args[1], dims, depth - 1) if found is None else found
-    if prim in (NEG, DIV, CAST, SUM_TO):
-        return _mask_of(args[0], dims, depth - 1)
-    if prim in (numpy_ops.SELECT, WHERE) and len(args) == 3 and _same_shape(args[0], dims):
-        if _is_zero(args[2]):
-            return args[0]
-        if _is_zero(args[1]):
-            return invert(truth(args[0]))
-    return None
+    if is_scalar(mask, g, *args):
+        value = product(*[choose(mask, a, safe) if type(a) is Value else a for a in args])
+        return choose(mask, value, 0.0)
+    value = product(*args)
+    if type(value) is not Value or not _fits(mask, value):
+        return value
+    return apply(np.where, mask, value, 0.0)
 
 
-def _is_zero(x: Any) -> bool:
-    return type(x) in (int, float) and x == 0
+def _fits(mask: Any, value: Value) -> bool:
+    """The mask broadcasts to the shape of the value, and not beyond."""
+    have, want = type_of(mask).dims, value.type.dims
+    if have is None or want is None or len(have) > len(want):
+        return False
+    return all(d == 1 or current().dims.same(d, w) for d, w in zip(have[::-1], want[::-1]))

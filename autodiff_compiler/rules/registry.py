@@ -18,7 +18,7 @@ from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.opset import PRIMS, apply, lookup
 from ..ir.types import ANY, Ty
-from .lib import guarded, symbolic, times, unsupported
+from .lib import CHOICES, NEVER, WEIGHTS, guarded, is_constant, symbolic, times, unsupported
 
 Rule = Callable[..., Any]
 # ``partial(out, *args)``; None: identically zero; 1 or -1: plus or minus the cotangent itself.
@@ -28,8 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _partials: dict[Prim, tuple[Partial, ...]] = {}
 _pullbacks: dict[Prim, dict[str, Rule]] = {}
 _nondiff: set[Prim] = set()
-# The partials whose value may be infinite where the function is finite; their products are guarded.
-_singular: set[Prim] = set()
+# The operations of which a partial may be infinite: which zeros of a cotangent it is guarded by, see `lib.guarded`.
+_singular: dict[Prim, int] = {}
 # Set once code outside of this package entered something: then the table is no longer what the package's version says.
 _by_users: list[str] = []
 
@@ -65,18 +65,17 @@ def _prim(fn: Any, make: bool) -> Prim:
     return prim
 
 
-def elementwise(fns: Any, *partials: Partial, singular: bool = False) -> None:
+def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
     """Declare the partial derivatives of an elementwise function of one or more arguments.
 
     ``partials[k](out, *args)`` is the derivative of the result with respect to argument `k`; None means that it is
     zero everywhere, 1 and -1 mean that the cotangent is passed on, negated. `singular`: a partial may be infinite
-    where the function is finite.
+    where the function is finite (or, as one of the levels of `lib`: which zeros of a cotangent it is guarded by).
     """
     _note(sys._getframe(1))
     for prim in _prims(fns, make=True):
         _partials[prim] = partials
-        if singular:
-            _singular.add(prim)
+        _singular[prim] = WEIGHTS if singular is True else singular
 
 
 def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Callable[[F], F]:
@@ -151,7 +150,7 @@ def pullback(prim: Prim, argname: str) -> Rule | None:
     if partials is not None and argname in prim.params:
         k = prim.params.index(argname)
         if k < len(partials):
-            return _checked(prim, _from_partial(partials[k], prim in _singular))
+            return _checked(prim, _from_partial(partials[k], _singular.get(prim, NEVER)))
     return None
 
 
@@ -174,7 +173,7 @@ def _checked(prim: Prim, rule: Rule) -> Rule:
     return run
 
 
-def _from_partial(p: Partial, singular: bool) -> Rule:
+def _from_partial(p: Partial, singular: int) -> Rule:
     if p is None:
         return _zero
     if p == 1:
@@ -184,8 +183,11 @@ def _from_partial(p: Partial, singular: bool) -> Rule:
     assert callable(p)
 
     def rule(g: Any, out: Any, *args: Any) -> Any:
-        product = times(g, p(out, *args))
-        return guarded(g, product) if singular else product
+        if not singular:
+            return times(g, p(out, *args))
+        if singular == CHOICES and is_constant(p(out, *args)):
+            return times(g, p(out, *args))
+        return guarded(g, lambda *a: times(g, p(*a)), (out, *args), singular)
 
     return rule
 

@@ -36,6 +36,7 @@ from ..ir.types import PY_FLOAT, Ty
 from ..rules import registry
 from . import algebra
 from .residuals import place
+from .zeros import SureZeros
 
 DERIVED = "derived"  # the tag of operations that no user wrote; they may be dropped when unused
 
@@ -119,6 +120,7 @@ class Reverse:
         if optimise:
             algebra.install(self.b)
         self.b.tag = DERIVED
+        self.b.sure_zeros = SureZeros(self.b, forward.body, wrt, is_nondiff).mask
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body

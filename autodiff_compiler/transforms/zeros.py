@@ -1,0 +1,234 @@
+"""Where a cotangent is zero for sure: the mask with which a partial that may be infinite is guarded.
+
+In ``sum(w * sqrt(x))`` with ``w[0] == x[0] == 0`` the derivative by ``x[0]`` is zero: the cotangent of the root is zero
+whatever `x` is. In ``sum(sqrt(x) * sqrt(x))`` the cotangent happens to be zero, but moves with `x`, so zero times
+infinity has no value that could be told here, and stays nan. So a zero counts if it comes from a subscript, a mask, a
+choice, or a factor that does not depend on what the root is of.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..analysis.activity import differentiable_operands, varied_values
+from ..ir import opset
+from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
+from ..ir.numpy_ops import SELECT
+from ..ir.ops_linalg import EINSUM
+from ..ir.ops_shape import WHERE
+from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
+from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
+
+DEPTH = 12
+_NE = PRIMS[operator.ne]
+_PRODUCTS = (MUL, PRIMS[np.multiply])
+_QUOTIENTS = (DIV, PRIMS[np.true_divide])
+_SUMS = (ADD, SUB, ACCUM, PRIMS[np.add], PRIMS[np.subtract])
+_SAME = (NEG, CAST, PRIMS[np.negative], PRIMS[np.conjugate], PRIMS[np.real])
+# What moves elements about: done to the mask as it is done to the cotangent.
+_MOVES = tuple(
+    PRIMS[fn]
+    for fn in (
+        np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.flip, np.roll,
+        np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag, np.repeat, np.take,
+    )
+)  # fmt: skip
+
+# Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
+Mask = Any
+
+
+class SureZeros:
+    """Builds the masks, for the reverse sweep over one function."""
+
+    def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], nondiff: Callable[[Op], bool]):
+        self.b = b
+        self.body = body
+        self.inputs = list(inputs)
+        self.nondiff = nondiff
+        self.tag = b.tag
+        self._varied: list[set[Value]] = []
+        self._forward: set[Region] = set()
+        self._known: dict[Value, frozenset[int]] = {}
+        self._everything: frozenset[int] = frozenset(range(len(self.inputs)))
+
+    # --- dependence -----------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Find which forward values vary with which input."""
+        ops = self.body.ops
+        self.body.ops = [op for op in ops if op.tag != self.tag]
+        self._varied = [varied_values(self.body, [v], self.nondiff) for v in self.inputs]
+        self._forward = {self.body, *(region for op in self.body.walk() for region in op.regions)}
+        self.body.ops = ops
+
+    def varies(self, v: Any) -> frozenset[int]:
+        """The inputs on which a value depends differentiably, all of them where that is not known."""
+        if type(v) is not Value or (v.type.dtype is not None and v.type.dtype.kind not in "fc"):
+            return frozenset()
+        if not self._forward:
+            self._prepare()
+        known = self._known.get(v)
+        if known is None:
+            self._known[v] = self._everything  # in case it depends on itself
+            known = self._known[v] = self._find(v)
+        return known
+
+    def _find(self, v: Value) -> frozenset[int]:
+        op = v.op
+        if v.region in self._forward if op is None else op.tag != self.tag:
+            return frozenset(k for k, values in enumerate(self._varied) if v in values)
+        if op is None or op.prim in (CALL, FUNC, opset.POP, opset.LIST_GET):
+            return self._everything
+        if op.prim is LOOP:
+            return self._of_loop(op, v)
+        if op.regions:
+            return self._everything
+        if self.nondiff(op) or op.prim is PRIMS[np.sign]:
+            return frozenset()
+        return frozenset().union(*map(self.varies, differentiable_operands(op)))
+
+    def _of_loop(self, op: Op, v: Value) -> frozenset[int]:
+        """The same for a result of a loop, to a fixpoint over what it carries."""
+        (body,) = op.regions
+        kept = dict(self._known)
+        carried = list(zip(body.params[1:], op.args[1], body.exit[1:], op.results))
+        found = [self.varies(init) for _, init, _, _ in carried]
+        while True:
+            self._known = {**kept, **{param: f for (param, *_), f in zip(carried, found)}}
+            new = [f | self.varies(out) for (_, _, out, _), f in zip(carried, found)]
+            if new == found:
+                break
+            found = new
+        self._known = kept
+        results = {result: f for (*_, result), f in zip(carried, found)}
+        self._known.update(results)
+        return results.get(v, frozenset())  # the number of trips
+
+    # --- masks ----------------------------------------------------------------------------------------------------
+
+    def mask(self, g: Any, args: Any, level: int) -> Mask:
+        """Booleans that are false where `g` is zero for sure; False: it is so everywhere; True: nowhere.
+
+        `args`: what the operation is applied to. `level`: CHOICES are masks and conditions; SUBSCRIPTS are these and
+        parts that are not read; WEIGHTS are these and factors that do not vary with `args`.
+        """
+        if type(g) is not Value:
+            return True
+        moving: frozenset[int] = frozenset()
+        if level >= WEIGHTS:
+            moving = moving.union(*map(self.varies, leaves(args)))
+        return self._mask(g, moving, level, DEPTH)
+
+    def _mask(self, g: Any, moving: frozenset[int], level: int, depth: int) -> Mask:
+        if isinstance(g, np.ndarray):
+            return (
+                self.b.emit(PRIMS[np.asarray], g if g.dtype == BOOL else g != 0)
+                if level >= WEIGHTS or g.dtype == BOOL
+                else True
+            )
+        if type(g) is not Value:
+            return not _is_zero(g)
+        if g.type.dtype == BOOL:
+            return g
+        op = g.op
+        if op is not None and depth and op.tag == self.tag and self.b.sees(op):
+            found = self._made(g, op, lambda x: self._mask(x, moving, level, depth - 1), level)
+            if found is not None:
+                return found
+        # A factor of which only is known what it depends on.
+        if level < WEIGHTS or g.type.dims is None or not g.type.is_float or self.varies(g) & moving:
+            return True
+        return self.b.emit(_NE, g, 0.0)
+
+    def _made(self, g: Value, op: Op, of: Callable[[Any], Mask], level: int) -> Mask:
+        """The mask of what an operation of the backward sweep made, from those of its operands."""
+        prim, args = op.prim, op.args
+        if prim is ZEROS:
+            return False
+        if prim in _PRODUCTS:
+            return _both(of(args[0]), of(args[1]))
+        if prim in _QUOTIENTS or prim in _SAME:
+            return of(args[0])
+        if prim is EINSUM and isinstance(args[0], str):
+            terms, _, output = args[0].partition("->")
+            found: Mask = None
+            for term, operand in zip(terms.split(","), args[1:]):
+                if term == output and len(set(term)) == len(term):
+                    part = of(operand)
+                    found = part if found is None else _both(found, part)
+            return found
+        if prim in _SUMS:
+            return self._either(of(args[0]), of(args[1]), g)
+        if prim in (SPREAD, SUM_TO):
+            inner = of(args[0])
+            if type(inner) is bool or inner.type.dims == () or self._covers(inner, g):
+                return inner
+            return self.b.emit(SPREAD, inner, g) if prim is SPREAD else None
+        if prim is SELECT or (prim is WHERE and len(args) == 3):
+            return self._chosen(args[0], of(args[1]), of(args[2]))
+        if level < SUBSCRIPTS:
+            return None
+        if prim is IF:
+            k = op.results.index(g)
+            then, orelse = (not _is_zero(r.exit[k]) for r in op.regions)
+            return self._chosen(args[0], then, orelse)
+        if prim is ADDAT or prim is SET:
+            return self._stored(op, of)
+        if prim is GET or prim in _MOVES:
+            inner = of(args[0])
+            if type(inner) is bool:
+                return inner
+            return self.b.emit(prim, inner, *args[1:], **op.kwargs) if self._covers(inner, args[0]) else None
+        return None
+
+    def _covers(self, mask: Value, x: Any) -> bool:
+        """The mask has the shape of `x`."""
+        p, q = mask.type.dims, type_of(x).dims
+        return p is not None and q is not None and len(p) == len(q) and all(map(self.b.dims.same, p, q))
+
+    def _either(self, p: Mask, q: Mask, like: Value) -> Mask:
+        if p is True or q is True:
+            return None  # they may cancel
+        if p is False or q is False:
+            other = q if p is False else p
+            return other if other is False or self._covers(other, like) else None
+        return p | q
+
+    def _chosen(self, cond: Any, p: Mask, q: Mask) -> Mask:
+        if q is False:
+            return False if p is False else _both(truth(cond), p)
+        return _both(invert(truth(cond)), q) if p is False else None
+
+    def _stored(self, op: Op, of: Callable[[Any], Mask]) -> Mask:
+        """A part is added or replaced."""
+        a, path, v = op.args
+        base, part = of(a), of(v)
+        if type(base) is bool:
+            if base == (part is not False):
+                return base
+            base = apply(np.ones_like if base else np.zeros_like, a, dtype=BOOL)
+        if not self._covers(base, a):
+            return None
+        if part is False:
+            return base if op.prim is ADDAT else self.b.emit(SET, base, path, False)
+        if type(part) is Value and op.prim is ADDAT and type_of(v).dims == part.type.dims:
+            # Of repeated subscripts one may be sure to be zero and another not.
+            return base | self.b.emit(_NE, self.b.emit(ADDAT, self.b.emit(ZEROS, a), path, part), 0.0)
+        return self.b.emit(SET, base, path, True)
+
+
+def _both(p: Mask, q: Mask) -> Mask:
+    if p is False or q is False:
+        return False
+    return q if p is True else p if q is True else p & q
+
+
+def _is_zero(x: Any) -> bool:
+    if type(x) is Value:
+        return x.op is not None and x.op.prim is ZEROS
+    return type(x) in (int, float) and x == 0
