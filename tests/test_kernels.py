@@ -9,6 +9,7 @@ import pytest
 
 import autodiff_compiler as ad
 from benchmarks.kernels import all_kernels
+from benchmarks.kernels.table import run_kernels
 
 KERNELS = [kernel for kernel in all_kernels() if not kernel.refused]
 REFUSED = [kernel for kernel in all_kernels() if kernel.refused]
@@ -137,6 +138,12 @@ def test_second_order(kernel):
     want = (sides[0] - sides[1]) / (2 * STEP)
     scale = max(float(np.max(np.abs(leaf))) for leaf in leaves(second))
     assert abs(dot(second, directions) - want) <= 1e-5 * max(abs(want), scale, 1e-3)
+
+
+def test_table(capsys):
+    results = run_kernels(["trisolv"])
+    assert results["trisolv"]["ours"] > 0 and results["trisolv"]["lines"] > 10
+    assert "| `trisolv` | 400 |" in capsys.readouterr().out
 
 
 def growing_path(start, rate, steps):

@@ -136,9 +136,10 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
                 dtypes = (None,)  # before NumPy 2.3, squares and roots by a 0-d exponent keep the base's dtype
         kind = elementwise_kind(types, dims, operator)
         if operator and ufunc is np.power and kind in ("py", "scalar"):
-            # Python's int ** int may be a float, and a negative float's power complex.
+            # Python's int ** int may be a float, and a negative float's power complex, but for a whole exponent.
             exponent = args[1]
-            if not (isinstance(exponent, int) and exponent >= 0):
+            whole = types[0].dtype == np.float64 and types[1].dtype is not None and types[1].dtype.kind in "bi"
+            if not whole and not (isinstance(exponent, int) and exponent >= 0):
                 return Ty("scalar", None, ())
         if kind == "py" and dtypes[0] is not None and dtypes[0].kind in "biu":
             if dtypes[0].kind != "b" or not _gives_bool(ufunc):

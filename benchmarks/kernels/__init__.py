@@ -14,6 +14,6 @@ from benchmarks.kernels.kernel import Kernel
 FIELDS = ["linear_algebra", "stencils", "dynamics", "sequences", "networks", "statistics", "signals"]
 
 
-def all_kernels() -> Iterator[Kernel]:
-    for field in FIELDS:
+def all_kernels(fields: list[str] = FIELDS) -> Iterator[Kernel]:
+    for field in fields:
         yield from importlib.import_module(f"benchmarks.kernels.{field}").KERNELS
