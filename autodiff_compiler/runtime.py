@@ -259,7 +259,7 @@ def list_set(items: list[Any], i: int, v: Any) -> list[Any]:
 
 def list_addat(items: list[Any], i: int, g: Any) -> list[Any]:
     out = list(items)
-    out[i] = out[i] + g
+    out[i] = accum(out[i], g)
     return out
 
 

@@ -15,7 +15,6 @@ from ..ir.opset import (
     GET,
     LEN,
     LIST_GET,
-    LIST_NEW,
     PRIMS,
     SHAPE_OF,
     infer_step,
@@ -26,6 +25,7 @@ from ..ir.types import ANY
 from .avals import (
     Bound,
     Closure,
+    Columns,
     Conflict,
     DictRef,
     Instance,
@@ -236,14 +236,21 @@ class Access(Objects):
                 self.default_item(base, index, node) if type(inner) is DictRef else self.subscript(inner, index, node)
             )
         if kind is Seq:
-            return self.static_item(list(base.items), index, node, lambda items: Seq(tuple(items)), base)
+            if type(index) is SliceOf:
+                if not all(is_constant(p) for p in (index.start, index.stop, index.step)):
+                    self.fail("a slice of a tuple needs bounds that are known when the program is compiled", node,
+                              "use a list or an array", cause=index)  # fmt: skip
+                return Seq(base.items[slice(index.start, index.stop, index.step)])
+            if is_static_int(index):
+                return self.static_item(list(base.items), index, node, base)
+            return self.one_of(base.items, self.operand(index, node), node)
         if kind is ListRef:
             content = self.checked(base.cell, node, "list")
             if type(index) is SliceOf:
                 return self.list_slice(base, index, node)
-            if type(content) is Items:
-                return self.static_item(list(content.items), index, node, self.new_list, base)
-            return self.linked(self.emit(node, LIST_GET, content, self.operand(index, node)), [base], numpy=False)
+            if type(content) is Items and is_static_int(index):
+                return self.static_item(list(content.items), index, node, base)
+            return self.item_at(base, self.operand(index, node), node)
         if kind is RangeOf:
             return self.binary(operator.add, base.start, self.binary(operator.mul, index, base.step, node), node)
         if kind is Ref:
@@ -278,32 +285,10 @@ class Access(Objects):
             self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
         return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
 
-    def static_item(self, items: list[Any], index: Any, node: Any, make: Any, base: Any) -> Any:
-        if is_static_int(index):
-            if not -len(items) <= index < len(items):
-                self.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
-            return self.use(items[index], "the item", node)
-        if type(index) is SliceOf:
-            if not all(is_constant(p) for p in (index.start, index.stop, index.step)):
-                self.fail(
-                    "a slice of a tuple or list needs bounds that are known when the program is compiled",
-                    node,
-                    "use an array",
-                    cause=index,
-                )
-            return make(items[slice(index.start, index.stop, index.step)])
-        operands = []
-        for item in items:
-            if not (type(item) in (Value, Ref) or is_number(item)):
-                self.fail(
-                    "a tuple or list of containers or objects is indexed by a number that is known at run time only",
-                    node,
-                    "index with a literal, or loop over it",
-                    cause=index,
-                )
-            operands.append(self.operand(item, node))
-        made = self.emit(node, LIST_NEW, tuple(operands))
-        return self.linked(self.emit(node, LIST_GET, made, self.operand(index, node)), [base], numpy=False)
+    def static_item(self, items: list[Any], index: int, node: Any, base: Any) -> Any:
+        if not -len(items) <= index < len(items):
+            self.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
+        return self.use(items[index], "the item", node)
 
     def index_items(self, index: Any, node: Any) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
@@ -378,7 +363,7 @@ class Access(Objects):
             return self.length(self.inner(av, node), node)
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
-            return self.emit(node, LEN, content) if type(content) is Value else len(content.items)
+            return self.emit(node, LEN, content.leaves[0]) if type(content) is Columns else len(content.items)
         if isinstance(av, str):
             return len(av)
         if kind is RangeOf:

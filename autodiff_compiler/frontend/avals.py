@@ -59,7 +59,7 @@ class Seq:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListRef:
-    """A list; the heap holds its `Items`, or an IR value of kind "list"."""
+    """A list; the heap holds its `Items`, or `Columns`."""
 
     cell: int
 
@@ -221,6 +221,41 @@ class Entries:
     items: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """The form of an item that is a number or an array: one IR list."""
+
+
+HOLE = Hole()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The items of a list of run-time length: one IR list for each number or array that the form of an item has.
+
+    distinct: no two items share anything that may change in place.
+    """
+
+    form: Any
+    leaves: tuple[Any, ...]
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemOf:
+    """What the item number `index` of the list `cell` holds: its part of this form, whose IR lists start at `place`.
+
+    root: the form of the list's items; sure: there is such an item, on all paths.
+    """
+
+    cell: int
+    index: Any
+    root: Any
+    place: int
+    form: Any
+    sure: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Poison:
     """A buffer of which a store through a possible alias makes the contents unknown."""
@@ -247,6 +282,8 @@ _PARTS: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
     Seq: (("items",), ()),
     Items: (("items",), ()),
     Entries: (("items",), ()),
+    Columns: (("leaves",), ()),
+    ItemOf: ((), ("index",)),
     ZipOf: (("its",), ()),
     Closure: (("defaults",), ()),
     Partial: (("args", "values"), ("fn",)),
@@ -311,6 +348,11 @@ def same_form(a: Any, b: Any) -> bool:
         elif x is not y and not (isinstance(x, (int, str, tuple)) and type(x) is type(y) and x == y):
             return False
     return True
+
+
+def is_reference(av: Any) -> bool:
+    """A list, dictionary or object."""
+    return type(av) in (ListRef, DictRef, Instance)
 
 
 def is_constant(av: Any) -> bool:

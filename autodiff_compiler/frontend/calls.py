@@ -14,13 +14,12 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, leaves
-from ..ir.opset import COPY, LIST_APPEND, PRIMS, lookup, opaque
+from ..ir.opset import COPY, PRIMS, lookup, opaque
 from .avals import (
     MISSING,
     Bound,
     Closure,
     Conflict,
-    Items,
     ListRef,
     Maybe,
     Obj,
@@ -31,7 +30,6 @@ from .avals import (
     Super,
     describe,
     is_constant,
-    is_number,
 )
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
@@ -396,24 +394,6 @@ class Calls(Construct):
         cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
         first = (self.frame.node.args.posonlyargs + self.frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
-
-    # --- lists that grow ------------------------------------------------------------------------------------------
-
-    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
-        content = self.checked(ref.cell, node, "list")
-        if type(content) is Items:
-            self.mutate(ref.cell, Items((*content.items, item)), node)
-            return
-        if not (type(item) in (Value, Ref) or is_number(item)):
-            self.fail(
-                f"{describe(item)} is appended to a list that grows in a loop",
-                node,
-                "use one list for each number or array",
-                cause=ref,
-            )
-        self.mutate(ref.cell, self.emit(node, LIST_APPEND, content, self.operand(item, node)), node)
-        for cell in self.cells_in([item]):
-            self.state.link_view(ref.cell, cell)
 
     # --- comprehensions -------------------------------------------------------------------------------------------
 

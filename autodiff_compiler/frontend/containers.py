@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..errors import ArgumentError, MissingAttributeError
-from ..ir.opset import LIST_DROP, LIST_GET, SLICE_BOUND, opaque
+from ..ir.opset import SLICE_BOUND, opaque
 from .avals import (
+    Columns,
     DictRef,
     Entries,
     Instance,
@@ -177,9 +178,12 @@ class Containers(Calls):
             self.fail("a slice of a list with a step that is known at run time only", node, "use an array")
         return self.gathered(av, self.slice_range(av, index, node), node)
 
-    def replace_list(self, av: ListRef, new: ListRef, node: Any) -> None:
-        """Give a list the items of another, which nothing else refers to."""
-        self.mutate(av.cell, self.checked(new.cell, node, "list"), node)
+    def replace_list(self, av: ListRef, new: ListRef, node: Any, rearranged: bool = False) -> None:
+        """Give a list the items of another, which nothing else refers to; `rearranged`: they are its own."""
+        before, content = self.checked(av.cell, node, "list"), self.checked(new.cell, node, "list")
+        if rearranged and type(before) is type(content) is Columns:
+            content = Columns(content.form, content.leaves, before.distinct)
+        self.mutate(av.cell, content, node)
         for cell in self.cells_in([new]):
             if cell != new.cell:
                 self.state.link_view(av.cell, cell)
@@ -248,13 +252,13 @@ class Containers(Calls):
                 self.replace_list(av, self.concatenated([front, Seq((args[1],)), back], node), node)
             return None
         if name == "reverse":
-            self.replace_list(av, self.list_slice(av, SliceOf(None, None, -1), node), node)
+            self.replace_list(av, self.list_slice(av, SliceOf(None, None, -1), node), node, rearranged=True)
             return None
         if name == "sort":
             options = {"key": None, "reverse": False, **kwargs}
             if args or len(options) > 2:
                 self.fail("list.sort() takes the keywords key and reverse only", node, "", ArgumentError)
-            self.replace_list(av, self.ordered(av, options["key"], options["reverse"], node), node)
+            self.replace_list(av, self.ordered(av, options["key"], options["reverse"], node), node, rearranged=True)
             return None
         if name in ("index", "count", "remove"):
             if not static:
@@ -282,22 +286,17 @@ class Containers(Calls):
             return self.use(item, "the item", node)
         if type(content) is not Items and is_static_int(k) and k == -1:
             return self.pop_last(av, node)
-        item = self.subscript(av, k, node)
-        self.delete_place(av, k, node)
-        return item
-
-    def pop_last(self, av: ListRef, node: Any) -> Any:
-        """``av.pop()`` of a list whose length is known at run time only."""
-        content = self.checked(av.cell, node, "list")
-        item = self.linked(self.emit(node, LIST_GET, content, -1), [av], numpy=False)
-        self.mutate(av.cell, self.emit(node, LIST_DROP, content), node)
+        place = self.operand(self.place_in(av, k, node), node)
+        columns = self.made_columns(av, node)
+        item = self.taken_out(av, columns, place, node)
+        self.delete_place(av, place, node)
         return item
 
     def delete_place(self, av: ListRef, k: Any, node: Any) -> None:
         place = self.place_in(av, k, node)
         front = self.list_slice(av, SliceOf(None, place, None), node)
         back = self.list_slice(av, SliceOf(self.binary(operator.add, place, 1, node), None, None), node)
-        self.replace_list(av, self.concatenated([front, back], node), node)
+        self.replace_list(av, self.concatenated([front, back], node), node, rearranged=True)
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
         """``del base[index]``."""

@@ -30,14 +30,17 @@ from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, ex
 from ..ir.types import Dims
 from . import definitions
 from .avals import (
+    HOLE,
     MISSING,
     Bound,
     Closure,
+    Columns,
     Conflict,
     DictRef,
     Entries,
     Instance,
     Interrupted,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -240,6 +243,7 @@ class Core:
         cell = self.cells.new()
         self.state.heap[cell] = value
         if value.type.kind == "list":
+            self.state.heap[cell] = Columns(HOLE, (value,), True)
             return ListRef(cell)
         if numpy:
             self.cells.numpy.add(cell)
@@ -271,7 +275,7 @@ class Core:
                     continue
                 seen.add(av.cell)
                 out.append(av.cell)
-                content = self.content(av.cell)
+                content = self.held(av.cell)
                 if type(content) in (Items, Entries):
                     todo += content.items
             elif type(av) is Maybe:
@@ -295,13 +299,27 @@ class Core:
 
     # --- heap -----------------------------------------------------------------------------------------------------
 
-    def content(self, cell: int) -> Any:
-        """What a cell holds now."""
+    def held(self, cell: int) -> Any:
+        """What a cell holds now, or of which list it is an item."""
         found = self.state.heap.get(cell)
         if found is None:
             found = self.inputs.initial[cell]
             self.state.heap[cell] = found
         return found
+
+    def content(self, cell: int) -> Any:
+        """What a cell holds now."""
+        found = self.held(cell)
+        return self.resolved(found) if type(found) is ItemOf else found
+
+    def resolved(self, item: ItemOf) -> Any:
+        raise NotImplementedError
+
+    def write(self, cell: int, content: Any, node: Any) -> None:
+        raise NotImplementedError
+
+    def forget_items(self, cell: int, node: Any) -> None:
+        raise NotImplementedError
 
     def checked(self, cell: int, node: Any, what: str = "array") -> Any:
         """What a cell holds now; an error if that is not known."""
@@ -355,8 +373,10 @@ class Core:
         if not new.hint:
             new.hint = base.hint
         self.note_cell(ref.cell)
-        self.state.heap[ref.cell] = new
-        self.state.poison(ref.cell, self.loc_of(node))
+        inside = type(self.held(ref.cell)) is ItemOf
+        self.write(ref.cell, new, node)
+        if not inside:
+            self.state.poison(ref.cell, self.loc_of(node))
         origins = self.cells.origins.get(ref.cell, frozenset())
         for number in origins:
             if self.inputs.inputs[number].hidden:
@@ -382,19 +402,29 @@ class Core:
                     AliasError,
                 )
 
-    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True) -> None:
-        """A list or dictionary changes in place: which items it has, not what is in them."""
+    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True, keeps_items: bool = False) -> None:
+        """A list or dictionary changes in place: which items it has, not what is in them.
+
+        resized: a list may get another length; keeps_items: the items that it had stay where they are.
+        """
         if resized:
             self.resized.append(cell)
         if cell in self.inputs.hidden_cells:
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
         self.note_cell(cell)
-        self.state.heap[cell] = content
+        if not keeps_items and type(content) in (Items, Columns):
+            self.forget_items(cell, node)
+        detached = cell in self.cells.detached
+        item_like = detached or type(self.held(cell)) is Entries
+        self.write(cell, content, node)
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)
-            if found is None or isinstance(found, Poison):
+            if found is None or isinstance(found, (Poison, ItemOf)):
                 continue
-            if self.cells.family(cell) & self.cells.family(other):
+            shared = item_like and (
+                type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
+            )
+            if shared or self.cells.family(cell) & self.cells.family(other):
                 cause = self.state.cause(cell, other)
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed", cause)
         for paths in self.inputs.containers.values():
@@ -423,8 +453,8 @@ class Core:
             return slice(*[self.operand(x, node) for x in (av.start, av.stop, av.step)])
         if kind is ListRef:
             content = self.checked(av.cell, node, "list")
-            if type(content) is Value:
-                return content
+            if type(content) is Columns:
+                return self.one_list(content, node)
             return [self.operand(x, node) for x in content.items]
         if kind is RangeOf and all(is_constant(x) for x in (av.start, av.stop, av.step)):
             return list(range(av.start, av.stop, av.step))
@@ -436,6 +466,13 @@ class Core:
             self.fail(f"this {av.why}", node, av.remedy, cause=av)
         self.fail(f"{describe(av)} cannot be used as a value here", node)
 
+    def one_list(self, columns: Columns, node: Any) -> Value:
+        """The IR list of numbers or arrays that a list is."""
+        if len(columns.leaves) != 1 or hasattr(columns.form, "parts") or hasattr(columns.form, "av"):
+            self.fail("a list of tuples, dictionaries or objects cannot be used as a value here", node, "loop over it")
+        leaf: Value = columns.leaves[0]
+        return leaf
+
     def pinned(self, av: Obj) -> Any:
         """The object itself, to be built into the code, which is then for this object only."""
         if av.path is not None and len(av.path) + (av.path[0][0] != "object") > 1 and not isinstance(av.obj, np.dtype):
@@ -446,8 +483,8 @@ class Core:
         """An operand in which a list of values is one IR list value."""
         if type(av) is ListRef:
             content = self.checked(av.cell, node, "list")
-            if type(content) is Value:
-                return content
+            if type(content) is Columns:
+                return self.one_list(content, node)
             return self.emit(node, LIST_NEW, tuple([self.operand(x, node) for x in content.items]))
         return self.operand(av, node)
 
@@ -469,8 +506,8 @@ class Core:
             return len(av.items) > 0
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
-            if type(content) is Value:
-                return self.emit(node, TRUTH, content)
+            if type(content) is Columns:
+                return self.emit(node, TRUTH, content.leaves[0])
             return len(content.items) > 0
         if kind is ViewOf or (is_collection(av) and av.cls is not OneShot):
             return self.truth(av.of if kind is ViewOf else self.checked(av.cell, node).items[0], node)
@@ -606,7 +643,7 @@ class Core:
         for cell, content in self.inputs.initial.items():
             for state in (a, b):
                 state.heap.setdefault(cell, content)
-        made = Joiner(self.builder, self.cells, a, b, regions)
+        made = Joiner(self, a, b, regions)  # type: ignore[arg-type]
         made.origin = Origin(node, self.frame) if node is not None else None
         return made
 

@@ -24,6 +24,7 @@ from .access import Access
 from .avals import (
     Bound,
     Closure,
+    Columns,
     Conflict,
     DictRef,
     Entries,
@@ -315,9 +316,6 @@ class Expressions(Access):
         self.counted(times, body, node)
         return empty
 
-    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
-        raise NotImplementedError
-
     def counted(self, times: Any, body: Any, node: Any) -> None:
         """Lower a loop of our own making: `body(i)` for i in range(times)."""
         raise NotImplementedError
@@ -504,7 +502,7 @@ class Expressions(Access):
                 b = Seq(tuple(items))
         if isinstance(a, str) and isinstance(b, str):
             return a in b
-        if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Value):
+        if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
             result: Any = False
             for item in self.static_items(b, node):
                 equal = self.truth(self.compare_with(operator.eq, a, item, node), node)

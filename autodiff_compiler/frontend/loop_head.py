@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
-from ..ir.opset import GET, LIST_NEW
+from ..ir.opset import GET
 from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join, py_int
 from .avals import (
     MISSING,
+    Columns,
     Conflict,
     DictRef,
     Entries,
     Instance,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -27,6 +29,7 @@ from .avals import (
     same_form,
     with_parts,
 )
+from .forms import Unfit, matches, width
 from .state import State
 
 if TYPE_CHECKING:
@@ -57,9 +60,12 @@ class Guess:
         default_factory=set
     )  # slots, or cells from before the loop, that may share memory
     assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
-    lists: dict[int, Any] = field(default_factory=dict)  # the IR lists made of what list cells hold before the loop
+    # By slot of a list: the form of its items, and whether they share nothing.
+    columns: dict[Any, tuple[Any, bool]] = field(default_factory=dict)
+    lists: dict[int, Any] = field(default_factory=dict)  # the columns made of what list cells hold before the loop
     families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
     kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
+    items: set[Any] = field(default_factory=set)  # slots found to hold an item of a list
     rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
 
     def is_rebound(self, slot: Any) -> bool:
@@ -115,11 +121,20 @@ class LoopHead:
                 )
             else:
                 state.envs[env][name] = self.generalize(av, form, slot, name)
+        items = [c for c in guess.cells if type(guess.forms.get(("c", c))) is ItemOf and c in state.heap]
         for cell in guess.cells:
-            if cell in state.heap:
+            if cell in state.heap and cell not in items:
                 state.heap[cell] = self.general_content(
                     entry.heap[cell], guess.forms.get(("c", cell), MISSING), ("c", cell), cell
                 )
+        for cell in items:
+            # It became an item of a list, which is columns from the start.
+            if type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
+                state.heap[cell] = self.general_content(entry.heap[cell], guess.forms["c", cell], ("c", cell), cell)
+        for cell in guess.cells:
+            end = guess.forms.get(("c", cell))
+            if isinstance(end, Poison) and cell in state.heap:
+                state.heap[cell] = end  # also where it has just become an item of a list
         for cell, poison in guess.poisoned.items():
             state.heap[cell] = poison
         self.link_heads()
@@ -217,6 +232,8 @@ class LoopHead:
                 t = guess.types.get(leaf, UNDEF_TY)
             elif type(av) is Ref:
                 base = self.entry.heap.get(av.cell)
+                if type(base) is ItemOf:
+                    base = self.in_state(self.entry, lambda: interp.content(av.cell))
                 if base is None or isinstance(base, Poison):
                     self.head.heap[cell] = base or Poison(None, "is unknown here", self.origin)
                     return Ref(cell)
@@ -261,21 +278,16 @@ class LoopHead:
         sample = end if content is MISSING else content
         if sample is MISSING:
             return Poison(None, "is unknown here", self.origin)
-        if type(content) is Value and type(end) is not Items or slot in self.guess.dynamic or type(sample) is Value:
-            init: Any = UNDEF
-            if content is not MISSING:
-                init = self.entry_list(content)
-                if type(content) is Items and cell is not None:
-                    for element in self.interp.cells_in(content.items):
-                        for other in (element, *self.entry.links.get(element, ())):
-                            self.head.link(cell, other)
-                if init is None:
-                    return Poison(
-                        None, "is a list that grows in a loop, of items other than numbers and arrays", self.origin
-                    )
-            t = self.guess.types.get(slot, UNDEF_TY) if init is UNDEF else type_of(init)
-            hint = init.hint if type(init) is Value else ""
-            return self.param(slot, init, t, hint)
+        if type(content) is ItemOf and end is not MISSING and type(end) is not ItemOf:
+            item = content
+            content = self.in_state(self.entry, lambda: self.interp.resolved(item))
+        if ItemOf in (type(content), type(end)):
+            return self.general_item(content, end, slot)
+        if slot in self.guess.dynamic or type(sample) is Columns:
+            return self.general_list(content, end, slot, cell)
+        if type(sample) is Value:
+            t = self.guess.types.get(slot, UNDEF_TY) if content is MISSING else type_of(content)
+            return self.param(slot, UNDEF if content is MISSING else content, t, sample.hint)
         if type(sample) is Items or type(sample) is Entries:
             n = len(sample.items)
             mine = [MISSING] * n if content is MISSING else list(content.items)
@@ -283,7 +295,7 @@ class LoopHead:
             if type(end) is type(sample) and len(end.items) == n and _keys(end) == _keys(sample):
                 ends = list(end.items)
             elif end is not MISSING:
-                if type(end) is Items or type(end) is Value:
+                if type(end) is Items or type(end) is Columns:
                     self.guess.dynamic.add(slot)
                     return self.general_content(content, end, slot, cell)
                 return Poison(None, "has different keys before and in the loop", self.origin)
@@ -294,28 +306,86 @@ class LoopHead:
             return Items(tuple(parts)) if type(sample) is Items else Entries(_keys(sample), tuple(parts))
         return sample
 
-    def entry_list(self, content: Any) -> Any:
-        """The IR list that the loop starts with."""
-        if type(content) is Value:
-            return content
-        found = self.guess.lists.get(id(content))
-        if found is not None:
-            return found[1]
+    def general_item(self, content: Any, end: Any, slot: Any) -> Any:
+        """What a cell holds that is an item of a list: its place may differ from trip to trip."""
+        sample = end if content is MISSING else content
+        for x in (content, end):
+            if x is not MISSING and not (
+                type(x) is ItemOf and (x.cell, x.place) == (sample.cell, sample.place) and matches(sample.root, x.root)
+            ):
+                return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
+        if sample.cell not in self.entry.heap:
+            return Poison(None, "is an item of a list that each trip makes anew", self.origin)
+        if end is MISSING or (content is not MISSING and structural_key(content.index) == structural_key(end.index)):
+            return sample
+        init = UNDEF if content is MISSING else content.index
+        index = self.param((*slot, "index"), init, py_int(), "")
+        sure = content is not MISSING and content.sure and end.sure
+        return ItemOf(sample.cell, index, sample.root, sample.place, sample.form, sure)
+
+    def general_list(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
+        """A list of run-time length: each of its IR lists is carried."""
+        guess = self.guess
+        known = guess.columns.get(slot)
+        if known is None and type(end) is Columns:
+            known = (end.form, end.distinct)
+        if (
+            known is None
+            and slot in guess.dynamic
+            and (content is MISSING or (type(content) is Items and not content.items))
+        ):
+            guess.dynamic.discard(slot)  # what its items are is not known yet
+            return self.general_content(content, end, slot, cell) if content is MISSING else content
+        try:
+            columns = self.entry_list(content, known[0] if known is not None else None, cell)
+        except Unfit as error:
+            return Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+        if columns is None:
+            return Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
+        if columns is not MISSING:
+            form, distinct, inits = columns.form, columns.distinct, columns.leaves
+        elif known is not None:
+            form, distinct, inits = known[0], True, (UNDEF,) * max(width(known[0]), 1)
+        else:
+            return Poison(None, "is unknown here", self.origin)
+        if known is not None:
+            distinct = distinct and known[1]
+        guess.columns[slot] = (form, distinct)
+        params = []
+        for k, init in enumerate(inits):
+            key = (*slot, "list", k)
+            t = guess.types.get(key, UNDEF_TY) if init is UNDEF else type_of(init)
+            params.append(self.param(key, init, t, init.hint if type(init) is Value else ""))
+        return Columns(form, tuple(params), distinct)
+
+    def in_state(self, state: State, compute: Any) -> Any:
+        """What `compute` gives in another state."""
+        present, self.interp.state = self.interp.state, state
+        try:
+            return compute()
+        finally:
+            self.interp.state = present
+
+    def entry_list(self, content: Any, form: Any, cell: int | None) -> Any:
+        """The columns that a list is when the loop starts; None if some of it is not known."""
+        if content is MISSING:
+            return MISSING
         interp = self.interp
-        items = []
-        for item in content.items:
-            if type(item) is Value or is_constant(item):
-                items.append(item)
-            elif type(item) is Ref:
-                base = self.entry.heap.get(item.cell)
-                if type(base) is not Value:
-                    return None
-                items.append(interp.builder.emit(GET, base, item.path) if item.path else base)
-            else:
+        if type(content) is Items:
+            cells = interp.cells_in(content.items)
+            if any(isinstance(self.entry.heap.get(c), Poison) for c in cells):
                 return None
-        made = interp.builder.emit(LIST_NEW, tuple(items))
-        self.guess.lists[id(content)] = (content, made)
-        return made
+        found = self.guess.lists.get(id(content))
+        if found is None or (form is not None and found[1].form is not form):
+            made = self.in_state(self.entry, lambda: interp.columns(content, None, form))
+            found = self.guess.lists[id(content)] = (content, made)
+        columns = found[1]
+        if type(content) is Items and cell is not None:
+            for element in cells:
+                for other in (element, *self.entry.links.get(element, ())):
+                    self.head.link(cell, other)
+            self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.form))
+        return columns
 
     def link_heads(self) -> None:
         """Which of the new cells may share memory at the top of the body: those that do before it or after a trip."""

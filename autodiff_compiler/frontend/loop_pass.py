@@ -8,14 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.core import LOOP, Op, Region, Value, leaves, structural_key, type_of
-from ..ir.opset import GET, LIST_NEW, PRIMS
+from ..ir.opset import GET, PRIMS
 from ..ir.types import ANY, ANY_LENGTH, Dim, Ty, join, py_int
 from .avals import (
     MISSING,
+    Columns,
     Conflict,
     DictRef,
     Entries,
     Instance,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -29,8 +31,9 @@ from .avals import (
     with_parts,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
+from .forms import Unfit, matches, united
 from .loop_head import Again, LoopHead
-from .state import State, unless_returned
+from .state import State, columns_unless_returned, unless_returned
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 
@@ -141,10 +144,19 @@ class LoopPass(LoopHead):
     def collect_content(self, slot: Any, content: Any, end: State) -> None:
         keys = {k for k, _, _ in self.params}
         if slot in keys:
-            if type(content) is Items:
-                content = self.items_value(content, end)
             if type(content) is Value:
                 self.exits[slot] = content
+            return
+        if type(content) is ItemOf:
+            if (*slot, "index") in keys:
+                self.exits[(*slot, "index")] = content.index
+                return
+            resolved = content
+            content = self.in_state(end, lambda: self.interp.resolved(resolved))
+        if (*slot, "list", 0) in keys:
+            columns = self.end_columns(content, self.guess.columns[slot][0], end)
+            for k, value in enumerate(columns.leaves if columns is not None else ()):
+                self.exits[(*slot, "list", k)] = value
             return
         if type(content) in (Items, Entries):
             for k, part in enumerate(content.items):
@@ -353,8 +365,8 @@ class LoopPass(LoopHead):
                 guess.forms[slot] = end
                 self.again = True
                 return
-            now = state.heap.get(end.cell, MISSING)
             content = self.head_snapshot.heap.get(head.cell)
+            now = self.listed(slot, state.heap.get(end.cell, MISSING), content, state)
             if ("content", slot) not in guess.forms and content is not now:
                 guess.forms["content", slot] = now
             self.match_content(("h", *slot), content, now, state, end.cell, ("content", slot))
@@ -371,9 +383,12 @@ class LoopPass(LoopHead):
 
     def end_value(self, ref: Ref, state: State) -> Any:
         base = state.heap.get(ref.cell)
+        builder = self.interp.builder
+        if type(base) is ItemOf:
+            read = lambda: self.interp.read(ref) if ref.path else self.interp.content(ref.cell)
+            return self.in_state(state, lambda: unless_returned(builder, self.code, read))
         if base is None or isinstance(base, Poison) or not ref.path:
             return base
-        builder = self.interp.builder
         return unless_returned(builder, self.code, lambda: builder.emit(GET, base, ref.path))
 
     def match_content(self, slot: Any, head: Any, now: Any, state: State, cell: int, form: Any = None) -> None:
@@ -385,20 +400,15 @@ class LoopPass(LoopHead):
             guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
             self.again = True
             return
+        if ItemOf in (type(head), type(now)):
+            self.match_item(slot, head, now, form)
+            return
+        if type(head) is Columns:
+            self.match_list(slot, head, now, state, cell, form)
+            return
         if type(head) is Value:
             if type(now) is Value:
                 self.fits(slot, head, now)
-            elif type(now) is Items:
-                value = self.items_value(now, state)
-                for element in self.interp.cells_in(now.items):
-                    state.link_view(cell, element)
-                if value is None:
-                    guess.forms[form] = Poison(
-                        None, "is a list of different lengths, of items other than numbers and arrays", self.origin
-                    )
-                    self.again = True
-                else:
-                    self.fits(slot, head, value)
             return
         if (
             type(head) is type(now)
@@ -412,29 +422,87 @@ class LoopPass(LoopHead):
         if type(head) is Items:
             guess.dynamic.add(slot)
             guess.forms[form] = now
+            try:
+                distinct = type(now) is Items or now.distinct
+                guess.columns[slot] = (self.in_state(state, lambda: self.interp.list_form(now)), distinct)
+                if type(now) is Items and not now.items:
+                    del guess.columns[slot]
+            except Unfit as error:
+                guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
             self.again = True
             return
         guess.forms[form] = Poison(None, "gets other keys in a loop", self.origin)
         self.again = True
 
+    def listed(self, slot: Any, now: Any, head: Any, state: State) -> Any:
+        """What a name leads to at the end: if it is an item of a list, as one where that is possible."""
+        if type(now) is not ItemOf or type(head) is ItemOf:
+            return now
+        origin = next((o for s, _, o in self.slot_cells if s == slot), None)
+        before = MISSING if origin is None else self.entry.heap.get(origin)
+        fits = before is MISSING or (type(before) is ItemOf and (before.cell, before.place) == (now.cell, now.place))
+        if fits and now.cell in self.entry.heap and slot not in self.guess.items:
+            self.guess.items.add(slot)
+            self.guess.forms["content", slot] = now
+            self.again = True
+        return self.in_state(state, lambda: self.interp.resolved(now))
+
+    def match_item(self, slot: Any, head: Any, now: Any, form: Any) -> None:
+        """Does what a cell holds that is an item of a list fit what the top of the body assumed?"""
+        guess = self.guess
+        if (
+            type(head) is type(now)
+            and (head.cell, head.place) == (now.cell, now.place)
+            and matches(head.root, now.root)
+        ):
+            if any(p[0] == (*slot, "index") for p in self.params):
+                return
+            if structural_key(head.index) == structural_key(now.index):
+                return
+        first = type(now) is ItemOf and form not in guess.forms
+        guess.forms[form] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
+        self.again = True
+
+    def match_list(self, slot: Any, head: Columns, now: Any, state: State, cell: int, form: Any) -> None:
+        """Does a list of run-time length fit what the top of the body assumed?"""
+        guess = self.guess
+        known, distinct = guess.columns[slot]
+        try:
+            if type(now) is Items and not now.items:
+                end = known
+            else:
+                end = self.in_state(state, lambda: self.interp.list_form(now))
+            joined = united(known, end)
+        except Unfit as error:
+            guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            self.again = True
+            return
+        columns = self.end_columns(now, known, state) if joined is known else None
+        if columns is None:
+            guess.forms[form] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
+            self.again = True
+            return
+        if type(now) is Items:
+            for element in self.interp.cells_in(now.items):
+                state.link_view(cell, element)
+        if distinct and not columns.distinct:
+            guess.columns[slot] = (known, False)
+            self.again = True
+        for k, (x, y) in enumerate(zip(head.leaves, columns.leaves)):
+            self.fits((*slot, "list", k), x, y)
+
+    def end_columns(self, content: Any, form: Any, state: State) -> Columns | None:
+        """The columns that a list is at the end of the body."""
+        if type(content) not in (Items, Columns):
+            return None
+        columns: Columns | None = self.in_state(
+            state, lambda: columns_unless_returned(self.interp, content, form, self.code)
+        )
+        return columns
+
     def note_item_form(self, form: Any, now: Any) -> None:
         if self.again:
             self.guess.forms[form] = now
-
-    def items_value(self, content: Items, state: State) -> Any:
-        items = []
-        for item in content.items:
-            if type(item) is Value or is_constant(item):
-                items.append(item)
-            elif type(item) is Ref:
-                value = self.end_value(item, state)
-                if value is None or isinstance(value, Poison):
-                    return None
-                items.append(value)
-            else:
-                return None
-        builder = self.interp.builder
-        return unless_returned(builder, self.code, lambda: builder.emit(LIST_NEW, tuple(items)))
 
     def fits(self, key: Any, head: Value, end: Any) -> None:
         """Widen the type of a leaf to cover what it is at the end."""

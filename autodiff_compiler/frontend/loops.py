@@ -66,7 +66,7 @@ class Loops(Statements):
 
     def contents(self, av: Any) -> list[Any]:
         """What the containers inside an iterable hold now."""
-        return [self.content(cell) for cell in self.containers_in(av)]
+        return [self.held(cell) for cell in self.containers_in(av)]
 
     def containers_in(self, av: Any) -> list[int]:
         if type(av) in (ListRef, DictRef, Instance):

@@ -84,7 +84,7 @@ class Interpreter(NumpyCalls):
             content = self.checked(av.cell, None, "list")
             if type(content) is Items:
                 return ("list", tuple([self.result_tree(x, leaves) for x in content.items]))
-            leaves.append(content)
+            leaves.append(self.one_list(content, None))
             return ("leaf", len(leaves) - 1)
         if kind is DictRef:
             content = self.checked(av.cell, None, "dictionary")

@@ -16,8 +16,8 @@ import numpy as np
 from ..errors import MissingAttributeError
 from ..tree import is_library_class
 from .avals import COLLECTIONS, MISSING, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
-from .core import Core
 from .inputs import class_lookup, is_baked_module
+from .rows import Rows
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -29,7 +29,7 @@ def is_object(av: Any) -> bool:
     return (type(av) is Instance and av.cls not in COLLECTIONS) or (type(av) is Seq and av.cls is not None)
 
 
-class Objects(Core):
+class Objects(Rows):
     """Attributes of objects, classes and modules."""
 
     def cls_of(self, av: Any) -> type:

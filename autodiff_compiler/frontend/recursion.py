@@ -16,10 +16,13 @@ from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
 from ..ir.types import ANY, Dim, Dims, Ty, join, py_int
 from .avals import (
+    HOLE,
     Bound,
     Closure,
+    Columns,
     DictRef,
     Entries,
+    Hole,
     Instance,
     Items,
     ListRef,
@@ -126,8 +129,10 @@ class Forms(Loops):
             )
         if kind in (ListRef, DictRef, Instance):
             content = self.checked(av.cell, None)
-            if type(content) is Value:
-                return Slot("list", content.type, hint or content.hint)
+            if type(content) is Columns:
+                if type(content.form) is not Hole:
+                    raise Mismatch("a list of tuples, dictionaries or objects")
+                return Slot("list", content.leaves[0].type, hint or content.leaves[0].hint)
             return Node(av, content, [self.form_of(x, widen) for x in content.items])
         if kind in (Closure, Bound, Partial, Super):
             if widen:
@@ -201,7 +206,7 @@ class Forms(Loops):
         """What is passed for the slots of a form."""
         av = self.use(av, "the value", None) if type(av) is Maybe else av
         if type(form) is Slot:
-            yield self.content(av.cell) if form.kind == "list" else self.operand(av, node)
+            yield self.content(av.cell).leaves[0] if form.kind == "list" else self.operand(av, node)
         elif type(form) is Node:
             parts = parts_of(av) if form.content is None else self.checked(av.cell, node).items
             for part, x in zip(form.parts, parts):
@@ -216,6 +221,7 @@ class Forms(Loops):
             cell = self.cells.new()
             self.state.heap[cell] = value
             if form.kind == "list":
+                self.state.heap[cell] = Columns(HOLE, (value,), False)
                 return ListRef(cell)
             if form.numpy:
                 self.cells.numpy.add(cell)
@@ -387,7 +393,12 @@ class Recursions(Forms):
     def cells_of(self, values: list[Value]) -> list[int]:
         found = set(values)
         heap = {**self.inputs.initial, **self.state.heap}
-        return [cell for cell, content in heap.items() if type(content) is Value and content in found]
+        return [
+            cell
+            for cell, content in heap.items()
+            if (type(content) is Value and content in found)
+            or (type(content) is Columns and not found.isdisjoint(content.leaves))
+        ]
 
     def check_untouched(self, began: Any, name: str, node: Any) -> None:
         """The body has stored to nothing that was there before it."""

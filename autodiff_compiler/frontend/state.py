@@ -5,17 +5,20 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
-from ..ir.opset import GET, LIST_NEW, PRIMS
+from ..ir.opset import GET, PRIMS
 from ..ir.types import ANY, UNDEF_TY, Ty, join
 from .avals import (
+    HOLE,
     MISSING,
+    Columns,
     Conflict,
     DictRef,
     Entries,
     Instance,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -29,6 +32,10 @@ from .avals import (
     same_form,
     with_parts,
 )
+from .forms import Unfit, matches, united
+
+if TYPE_CHECKING:
+    from .rows import Rows
 
 
 @dataclass(slots=True)
@@ -63,7 +70,7 @@ class State:
     def poison(self, cell: int, loc: Loc | None) -> None:
         """Something was stored to `cell`: the contents of its possible aliases are not known any more."""
         for other in self.links.get(cell, ()):
-            if other in self.heap and not isinstance(self.heap[other], Poison):
+            if other in self.heap and not isinstance(self.heap[other], (Poison, ItemOf)):
                 self.heap[other] = Poison(loc, "may share memory with the array stored to", self.cause(cell, other))
 
 
@@ -73,6 +80,7 @@ class Cells:
     def __init__(self) -> None:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
+        self.detached: set[int] = set()  # of items taken from lists, which other lists may share
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
         self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be
         self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
@@ -106,12 +114,35 @@ def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any
     return builder.if_(going_on, regions[0], regions[1], [value.type], [value.hint])[0]
 
 
+def columns_unless_returned(interp: Rows, content: Any, form: Any, code: Any) -> Columns | None:
+    """What a list holds as columns of the form; None if some of it is not known."""
+    if type(content) is Columns:
+        return interp.columns(content, None, form)
+    if any(isinstance(interp.held(cell), Poison) for cell in interp.cells_in(content.items)):
+        return None
+    made: list[Columns] = []
+
+    def leaf(k: int) -> Any:
+        made.append(interp.columns(content, None, form))
+        return made[-1].leaves[k]
+
+    first = unless_returned(interp.builder, code, lambda: leaf(0))
+    rest = [unless_returned(interp.builder, code, lambda k=k: leaf(k)) for k in range(1, len(made[0].leaves))]  # type: ignore[misc]
+    return Columns(made[0].form, (first, *rest), made[0].distinct)
+
+
+def matches_form(a: Any, b: Any) -> bool:
+    """Two items of lists are of one form, if both are there."""
+    return MISSING in (a, b) or (a.root is b.root or matches(a.root, b.root))
+
+
 class Joiner:
     """Joins two states into one; the leaves where they differ become the results of an operation."""
 
-    def __init__(self, builder: Builder, cells: Cells, a: State, b: State, regions: tuple[Region, Region] | None):
-        self.builder = builder
-        self.cells = cells
+    def __init__(self, interp: Rows, a: State, b: State, regions: tuple[Region, Region] | None):
+        self.interp = interp
+        self.builder = interp.builder
+        self.cells = interp.cells
         self.states = (a, b)
         self.regions = regions
         self.dead = (False, False)
@@ -163,12 +194,24 @@ class Joiner:
         base = self.states[side].heap.get(ref.cell)
         if base is None or isinstance(base, Poison):
             return base
-        if not ref.path:
+        if not ref.path and type(base) is not ItemOf:
             return base
         if self.regions is None:
             return None
+        if type(base) is ItemOf:
+            return self.on_path(side, lambda: self.interp.content(ref.cell) if not ref.path else self.interp.read(ref))
         with self.builder.inside(self.regions[side]):
             return unless_returned(self.builder, self.codes[side], lambda: self.builder.emit(GET, base, ref.path))
+
+    def on_path(self, side: int, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives in the state at the end of one path."""
+        assert self.regions is not None
+        present, self.interp.state = self.interp.state, self.states[side]
+        try:
+            with self.builder.inside(self.regions[side]):
+                return unless_returned(self.builder, self.codes[side], compute)
+        finally:
+            self.interp.state = present
 
     def merge(self, a: Any, b: Any, hint: str = "") -> Any:
         """The abstract value that stands for `a` on the first path and `b` on the second."""
@@ -291,6 +334,8 @@ class Joiner:
                 contents = [
                     MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
                 ]
+                if any(not isinstance(c, ItemOf) and c is not MISSING for c in contents):
+                    contents = [self.unlisted(k, c) for k, c in enumerate(contents)]
                 self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
         if type(sample) is Ref:
             return Ref(cell)
@@ -305,10 +350,15 @@ class Joiner:
         for x in (a, b):
             if isinstance(x, Poison):
                 return x
+        if ItemOf in (type(a), type(b)):
+            return self.merge_items(a, b)
         if a is MISSING or b is MISSING:
             x = b if a is MISSING else a
             if type(x) is Value:
                 return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
+            if type(x) is Columns:
+                pairs = [(UNDEF if a is MISSING else v, UNDEF if b is MISSING else v) for v in x.leaves]
+                return Columns(x.form, tuple([self.leaf(p, q, hint) for p, q in pairs]), x.distinct)
             return self.merge_parts(a, b, hint)
         if type(a) is Value and type(b) is Value:
             return self.leaf(a, b, hint)
@@ -316,41 +366,61 @@ class Joiner:
             parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
             bad = next((m for m in parts if type(m) is Conflict), None)
             return Poison(None, bad.why, bad.origin) if bad else Items(tuple(parts))
-        if type(a) in (Items, Value) and type(b) in (Items, Value):
-            values = [self.as_list(k, x, cell) for k, x in enumerate((a, b))]
-            if values[0] is not None and values[1] is not None:
-                return self.leaf(values[0], values[1], hint)
-            return Poison(
-                None,
-                "is a list of different lengths on different paths, of items other than numbers and arrays",
-                self.origin,
-            )
+        if type(a) in (Items, Columns) and type(b) in (Items, Columns):
+            return self.merge_lists(a, b, cell, hint)
         if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
             parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
             bad = next((m for m in parts if type(m) is Conflict), None)
             return Poison(None, bad.why, bad.origin) if bad else Entries(a.keys, tuple(parts))
         return Poison(None, "has different keys on different paths", self.origin)
 
-    def as_list(self, side: int, content: Any, cell: int) -> Any:
-        """The IR list for what a list cell holds on one path."""
-        if type(content) is Value:
+    def unlisted(self, side: int, content: Any) -> Any:
+        """What an item of a list holds on one path."""
+        if type(content) is not ItemOf:
             return content
         if self.regions is None:
-            return None
-        items = []
-        for item in content.items:
-            if type(item) is Value or is_constant(item):
-                items.append(item)
-            elif type(item) is Ref:
-                value = self.read(side, item)
-                if value is None or isinstance(value, Poison):
-                    return None
-                items.append(value)
-                self.elements.append((cell, side, item.cell))
-            else:
-                return None
-        with self.builder.inside(self.regions[side]):
-            return unless_returned(self.builder, self.codes[side], lambda: self.builder.emit(LIST_NEW, tuple(items)))
+            return Poison(None, "is an item of a list on one path", self.origin)
+        return self.on_path(side, lambda: self.interp.resolved(content))
+
+    def merge_items(self, a: Any, b: Any) -> Any:
+        """What a cell holds that is an item of a list."""
+        x = b if a is MISSING else a
+        if a is MISSING or b is MISSING or (type(a) is type(b) and a.cell == b.cell and a.place == b.place):
+            if all(x.cell in state.heap for state in self.states) and matches_form(a, b):
+                sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
+                sure = a is not MISSING and b is not MISSING and a.sure and b.sure
+                return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.form, sure)
+        return Poison(None, "is an item of a list on one path", self.origin)
+
+    def merge_lists(self, a: Any, b: Any, cell: int, hint: str) -> Any:
+        """Lists of different lengths, or of lengths known at run time only."""
+        if self.regions is None:
+            return Poison(None, "is a list of different lengths on different paths", self.origin)
+        interp = self.interp
+        present = interp.state
+        try:
+            forms = []
+            for side, content in enumerate((a, b)):
+                interp.state = self.states[side]
+                if type(content) is Columns or content.items:
+                    forms.append(interp.list_form(content))
+            form = HOLE if not forms else forms[0] if len(forms) == 1 else united(forms[0], forms[1])
+            sides = []
+            for side, content in enumerate((a, b)):
+                interp.state = self.states[side]
+                with self.builder.inside(self.regions[side]):
+                    sides.append(columns_unless_returned(interp, content, form, self.codes[side]))
+                if type(content) is Items:
+                    self.elements += [(cell, side, element) for element in interp.cells_in(content.items)]
+        except Unfit as error:
+            return Poison(None, f"is a list of different lengths on different paths that {error}", self.origin)
+        finally:
+            interp.state = present
+        first, second = sides
+        if first is None or second is None:
+            return Poison(None, "is a list of different lengths on two paths, of items that are not known", self.origin)
+        leaves = [self.leaf(x, y, hint) for x, y in zip(first.leaves, second.leaves)]
+        return Columns(form, tuple(leaves), first.distinct and second.distinct)
 
     def run(self) -> State:
         """The joined state; afterwards `exits` and `results` are complete."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import CALL, Value, type_of
-from ..ir.opset import ASSERT, EQ, LIST_SET, RAISE, exception
+from ..ir.opset import ASSERT, EQ, RAISE, exception
 from .avals import (
     DictRef,
     Entries,
@@ -413,11 +413,7 @@ class Statements(Splitting):
             elif type(index) is SliceOf:
                 self.store_slice(base, index, av, node)
             else:
-                value = self.sequence_value(base, node)
-                new = self.emit(node, LIST_SET, value, self.operand(index, node), self.operand(av, node))
-                self.mutate(base.cell, new, node, resized=False)
-                for cell in self.cells_in([av, *(content.items if type(content) is Items else ())]):
-                    self.state.link_view(base.cell, cell)
+                self.set_item(base, self.operand(index, node), av, node)
         elif kind is DictRef:
             key = self.static_key(index, node)
             content = self.checked(base.cell, node, "dictionary")

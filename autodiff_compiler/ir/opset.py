@@ -289,7 +289,10 @@ INDEX_TABLE = define(
     "index_table", runtime.index_table, "kind, r, *lengths",
     infer=lambda b, a, k: Ty("array", np.dtype(np.int64), (b.dims.fresh(), a[1])),
 )  # fmt: skip
-LEN = define("len", len, "a", infer=lambda b, a, k: _infer_dim(b, (a[0], 0), k))
+LEN = define(
+    "len", len, "a", infer=lambda b, a, k: _infer_dim(b, (a[0], 0), k),
+    total=lambda b, a, k: type_of(a[0]).kind == "list",
+)  # fmt: skip
 
 
 def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ir import numpy_ops, opset
 from ..ir.core import current, type_of
+from ..ir.types import ANY_LENGTH
 from . import lib
 from .lib import call, emit
 from .registry import constant_in, nondiff, vjp
@@ -107,7 +108,17 @@ def _list_get(g: Any, out: Any, l: Any, i: Any) -> Any:
 
 @vjp(opset.LIST_SET, "l")
 def _list_set_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
+    old = type_of(l).elem
+    new = type_of(v)
+    if old is None or old.kind != new.kind or not (old.is_scalar or _same_dims(old.dims, new.dims)):
+        v = emit(opset.LIST_GET, l, i)  # what was there may have had another shape
     return emit(opset.LIST_SET, g, i, emit(opset.ZEROS, v))
+
+
+def _same_dims(a: Any, b: Any) -> bool:
+    if a is None or b is None or len(a) != len(b) or ANY_LENGTH in a or ANY_LENGTH in b:
+        return False
+    return all(map(current().dims.same, a, b))
 
 
 @vjp((opset.LIST_SET,), "v")

@@ -383,7 +383,7 @@ class Analysis:
                         if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
                             if self._after_capture(user, op, root):
                                 captures.append((user, v))
-        if captures and _read_from_list(dest) is not None:
+        if captures and (_read_from_list(dest) is not None or any(self._is_copied(v) for _, v in captures)):
             # A copy put into the list would come out of it again.
             self._copy_dest(op, dest, site)
             return
@@ -421,6 +421,10 @@ class Analysis:
             if root in inner and other.type.kind == "list"
             for user, content in self.uses.get(other, ())
         )
+
+    def _is_copied(self, v: Value) -> bool:
+        """A copy that was made for the one place that reads it."""
+        return v.op is not None and v.op.prim is COPY and len(self.uses.get(v, ())) == 1
 
     def _made_at(self, dest: Value) -> int:
         """Where the buffer of `dest` is made, if `dest` is surely the one made last; else -1."""
@@ -518,6 +522,9 @@ class Analysis:
             for v in self.sharing[root]:
                 for user, _ in self.uses.get(v, ()):
                     if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v) and not mine:
+                        if self._is_copied(v):
+                            self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
+                            return
                         self._plan(("capture", user, v), "_insert_capture_copy", user, v)
 
     def _check_returns(self) -> None:

@@ -1,0 +1,449 @@
+"""Lists of run-time length whose items are tuples, dictionaries, objects, lists or arrays that change in place."""
+
+from __future__ import annotations
+
+from collections import deque, namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.container_checks import X, check, differences
+
+PROGRAMS: list[Callable[[Any], Any]] = []
+SHARING: list[Callable[[Any], Any]] = []
+
+
+def program(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    PROGRAMS.append(f)
+    return f
+
+
+def sharing(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    SHARING.append(f)
+    return f
+
+
+@program
+def p_arrays_stored(x):
+    a = [np.zeros(3) for _ in range(3)]
+    for i in range(3):
+        a[i][:] = x * i
+        a[i][0] = x[1]
+    return np.sum(a[0] * a[1] + a[2] ** 2)
+
+
+@program
+def p_arrays_stored_dyn(x):
+    a = [np.zeros(3) for _ in range(len(x))]
+    for i in range(len(x)):
+        a[i][:] = x * i
+        a[i][0] += x[1]
+        a[i] *= 2.0
+    s = 0.0
+    for v in a:
+        s += np.sum(v * v)
+    return s
+
+
+@program
+def p_matrix_lol_dyn(x):
+    n = len(x)
+    g = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            g[i][j] = x[i] * x[j]
+    s = 0.0
+    for i in range(n):
+        for j in range(n):
+            s += g[i][j] * g[j][i] * (i + 1)
+    return s
+
+
+@sharing
+def p_lol_shared_rows(x):
+    g = [[0.0] * 3] * 3
+    for i in range(3):
+        g[i][i] = x[i]
+    return g[0][1] + g[2][2]
+
+
+@program
+def p_lol_sum_rows(x):
+    g = [[x[i] * j for j in range(3)] for i in range(3)]
+    s = 0.0
+    for row in g:
+        row[1] = row[2] * x[0]
+        for v in row:
+            s += v * v
+    return s
+
+
+class P:
+    def __init__(self, p, v):
+        self.p = p
+        self.v = v
+
+    def step(self, dt):
+        self.p = self.p + self.v * dt
+
+
+@program
+def p_particles_objects(x):
+    ps = [P(x[i], x[i] * 0.5) for i in range(len(x))]
+    for t in range(4):
+        for p in ps:
+            a = 0.0
+            for q in ps:
+                a += (q.p - p.p) * 0.1
+            p.v = p.v + a
+        for p in ps:
+            p.step(0.1)
+    return sum(p.p * p.v for p in ps)
+
+
+@program
+def p_dict_records_update(x):
+    tr = []
+    for i in range(len(x)):
+        d = {"a": x[i], "b": 0.0}
+        tr.append(d)
+        d["b"] = x[i] * 2
+    tr[1]["a"] = x[0] ** 2
+    s = 0.0
+    for d in tr:
+        d["a"] *= 3.0
+        s += d["a"] * d["b"]
+    return s + tr[0]["a"]
+
+
+@sharing
+def p_record_shared(x):
+    tr = []
+    d = {"a": x[0]}
+    for i in range(len(x)):
+        d["a"] = d["a"] + x[i]
+        tr.append(d)
+    return sum(t["a"] for t in tr)
+
+
+@sharing
+def p_record_shared2(x):
+    tr = []
+    d = {"a": x[0]}
+    for i in range(2):
+        tr.append(d)
+    tr[0]["a"] = x[1]
+    return tr[1]["a"]
+
+
+@sharing
+def p_array_shared(x):
+    tr = []
+    a = np.zeros(3)
+    for i in range(len(x)):
+        a[i] = x[i]
+        tr.append(a)
+    return np.sum(tr[0] * tr[1])
+
+
+@program
+def p_array_append_then_fill(x):
+    tr = []
+    for i in range(len(x)):
+        r = np.zeros(3)
+        tr.append(r)
+        r[i] = x[i]
+        r[0] += x[1]
+    s = 0.0
+    for r in tr:
+        s += np.sum(r * r)
+    return s
+
+
+@sharing
+def p_two_lists_share(x):
+    a = []
+    b = []
+    for i in range(len(x)):
+        r = {"v": x[i]}
+        a.append(r)
+        b.append(r)
+    a[0]["v"] = x[1] * 3
+    return b[0]["v"]
+
+
+@program
+def p_stack_of_lists_pop(x):
+    st = [[x[0], 1.0]]
+    s = 0.0
+    k = 0
+    while st:
+        v, w = st.pop()
+        s += v * w
+        k += 1
+        if k < 5:
+            st.append([v * x[1], w * 0.5])
+            if k < 3:
+                st.append([x[2], w])
+    return s
+
+
+@program
+def p_pop_dict_modify(x):
+    q = []
+    for i in range(len(x)):
+        q.append({"v": x[i], "n": i})
+    s = 0.0
+    while len(q) > 0:
+        d = q.pop(0)
+        d["v"] = d["v"] * 2
+        s = s * 0.5 + d["v"] ** 2
+        if d["n"] == 1:
+            q.append({"v": d["v"] * x[0], "n": 5})
+    return s
+
+
+T = namedtuple("T", "a b")
+
+
+@program
+def p_namedtuple_list(x):
+    l = [T(v, v * v) for v in x]
+    l2 = [t._replace(a=t.b) for t in l]
+    return sum(t.a * t.b for t in l) + l2[1].a + sum(a for a, _ in l2)
+
+
+@program
+def p_nested_record(x):
+    l = []
+    for i in range(len(x)):
+        l.append((i, {"p": np.array([x[i], 1.0]), "q": (x[i], [x[0], x[1]])}))
+    s = 0.0
+    for i, d in l:
+        d["p"][0] *= 2
+        a, (b, c) = d["q"]
+        s += np.sum(d["p"] ** 2) * a + b * c * i
+    return s + l[2][1]["p"][0]
+
+
+@program
+def p_adjacency(x):
+    n = len(x)
+    adj = [[] for _ in range(n)]
+    for i in range(n):
+        for j in range(i):
+            adj[i].append(x[j] * x[i])
+    s = 0.0
+    for i in range(n):
+        for v in adj[i]:
+            s += v * (i + 1)
+    return s
+
+
+@program
+def p_list_of_records_in_branch(x):
+    l = [(x[0], x[1])]
+    if x[0] > 0.5:
+        l.append((x[1], x[2]))
+    s = 0.0
+    for a, b in l:
+        s += a * b
+    return s
+
+
+@program
+def p_list_of_records_branch_else(x):
+    l = []
+    for i in range(len(x)):
+        if x[i] > 1.0:
+            l.append((x[i], 1.0))
+        else:
+            l.append((x[i] * 2, x[0]))
+    return sum(a * b for a, b in l) + l[-1][0]
+
+
+def h(x):
+    l = []
+    for i in range(len(x)):
+        l.append((x[i], i))
+        if i > 5:
+            return l
+    return l
+
+
+@program
+def p_returned_list_of_records(x):
+    return sum(a * b for a, b in h(x))
+
+
+@program
+def p_sorted_records(x):
+    l = []
+    for i in range(len(x)):
+        l.append((np.sin(4 * x[i]), x[i]))
+    l.sort(key=lambda t: t[0])
+    m = max(l, key=lambda t: t[1])
+    return l[0][1] * 3 + l[1][1] * 2 + m[0]
+
+
+@program
+def p_index_static_list_of_dicts(x):
+    ls = [{"w": x[0], "b": x[1]}, {"w": x[1], "b": x[2]}]
+    y = 1.0
+    for k in range(4):
+        l = ls[k % 2]
+        y = np.tanh(l["w"] * y + l["b"])
+    return y
+
+
+@program
+def p_index_static_list_of_dicts_store(x):
+    ls = [{"w": x[0]}, {"w": x[1]}]
+    for k in range(4):
+        ls[k % 2]["w"] = ls[(k + 1) % 2]["w"] * 1.5
+    a = ls[0]
+    a["w"] += x[2]
+    return ls[0]["w"] * ls[1]["w"]
+
+
+@program
+def p_alias_name_static_dicts(x):
+    d = {"w": x[0]}
+    ls = [d, {"w": x[1]}]
+    for k in range(3):
+        ls[k % 2]["w"] = ls[k % 2]["w"] * 1.5
+    d["w"] = d["w"] * x[2]
+    return ls[0]["w"] + d["w"] * ls[1]["w"]
+
+
+@program
+def p_item_rebinding_alias(x):
+    g = [[x[0], x[1]], [x[2], 1.0]]
+    s = 0.0
+    for i in range(2):
+        row = g[i]
+        g[i] = [x[1], x[1]]
+        s += row[0] * (i + 1)
+    return s
+
+
+@program
+def p_tuple_of_dicts_dyn(x):
+    t = ({"a": x[0]}, {"a": x[1]})
+    s = 0.0
+    for i in range(2):
+        s += t[i]["a"] * (i + 1)
+    t[0]["a"] = 5.0
+    return s * t[0]["a"]
+
+
+@sharing
+def p_tuple_of_dicts_dyn_store(x):
+    t = ({"a": x[0]}, {"a": x[1]})
+    for i in range(2):
+        t[i]["a"] = x[2] * i
+    return t[0]["a"] + t[1]["a"]
+
+
+@program
+def p_while_with_deque_of_tuples(x):
+    q = deque([(0, x[0])])
+    s = 0.0
+    while q:
+        d, v = q.popleft()
+        s += v * (d + 1)
+        if d < 2:
+            q.append((d + 1, v * x[1]))
+            q.append((d + 1, v + x[2]))
+    return s
+
+
+@program
+def p_comp_nested_dyn(x):
+    u = [[a * b for a in x if a > 1] for b in x]
+    return sum(u[0]) + sum(map(sum, u)) + len(u[1])
+
+
+@program
+def p_comp_of_dicts(x):
+    u = [{"v": v, "sq": v * v} for v in x]
+    best = max(u, key=lambda d: d["sq"])
+    best["v"] = best["v"] * 10
+    return sum(d["v"] for d in u)
+
+
+@program
+def p_linked_carry(x):
+    hist = []
+    cur = {"v": x[0], "w": x[1]}
+    for i in range(len(x)):
+        cur = {"v": cur["w"], "w": cur["v"] * x[i]}
+        hist.append(cur)
+    return sum(h["v"] * h["w"] for h in hist) + cur["v"]
+
+
+@sharing
+def p_last_after_loop(x):
+    l = []
+    for i in range(len(x)):
+        d = {"v": x[i]}
+        l.append(d)
+    d["v"] = x[0] * 7
+    return l[2]["v"] + d["v"]
+
+
+@program
+def p_cond_item(x):
+    l = [{"v": v} for v in x]
+    a = l[0] if x[0] > 0.5 else l[2]
+    a["v"] = x[1] * 5
+    return sum(d["v"] * d["v"] for d in l)
+
+
+@program
+def p_rows_list_of_lists_append_rows(x):
+    path = [[0.0, x[0]]]
+    for i in range(len(x)):
+        a, b = path[-1]
+        path.append([a + x[i], b * x[i]])
+    return sum(p[0] * p[1] for p in path)
+
+
+@program
+def p_list_of_arrays_swap_items(x):
+    a = [x * 1.0, x * 2.0, x * 3.0]
+    for i in range(2):
+        a[i], a[i + 1] = a[i + 1], a[i]
+    return np.sum(a[0] * a[2])
+
+
+@program
+def p_ring_buffer(x):
+    buf = [np.zeros(3) for _ in range(2)]
+    buf[0][:] = x
+    for t in range(4):
+        src = buf[t % 2]
+        dst = buf[(t + 1) % 2]
+        dst[1:-1] = src[1:-1] + 0.1 * (src[2:] - src[:-2])
+        dst[0] = src[0] * 1.1
+        dst[-1] = src[-1]
+    return np.sum(buf[0] ** 2)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__[2:])
+def test_program(f: Callable[[Any], Any]) -> None:
+    check(f)
+
+
+@pytest.mark.parametrize("f", SHARING, ids=lambda f: f.__name__[2:])
+def test_items_that_are_one_object(f: Callable[[Any], Any]) -> None:
+    """Right, or refused."""
+    try:
+        gradient = ad.grad(f)(X)
+    except ad.AutodiffError as error:
+        assert "test_rows.py" in str(error)
+    else:
+        np.testing.assert_allclose(gradient, differences(f, X), rtol=1e-5)
