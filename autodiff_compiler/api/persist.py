@@ -249,6 +249,10 @@ def _read_input(reader: _Reader, row: list[Any]) -> Input:
     return Input(reader.path(path), name, t, key, hidden, None if shape is None else tuple(shape))
 
 
+def _dim_row(d: Any) -> Any:
+    return [d.root, d.off] if isinstance(d, Dim) else d
+
+
 def _dim(d: Any) -> Any:
     return Dim(*d) if isinstance(d, list) else d
 
@@ -339,13 +343,12 @@ def store(
             # Each function whose text went into the code has to be found again, to see whether it changed.
             writer.known(inlined)
         bound = {name: writer.known(obj) for name, obj in objects.items()}
-        constraints = [
-            [[d.root, d.off] if isinstance(d, Dim) else d for d in pair]
-            for pair in lowered.function.body.dims.constraints
-        ]
+        dims = lowered.function.body.dims
+        constraints = [[_dim_row(d) for d in pair] for pair in dims.constraints]
+        assumed = [[_dim_row(a), _dim_row(b), equal] for a, b, equal in dims.assumed]
         header = {
             "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "constraints": constraints,
-            "params": lowered.params, "no_alias": lowered.no_alias,
+            "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
         text = json.dumps(header, separators=(",", ":"))
@@ -382,7 +385,10 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         guards = [reader.guard(row) for row in header["guards"]]
         inputs = [_read_input(reader, row) for row in header["inputs"]]
         bound = {name: reader.objects[number] for name, number in header["bound"].items()}
-        dims = Dims(constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]])
+        dims = Dims(
+            constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]],
+            assumed=[(_dim(a), _dim(b), bool(equal)) for a, b, equal in header["assumed"]],
+        )
         details = header["details"]
         if details is not None:
             details = (_read_tree(details[0]), details[1], details[2])

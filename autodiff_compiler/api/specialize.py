@@ -24,7 +24,7 @@ from ..errors import AliasError, ArgumentError, AutodiffError
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
 from ..ir.core import Function, Region
-from ..ir.types import Dim, DimLike, Dims
+from ..ir.types import Dim, Dims, length_of
 from ..tree import flatten
 
 MAX_ENTRIES = 128
@@ -265,8 +265,11 @@ class Entry:
                     return False
             if item.shape is not None and item.shape != shape:
                 return False
-        for a, b in low.function.body.dims.constraints:
-            if _length(a, lengths) != _length(b, lengths):
+        known = low.function.body.dims
+        if any((length_of(a, lengths) == length_of(b, lengths)) != equal for a, b, equal in known.assumed):
+            return False
+        for a, b in known.constraints:
+            if length_of(a, lengths) != length_of(b, lengths):
                 self._raise_as_primal(args)
         if len(self.shapes) >= MAX_SHAPES:
             self.shapes.clear()
@@ -287,10 +290,6 @@ class Entry:
             self.lowered.loc,
             f"pass a copy of one of them, {b.name}.copy()",
         )
-
-
-def _length(d: DimLike, lengths: dict[int, int]) -> int:
-    return d if isinstance(d, int) else max(lengths[d.root] - d.off, 0)
 
 
 def split_arguments(fn: Any, names: list[str], values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -402,8 +401,9 @@ class Dispatcher:
         run = self.compile_entry(lowered, positional, keywords)
         if key is not None:
             self.disk._keep(key, lowered, values, run)
-        # Of the IR, calls need only which lengths have to agree.
-        dims = Dims(constraints=lowered.function.body.dims.constraints)
+        # Of the IR, calls need only which lengths have to agree, and what was taken for granted of them.
+        known = lowered.function.body.dims
+        dims = Dims(constraints=known.constraints, assumed=known.assumed)
         return Entry(self.fn, replace(lowered, function=Function(lowered.function.name, Region(dims))), run)
 
     def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:

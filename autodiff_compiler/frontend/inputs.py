@@ -278,6 +278,7 @@ class Inputs:
                 axis = dims.fresh()
                 dims.mark_not_one(axis)
                 dims.arg_roots.add(axis.root)
+                dims.lengths[axis.root] = n
                 axes.append(axis)
         number = len(self.inputs)
         value = self._input(obj, path, name, array(obj.dtype, tuple(axes)), hidden)

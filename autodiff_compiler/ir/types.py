@@ -170,6 +170,10 @@ class Dims:
     # caller checks these once per new set of shapes, so the operations that need them may still be dropped.
     arg_roots: set[int] = field(default_factory=set)
     constraints: list[tuple[DimLike, DimLike]] = field(default_factory=list)
+    # At the top level too: the lengths of the arguments at hand, and what the code takes for granted because it holds
+    # of them: that two lengths are equal, or that they are not. For other arguments it is compiled again.
+    lengths: dict[int, int] = field(default_factory=dict)
+    assumed: list[tuple[DimLike, DimLike, bool]] = field(default_factory=list)
 
     def child(self) -> Dims:
         return Dims(self, {}, set(), self.counter)
@@ -226,7 +230,23 @@ class Dims:
             if dim in scope.not_one_facts:
                 return True
             scope = scope.parent
-        return False
+        return self.assume(dim, 1, False)
+
+    def assume(self, a: Dim, b: DimLike, equal: bool) -> bool:
+        """Take for granted that the lengths are equal, or that they are not, if that holds of the arguments at hand."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        if any(isinstance(d, Dim) and d.root not in top.lengths for d in (a, b)):
+            return False
+        if (length_of(a, top.lengths) == length_of(b, top.lengths)) != equal:
+            return False
+        top.assumed.append((a, b, equal))
+        if equal:
+            top.equal[a] = b
+        else:
+            top.not_one_facts.add(a)
+        return True
 
     def unify(self, a: DimLike, b: DimLike) -> bool:
         """Record that `a` and `b` are equal here, as the operation at hand would raise otherwise.
@@ -244,11 +264,18 @@ class Dims:
         assert isinstance(a, Dim)
         if self.not_one(a) and isinstance(b, Dim):
             self.mark_not_one(b)
+        if self.parent is not None and self.assume(a, b, True):
+            return False
         self.equal[a] = b
         if self.parent is None and all(isinstance(d, int) or d.root in self.arg_roots for d in (a, b)):
             self.constraints.append((a, b))
             return False
         return True
+
+
+def length_of(d: DimLike, lengths: dict[int, int]) -> int:
+    """What a length is, by the lengths that its root stands for."""
+    return d if isinstance(d, int) else max(lengths[d.root] - d.off, 0)
 
 
 def join(a: Ty, b: Ty, dims: Dims) -> Ty:

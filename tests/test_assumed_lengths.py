@@ -1,0 +1,123 @@
+"""What the code takes for granted of its arguments' lengths is checked at each call; for others it is compiled anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+
+def parts_multiplied(x, y):
+    return np.sum(x[1:] * y[1:] * x[1:])
+
+
+def parts_stored(x, y):
+    out = np.zeros(x.shape[0])
+    out[1:] = x[1:] * y[:-1]
+    return np.sum(out * out)
+
+
+def in_a_loop(x, y, steps=2):
+    total = 0.0
+    for _ in range(steps):
+        total += np.sum(x[1:] * y[1:])
+        x[1:] -= 0.5 * y[1:]
+    return total + np.sum(x * x) + np.sum(np.sin(y))
+
+
+def in_a_branch(x, y):
+    if x[0] > 0:
+        return np.sum(x * x) + np.sum(y)
+    return np.sum(x * x * y)
+
+
+def in_a_helper(x, y):
+    def smooth(v, w):
+        v[1:-1] = 0.5 * (v[:-2] + w[2:])
+        return v
+
+    for _ in range(2):
+        x = smooth(x, y)
+    return np.sum(x * x)
+
+
+PROGRAMS = [parts_multiplied, parts_stored, in_a_loop, in_a_branch, in_a_helper]
+# The pairs of lengths that NumPy accepts: parts of length one broadcast.
+LENGTHS = [(5, 5), (2, 2), (5, 2), (2, 5), (6, 6), (3, 3), (4, 2), (3, 5)]
+
+
+def differences(f, args, h=1e-6):
+    out = []
+    for k, a in enumerate(args):
+        g = np.zeros_like(a)
+        for i in range(a.size):
+            sides = []
+            for step in (h, -h):
+                there = [v.copy() for v in args]
+                there[k][i] += step
+                sides.append(f(*there))
+            g[i] = (sides[0] - sides[1]) / (2 * h)
+        out.append(g)
+    return out
+
+
+def accepted(f, args):
+    try:
+        f(*[a.copy() for a in args])
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("first", range(len(LENGTHS)))
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_lengths_in_any_order(f, first):
+    gradient = ad.grad(f, argnums=(0, 1))
+    rng = np.random.default_rng(first)
+    tried = 0
+    for n, m in LENGTHS[first:] + LENGTHS[:first]:
+        args = [rng.uniform(0.5, 1.5, size=n), rng.uniform(0.5, 1.5, size=m)]
+        if f is in_a_branch and n != m:
+            args[0][0] = 1.0
+        elif f is in_a_branch:
+            args[0][0] = -1.0
+        if not accepted(f, args):
+            with pytest.raises(ValueError):
+                gradient(*args)
+            continue
+        tried += 1
+        for got, want in zip(gradient(*args), differences(f, args), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-8)
+    assert tried >= 4
+
+
+def test_second_order_at_other_lengths():
+    def curvature(x, y):
+        return np.sum(ad.grad(in_a_loop)(x, y) ** 2)
+
+    gradient = ad.grad(curvature, argnums=(0, 1))
+    for n in (5, 2, 3):
+        args = [np.linspace(0.5, 1.0, n), np.linspace(1.0, 2.0, n)]
+        for got, want in zip(gradient(*args), differences(curvature, args), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-7)
+
+
+def test_nothing_is_saved_only_to_know_its_shape():
+    def waves(e, h, steps):
+        for _ in range(steps):
+            e[1:] -= 0.5 * (h[1:] - h[:-1])
+            h[:-1] -= 0.5 * (e[1:] - e[:-1])
+        return np.sum(h * h)
+
+    source = ad.grad(waves, argnums=(0, 1)).source(np.ones(5), np.ones(5), 3)
+    assert "append" not in source and "sum_to" not in source
+
+
+def test_many_sizes_are_one_compilation(monkeypatch):
+    gradient = ad.grad(in_a_loop, argnums=(0, 1))
+    gradient(np.ones(3), np.ones(3))
+    dispatch = next(v for v in vars(gradient).values() if hasattr(v, "entries"))
+    for n in (4, 7, 100):
+        gradient(np.ones(n), np.ones(n))
+    assert [len(entries) for entries in dispatch.entries.values()] == [1]
