@@ -387,12 +387,13 @@ class Calls(Construct):
         return self.use(result, f"the result of {name}()", node)
 
     def zero_super(self, node: Any) -> Super:
-        owner = self.frame.owner
+        frame = self.function_frame()
+        owner = frame.owner
         names = owner.__code__.co_freevars
-        if "__class__" not in names or self.frame.parent is not None:
+        if "__class__" not in names or frame.parent is not None:
             self.fail("super() outside of a method", node)
         cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
-        first = (self.frame.node.args.posonlyargs + self.frame.node.args.args)[0].arg
+        first = (frame.node.args.posonlyargs + frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
 
     # --- comprehensions -------------------------------------------------------------------------------------------
@@ -424,33 +425,23 @@ class Calls(Construct):
         self, generators: list[ast.comprehension], add: Callable[[], None], node: Any, first: Any = MISSING
     ) -> None:
         """Run `add` for each combination, with the targets bound in a scope of their own."""
+        if first is MISSING:
+            first = self.ev(generators[0].iter)  # which is evaluated outside of that scope
         frame = self.frame
         targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        saved_scope = frame.scope
-        env = frame.env
-        hidden = {n: self.state.envs[env].pop(n) for n in targets if n in self.state.envs[env]}
-        if first is MISSING:
-            first = self.ev_outer(generators[0].iter, hidden)
-        frame.scope = Scope(
-            saved_scope.locals | targets, saved_scope.globals - targets, saved_scope.nonlocals - targets
-        )
+        self.env_count += 1
+        scope = Scope(frozenset(targets), frame.scope.globals - targets, frozenset())
+        inner = Frame(self.env_count, frame.node, scope, frame.owner, frame.file, frame.name, frame, frame.call)
+        inner.comprehension, inner.caller, inner.site = True, frame.caller, frame.site
+        self.frames[inner.env] = inner
+        self.state.envs[inner.env] = {}
+        self.frame = inner
         try:
             self.comprehend_from(generators, 0, first, add, node)
         finally:
-            frame.scope = saved_scope
-        for n in targets:
-            self.state.envs[env].pop(n, None)
-        self.state.envs[env].update(hidden)
-
-    def ev_outer(self, node: ast.expr, hidden: dict[str, Any]) -> Any:
-        """The first iterable is evaluated outside of the comprehension's scope."""
-        env = self.state.envs[self.frame.env]
-        env.update(hidden)
-        av = self.ev(node)
-        env = self.state.envs[self.frame.env]
-        for n in hidden:
-            env.pop(n, None)
-        return av
+            self.frame = frame
+        if not inner.captured:
+            self.state.envs.pop(inner.env, None)
 
     partly = False
 
@@ -468,9 +459,10 @@ class Calls(Construct):
         def one(item: Any) -> None:
             self.assign(gen.target, item, gen.target)
             self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, MISSING, add, node), node)
-            for n in ast.walk(gen.target):
-                if isinstance(n, ast.Name):
-                    self.state.envs[self.frame.env].pop(n.id, None)
+            if not self.frame.captured:
+                for n in ast.walk(gen.target):
+                    if isinstance(n, ast.Name):
+                        self.state.envs[self.frame.env].pop(n.id, None)
 
         items = self.unrollable(av, gen.iter)
         if items is None and type(av) is not Ref:

@@ -107,6 +107,7 @@ class Frame:
     parent: Frame | None  # the frame in which a nested function was defined
     call: Any  # the syntax node of the call, and the caller: the inlining path
     captured: bool = False
+    comprehension: bool = False  # the scope of one; what it binds by := belongs to the function around it
     caller: Frame | None = None
     resume: Callable[[Any], Any] | None = None  # lowers what follows the call, once for each path that returns
     cls: type | None = None  # the class in whose method this is, for super()
@@ -539,6 +540,23 @@ class Core:
             first = False
             frame = frame.parent
         return None
+
+    def function_frame(self) -> Frame:
+        """The frame of the function that runs, comprehensions left out."""
+        frame = self.frame
+        while frame.comprehension:
+            assert frame.parent is not None
+            frame = frame.parent
+        return frame
+
+    def own_envs(self) -> set[int]:
+        """The scopes of the function that runs: its own, and those of the comprehensions around."""
+        frame, envs = self.frame, {self.frame.env}
+        while frame.comprehension:
+            assert frame.parent is not None
+            frame = frame.parent
+            envs.add(frame.env)
+        return envs
 
     def load(self, name: str, node: Any) -> Any:
         """The value of a name."""

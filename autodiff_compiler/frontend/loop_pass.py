@@ -249,6 +249,7 @@ class LoopPass(LoopHead):
     def compare(self, before: Any, heap_before: Any, end: State) -> None:
         """Widen the guess wherever the end of the body does not fit it."""
         guess = self.guess
+        own = self.interp.own_envs()
         for env, names in before.items():
             if env not in end.envs:
                 continue
@@ -263,7 +264,7 @@ class LoopPass(LoopHead):
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
-                    if x is MISSING and (env != self.interp.frame.env or not (name in self.needed or name == "$ret")):
+                    if x is MISSING and (env not in own or not (name in self.needed or name == "$ret")):
                         continue
                     guess.names[env, name] = None
                     self.widen(slot, y)

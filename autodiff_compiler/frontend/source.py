@@ -333,10 +333,14 @@ def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
         *getattr(stmt, "body", ()),
         *[x for x in (getattr(stmt, "target", None), getattr(stmt, "test", None)) if x is not None],
     ]
-    assigned = bound_names(parts) if isinstance(stmt, (ast.For, ast.While)) else set()
+    if isinstance(stmt, (ast.For, ast.While)):
+        assigned = bound_names(parts)
+    else:
+        # A comprehension binds by := only what outlives it.
+        assigned = {n.target.id for n in ast.walk(stmt) if isinstance(n, ast.NamedExpr)}
     plainly: set[str] = set()
     captured: set[str] = set()
-    for part in parts if assigned else ():
+    for part in parts:
         nodes = _nodes(part)
         augmented = {id(n.target) for n in nodes if type(n) is ast.AugAssign}
         for n in nodes:
