@@ -143,7 +143,8 @@ class Reverse:
                     new_params.append(seed)
                 if type(out) is Value and out in self.active:
                     self.add(env, out, seed)
-            for op in ops:
+            # Also for stacks that a branch or a trip has for itself: it leaves them empty, and so does its reversal.
+            for op in [op for top in ops for op in (top, *(x for r in top.regions for x in r.walk()))]:
                 if op.prim is STACK_NEW and op.result in self.active:
                     self.stacks[op.result] = self.b.emit(STACK_NEW)
                     self.stacks[op.result].hint = f"{op.result.hint}_bar"
@@ -210,14 +211,14 @@ class Reverse:
                 self.backward_try(op, env)
             elif op.prim is PUSH:
                 stack, v = op.args
-                if stack in self.stacks:
+                if stack in self.active:
                     g = self.b.emit(POP, self.stacks[stack])
                     if type(v) is Value and v in self.active:
                         g.type = cotangent_type(v)
                         self.add(env, v, g)
             elif op.prim is POP:
                 g = env.pop(op.result, None)
-                if op.args[0] in self.stacks:
+                if op.args[0] in self.active:
                     self.b.emit(PUSH, self.stacks[op.args[0]], self.zeros(op.result) if g is None else g)
             elif op.prim is CALL:
                 self.backward_call(op, env)

@@ -1,0 +1,107 @@
+"""Gradients of functions with loops, taken inside branches, loops and handlers of functions that are differentiated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+X = np.array([0.5, -0.6, 0.2])
+
+
+def energy(v, k):
+    out = 0.0
+    for e in v:
+        out = np.sin(out + e * k)
+    return out
+
+
+def walk(v, k):
+    while k < 3.0:
+        v = v * np.cos(v) + 0.1
+        k = k + np.sum(v * v) + 0.5
+    return np.sum(v) * k
+
+
+force = ad.grad(energy)
+both = ad.grad(energy, argnums=(0, 1))
+value_and_force = ad.value_and_grad(energy)
+push = ad.grad(walk)
+
+
+def in_a_branch(x, s):
+    if s > 0:
+        a = force(x, s)
+    else:
+        a = x * x
+    return np.sum(a)
+
+
+def two_in_a_branch(x, s):
+    if s > 0:
+        a, b = both(x, s)
+    else:
+        a, b = x * x, s
+    return np.sum(a) * b
+
+
+def in_a_loop(x, s):
+    for i in range(3):
+        x = x + force(x, s) * i
+    return np.sum(x * x)
+
+
+def in_a_branch_of_a_loop(x, s):
+    for i in range(3):
+        if x[i] > 0:
+            v, g = value_and_force(x, s)
+            x = x + g * v
+    return np.sum(x * x)
+
+
+def of_a_while_loop_in_a_loop(x, s):
+    for _ in range(2):
+        x = x - 0.1 * push(x, s)
+    return np.sum(x * x)
+
+
+def in_a_handler(x, s):
+    t = 0.0
+    for i in range(3):
+        try:
+            t += 1.0 / [1, 0, 2][i]
+        except ZeroDivisionError:
+            t += np.sum(force(x, s))
+    return t * t
+
+
+def left_early(x, s):
+    for i in range(4):
+        x = x + 0.5 * force(x, s)
+        if x[0] > 1.0 and i > 0:
+            break
+    return np.sum(x * x)
+
+
+PROGRAMS = [
+    in_a_branch, two_in_a_branch, in_a_loop, in_a_branch_of_a_loop, of_a_while_loop_in_a_loop, in_a_handler, left_early,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("s", [0.7, -0.4])
+def test_gradient(f, s):
+    by_x, by_s = ad.grad(f, argnums=(0, 1))(X.copy(), s)
+    h = 1e-6
+    np.testing.assert_allclose(by_x, [(f(X + h * e, s) - f(X - h * e, s)) / (2 * h) for e in np.eye(3)], 1e-6, 1e-7)
+    np.testing.assert_allclose(by_s, (f(X, s + h) - f(X, s - h)) / (2 * h), 1e-6, 1e-7)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_second_order(f):
+    v = np.array([0.3, -0.5, 0.8])
+    g = ad.grad(f)
+    second = ad.grad(lambda x: np.sum(g(x, 0.7) * v))(X.copy())
+    h = 1e-6
+    np.testing.assert_allclose(second, (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h), 1e-5, 1e-6)
