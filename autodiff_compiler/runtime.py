@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .kernels import bessel_i, embed, flip_scan, if_square, linear_scan, overlap, polygamma, shift, split_like
+from .tree import new_object
 
 
 def _step(a: Any, step: tuple[Any, ...]) -> Any:
@@ -287,3 +288,51 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
 
 
 __all__ = ["bessel_i", "embed", "flip_scan", "if_square", "linear_scan", "overlap", "polygamma", "shift", "split_like"]
+
+
+# --- writing to what lives outside of the function --------------------------------------------------------------------
+
+
+def set_attribute(obj: Any, name: str, v: Any) -> None:
+    object.__setattr__(obj, name, v)
+
+
+def delete_attribute(obj: Any, name: str) -> None:
+    object.__delattr__(obj, name)
+
+
+def set_entry(obj: Any, key: Any, v: Any) -> None:
+    obj[key] = v
+
+
+def delete_entry(obj: Any, key: Any) -> None:
+    del obj[key]
+
+
+def append_to(obj: list[Any], v: Any) -> None:
+    obj.append(v)
+
+
+def fill_list(obj: list[Any], *items: Any) -> None:
+    obj[:] = items
+
+
+def store_into(obj: Any, path: tuple[Any, ...], v: Any) -> None:
+    target, index = _located(obj, path)
+    target[index] = v
+
+
+def keep(a: Any) -> Any:
+    """A copy of an array, or of a list of arrays."""
+    if isinstance(a, list):
+        return [keep(x) for x in a]
+    return np.array(a, copy=True) if isinstance(a, np.ndarray) else a
+
+
+def build(cls: Any, names: tuple[Any, ...], *items: Any) -> Any:
+    """A container, or an object with these attributes."""
+    if cls is tuple or cls is list:
+        return cls(items)
+    if cls is dict:
+        return dict(zip(names, items))
+    return cls(*items) if cls in (range, slice) or issubclass(cls, tuple) else new_object(cls, names, items)

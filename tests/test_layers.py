@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "autodiff_compiler"
 # For each part, the other parts that it may import.
 BELOW: dict[str, set[str]] = {
     "errors": set(),
-    "runtime": {"errors", "kernels"},
+    "runtime": {"errors", "kernels", "tree"},
     "kernels": set(),
     "tree": {"errors"},
     "ir": {"errors", "runtime", "kernels"},

@@ -16,6 +16,7 @@ from ..ir.core import FUNC, Function, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
 from . import pipeline
+from .nested_state import Changes
 
 
 def lower_call(
@@ -48,9 +49,11 @@ def lower_call(
             tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
         except Unreachable:
             tree, leaves = ("leaf", 0), [0.0]  # it always raises, and so does its gradient
+        end = interp.state
     interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
     interp.builder.loc = loc
+    changes = Changes(interp, start, end)
     drop_uncalled(region)
     if not at_top and any(op.prim is FUNC for op in region.ops):
         raise UnsupportedError(
@@ -60,10 +63,11 @@ def lower_call(
         )
     if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
         raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum it")
-    region.exit = tuple(leaves)
+    extra = len(changes.values)
+    region.exit = (*leaves, *changes.values)
     inner = Function(what, region)
     wrt = list(range(len(actual)))
-    fn = pipeline.adjoint(inner, wrt, seeds=[1.0], keep_results=keep_value)
+    fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep_value or extra > 0)
     fn.meta["wrt"] = wrt
     pipeline.finish(fn, len(wrt))
     mapping = dict(zip(fn.body.params, actual))
@@ -74,7 +78,9 @@ def lower_call(
     for op in fn.body.walk():
         op.droppable, op.tag = op.droppable or op.tag == "derived", None
     exits = list(fn.body.exit)
-    value = exits.pop(0) if keep_value else None
+    value = exits.pop(0) if keep_value or extra else None
+    changes.apply(interp, dict(zip(changes.values, exits[:extra])))
+    del exits[:extra]
     grads = [_rebuilt(interp, old, exits, start) for old in places]
     out = Seq(tuple(grads)) if several else grads[0]
     return Seq((value, out)) if keep_value else out

@@ -134,6 +134,8 @@ class _Writer:
         if guard.kind == "type":
             number = self.add(guard.expected, ["type", path])
             return [path, "type", number, _attributes(fetch(guard.path, self.args))]
+        if guard.kind in ("same", "distinct"):
+            return [path, guard.kind, self.path(guard.expected)]
         if guard.kind not in ("eq", "len", "keys", "absent", "lacks", "without"):
             raise NotPortable(guard.kind)
         return [path, guard.kind, _plain(guard.expected)]
@@ -191,6 +193,8 @@ class _Reader:
         path, kind = self.path(row[0]), row[1]
         if kind == "type" and _attributes(fetch(path, self.args)) != row[3]:
             raise Unusable
+        if kind in ("same", "distinct"):
+            return Guard(path, kind, self.path(row[2]))
         expected = self.objects[row[2]] if kind in ("is", "type") else _constant(row[2])
         if kind == "eq":
             # The dispatcher checks all guards. This one often tells entries apart, so ask before anything is built.

@@ -126,6 +126,9 @@ class _Names:
         if guard.kind == "without":
             self.check(f"not hasattr({x}, {expected!r})")
             return
+        if guard.kind in ("same", "distinct"):
+            self.check(f"{x} {'is' if guard.kind == 'same' else 'is not'} {self.fetch(expected)}")
+            return
         e = self.constant(expected)
         if guard.kind == "is" or (
             guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)

@@ -203,6 +203,10 @@ class Conflict:
     remedy: str = "bind it to one kind of thing on all paths"
 
 
+# An attribute of an object from outside, or a variable there, that is not set when the call begins.
+UNSET = Conflict("is not set on every path")
+
+
 # --- what the heap holds besides IR values ----------------------------------------------------------------------------
 
 

@@ -338,6 +338,8 @@ class Construct(Recursions):
         return self.attribute(args[0], "__dict__", node)
 
     def s_object_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+        if type(args[0]) is Obj:
+            self.write_attribute(args[0], self.name_of(args, "object.__setattr__", node), node)
         if type(args[0]) is not Instance:
             self.fail(f"object.__setattr__ of {describe(args[0])}", node)
         self.set_own(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
@@ -384,17 +386,18 @@ class Construct(Recursions):
         if type(base) is Instance:
             self.set_own(base, name, av, node)
             return
-        self.fail(
-            f"assignment to the attribute {name!r} of {describe(base)}, which lives outside of the function",
-            node,
-            "return the value instead; a gradient must not change objects that it was not given to change",
-        )
+        if type(base) is Obj:
+            self.write_attribute(base, name, node)
+        self.fail(f"assignment to the attribute {name!r} of {describe(base)}", node, "use another name")
 
     def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
         if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
             self.raises(AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
         content = self.checked(av.cell, node, "object")
         entries = dict(zip(content.keys, content.items))
+        origin = self.origin(av)
+        if origin is not None and name not in entries:
+            self.write_attribute(origin, name, node)
         entries[name] = value
         self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
 

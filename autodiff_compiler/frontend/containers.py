@@ -220,6 +220,9 @@ class Containers(Calls):
         return self.branch(negative, lambda: self.binary(operator.add, n, k, node), lambda: k, node)
 
     def list_method(self, av: ListRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if name == "append" and len(args) == 1 and not kwargs:
+            self.list_append(av, args[0], node)
+            return None
         content = self.checked(av.cell, node, "list")
         static = type(content) is Items
         items = list(content.items) if static else []

@@ -141,6 +141,12 @@ class Core:
         self.builder = Builder(self.top)
         self.cells = Cells()
         self.plan = plan if plan is not None else Plan()
+        # See `outside.Outside`: cells of which something was kept outside, and where; what containers are there.
+        self.frozen: dict[int, Loc] = {}
+        self.kept_as: dict[int, tuple[str, Any]] = {}
+        self.appended: dict[int, Any] = {}
+        self.read_cells: set[int] = set()
+        self.mirrored: int | None = None  # a list of which the next change has been done outside already
         self.lifter = Lifter(self.plan.lifts)
         self.inputs = Inputs(self.top, self.cells, mode in ("values", "deep"), self.plan)
         self.state = State()
@@ -378,11 +384,7 @@ class Core:
         self.write(ref.cell, new, node)
         if not inside:
             self.state.poison(ref.cell, self.loc_of(node))
-        origins = self.cells.origins.get(ref.cell, frozenset())
-        for number in origins:
-            if self.inputs.inputs[number].hidden:
-                self.refuse_outside(self.inputs.inputs[number].name, node)
-        self.stored |= origins
+        self.stored |= self.cells.origins.get(ref.cell, frozenset())
 
     def refuse_outside(self, name: str, node: Any) -> NoReturn:
         self.fail(
@@ -410,8 +412,6 @@ class Core:
         """
         if resized:
             self.resized.append(cell)
-        if cell in self.inputs.hidden_cells:
-            self.refuse_outside(self.inputs.hidden_cells[cell], node)
         self.note_cell(cell)
         if not keeps_items and type(content) in (Items, Columns):
             self.forget_items(cell, node)
@@ -627,12 +627,7 @@ class Core:
     def bind(self, name: str, av: Any, node: Any) -> None:
         """Assign to a name of the present scope."""
         frame = self.home(name)
-        if frame is None:
-            self.fail(
-                f"assignment to {name!r}, which lives outside of the function",
-                node,
-                "return the value instead of writing it to a global or enclosing variable",
-            )
+        assert frame is not None
         self.state.envs[frame.env][name] = av
         self.note_name(frame.env, name)
         value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None

@@ -19,7 +19,23 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..ir.core import Loc, Region, Value
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
-from .avals import Bound, DictRef, Entries, Items, ListRef, Obj, Partial, Path, RangeOf, Ref, Seq, SliceOf
+from ..tree import slot_names
+from .avals import (
+    UNSET,
+    Bound,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    Partial,
+    Path,
+    RangeOf,
+    Ref,
+    Seq,
+    SliceOf,
+)
 from .plan import Plan, is_static_input
 from .state import Cells
 
@@ -59,7 +75,8 @@ class Guard:
 
     kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
     "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
-    "without" (neither it nor its class has), "type_key" (an Input's key).
+    "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`),
+    "type_key" (an Input's key).
     """
 
     path: Path
@@ -135,10 +152,19 @@ class Inputs:
         self.by_path: dict[Path, Any] = {}
         self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
         self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
+        # See `outside`. By cell: what a container is outside (kind, object, path), the path to an argument or what it
+        # holds; by its identity the cell of a variable or object; the input arrays; what changes; all objects met.
+        self.outside: dict[int, tuple[str, Any, Path]] = {}
+        self.found_at: dict[int, Path] = {}
+        self.variables: dict[Any, int] = {}
+        self.arrays: dict[int, int] = {}
+        self.changed: set[int] = set()
+        self.kept_arrays: set[int] = set()
+        self.objects: list[tuple[Path, Any]] = []
         self.keep: list[Any] = []  # so that these ids stay taken
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
-        named = kind in ("lacks", "without")  # of these there may be several for one object
+        named = kind in ("lacks", "without", "same", "distinct")  # of these there may be several for one object
         if not any(g.kind == kind and g.path == path and (not named or g.expected == expected) for g in self.guards):
             self.guards.append(Guard(path, kind, expected))
 
@@ -241,7 +267,48 @@ class Inputs:
             self.guard(path, "is", obj)
             return Obj(obj, path)
         self.guard(path, "type", kind)
+        self.objects.append((path, obj))
+        if self.plan is not None and ("object", id(obj)) in self.plan.written:
+            return self._written(obj, path, loc)
         return Obj(obj, path)
+
+    def _written(self, obj: Any, path: Path, loc: Loc | None) -> Instance:
+        """An object that is written to: a container of the attributes that are, with what they are at the start."""
+        assert self.plan is not None
+        cell = self.variables.get(("object", id(obj)))
+        if cell is None:
+            names = sorted(self.plan.written["object", id(obj)][1])
+            cell = self.variables["object", id(obj)] = self.cells.new()
+            items: list[Any] = []
+            own = getattr(obj, "__dict__", {})
+            slots = slot_names(type(obj))
+            for name in names:
+                if name in own or (name in slots and hasattr(obj, name)):
+                    items.append(self.wrap(getattr(obj, name), (*path, ("attr", name)), name, True, loc))
+                else:
+                    self.guard(path, "lacks", name)
+                    raw = class_lookup(type(obj), name)
+                    if raw is None or hasattr(type(raw), "__get__"):
+                        items.append(UNSET)
+                    else:
+                        there = (*path, ("attr", "__class__"), ("member", name))
+                        items.append(self.wrap(raw, there, name, True, loc))
+            self.initial[cell] = Entries(tuple(names), tuple(items))
+            self.outside[cell] = ("object", obj, path)
+        return Instance(type(obj), cell)
+
+    def identities(self) -> None:
+        """Guards on which of the things that change are one and which are not."""
+        changed = {id(self.outside[c][1]): self.outside[c][2] for c in self.changed if c in self.outside}
+        changed.update({id(obj): path for path, obj in self.objects if self._cell_at(path) in self.changed})
+        for key, path in changed.items():
+            obj = next((o for p, o in self.objects if id(o) == key), None)
+            for other, candidate in self.objects:
+                if other != path and obj is not None and type(candidate) is type(obj):
+                    self.guard(other, "same" if candidate is obj else "distinct", path)
+
+    def _cell_at(self, path: Path) -> Any:
+        return getattr(self.by_path.get(path), "cell", None)
 
     def object_at(self, obj: Any, path: Path, name: str) -> int:
         """The number of the parameter for the object itself at the path."""
@@ -255,8 +322,12 @@ class Inputs:
     def _container(self, obj: Any, path: Path, content: Any, name: str, hidden: bool) -> int:
         cell = self.cells.new()
         self.initial[cell] = content
+        self.found_at[cell] = path
+        self.objects.append((path, obj))
         if hidden:
             self.hidden_cells[cell] = name
+            if type(obj) in (list, dict):
+                self.outside[cell] = (type(obj).__name__, obj, path)
         self.containers.setdefault(id(obj), []).append(path)
         self.keep.append(obj)
         return cell
@@ -288,6 +359,8 @@ class Inputs:
         self.initial[cell] = value
         self.cells.numpy.add(cell)
         self.cells.origins[cell] = frozenset({number})
+        self.found_at[cell] = path
+        self.arrays[number] = cell
         return Ref(cell)
 
 

@@ -10,6 +10,7 @@ from ..ir.opset import GET
 from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join, py_int
 from .avals import (
     MISSING,
+    UNSET,
     Columns,
     Conflict,
     DictRef,
@@ -177,6 +178,8 @@ class LoopHead:
         form = self.guess.forms.get(slot, form)
         if type(form) is Maybe:
             form = form.av
+        if av is UNSET and form is not MISSING and form is not UNSET:
+            return Conflict(UNSET.why)
         if type(av) is Conflict or type(form) is Conflict:
             return av if type(av) is Conflict else form
         if av is MISSING and form is MISSING:
@@ -301,7 +304,7 @@ class LoopHead:
                 return Poison(None, "has different keys before and in the loop", self.origin)
             parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
             bad = next((p for p in parts if type(p) is Conflict), None)
-            if bad is not None:
+            if bad is not None and type(sample) is Items:
                 return Poison(None, bad.why, bad.origin or self.origin)
             return Items(tuple(parts)) if type(sample) is Items else Entries(_keys(sample), tuple(parts))
         return sample

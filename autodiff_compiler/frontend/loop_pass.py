@@ -277,6 +277,8 @@ class LoopPass(LoopHead):
                 continue
             if cell not in self.entry.heap:
                 continue
+            if self.interp.frozen:
+                self.interp.check_changed_in_loop(cell)
             if isinstance(now, Poison):
                 if cell not in guess.poisoned:
                     guess.poisoned[cell] = now

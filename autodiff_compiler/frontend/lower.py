@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, UnsupportedError
-from ..ir.core import Function, Loc, Value
-from ..ir.rewrite import drop_uncalled
+from ..ir.core import Function, Loc, Op, Value
+from ..ir.opset import COPY
+from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
 from .avals import (
     Bound,
@@ -214,7 +215,10 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
                 interp.builder.loc,
                 "write it in simpler steps",
             ) from error
+    interp.settle_appended()
+    interp.inputs.identities()
     interp.top.exit = tuple(leaves)
+    own_what_is_stored_into(interp)
     drop_uncalled(interp.top)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
@@ -236,6 +240,19 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
         loc,
         list(interp.functions),
     )
+
+
+def own_what_is_stored_into(interp: Interpreter) -> None:
+    """An array from outside that the function changes there is read as it was at the start: from a copy."""
+    top = interp.top
+    for number in sorted(interp.inputs.kept_arrays):
+        param = top.params[number]
+        copy = Op(COPY, (param,))
+        copy.results = [Value(param.type, param.hint, copy)]
+        copy.parent = top
+        replace_values(top, {param: copy.results[0]})
+        copy.args = (param,)
+        top.ops.insert(0, copy)
 
 
 def _region_values(region: Any) -> list[Value]:

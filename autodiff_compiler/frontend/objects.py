@@ -15,9 +15,9 @@ import numpy as np
 
 from ..errors import MissingAttributeError
 from ..tree import is_library_class
-from .avals import COLLECTIONS, MISSING, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
+from .avals import COLLECTIONS, MISSING, UNSET, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
 from .inputs import class_lookup, is_baked_module
-from .rows import Rows
+from .outside import Outside
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -29,7 +29,7 @@ def is_object(av: Any) -> bool:
     return (type(av) is Instance and av.cls not in COLLECTIONS) or (type(av) is Seq and av.cls is not None)
 
 
-class Objects(Rows):
+class Objects(Outside):
     """Attributes of objects, classes and modules."""
 
     def cls_of(self, av: Any) -> type:
@@ -38,9 +38,17 @@ class Objects(Rows):
 
     def class_path(self, av: Any) -> Any:
         """Where the class of an object is found."""
-        if type(av) is Obj and av.path is not None:
-            return (*av.path, ("attr", "__class__"))
+        origin = self.origin(av)
+        if origin is not None and origin.path is not None:
+            return (*origin.path, ("attr", "__class__"))
         return (ObjectStep(("object", self.cls_of(av))),)
+
+    def origin(self, av: Any) -> Obj | None:
+        """The object from outside that it is, if it is one."""
+        if type(av) is Obj:
+            return av
+        found = self.inputs.outside.get(av.cell) if type(av) is Instance else None
+        return None if found is None else Obj(found[1], found[2])
 
     def object_attribute(self, av: Any, name: str, node: Any) -> Any:
         found = self.find_attribute(av, name, node)
@@ -73,6 +81,11 @@ class Objects(Rows):
         obj = av.obj
         value = getattr(obj, name, MISSING)
         path: Any = av.path or (ObjectStep(("object", obj)),)
+        written = self.inputs.variables.get(("global", id(getattr(obj, "__dict__", None)), name))
+        if written is not None:
+            return self.use(self.checked(written, node, "variable").items[0], name, node)
+        if ("global", id(getattr(obj, "__dict__", None)), name) in self.plan.written:
+            self.fail(f"{name!r} of a module, which the function writes as a global elsewhere", node, "return it")
         if value is MISSING:
             self.inputs.guard(path, "without", name)
             return MISSING
@@ -118,10 +131,11 @@ class Objects(Rows):
             return own
         if raw is None or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             return self.computed_attribute(av, name, node)
-        if type(av) is Obj:
-            self.inputs.guard(self.object_path(av), "lacks", name)
+        origin = self.origin(av)
+        if origin is not None:
+            self.inputs.guard(self.object_path(origin), "lacks", name)
             if is_library_class(cls):
-                value = getattr(av.obj, name)
+                value = getattr(origin.obj, name)
                 return value if is_constant(value) else Obj(value, None)
         return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
 
@@ -134,11 +148,23 @@ class Objects(Rows):
         if type(av) is Seq:
             return MISSING
         if type(av) is Instance:
+            origin = self.origin(av)
             if name == "__dict__" and cls.__dictoffset__:
+                if origin is not None:
+                    self.fail(
+                        "__dict__ of an object from outside that the function writes to", node, "use its attributes"
+                    )
                 return DictRef(av.cell)
             content = self.checked(av.cell, node, "object")
+            item = content.items[content.keys.index(name)] if name in content.keys else UNSET
+            if item is not UNSET:
+                return self.use(item, f"{cls.__name__}.{name}", node)
             if name in content.keys:
-                return self.use(content.items[content.keys.index(name)], f"{cls.__name__}.{name}", node)
+                return MISSING
+            if origin is not None:
+                return self.own_attribute(origin, name, node)
+            if any(c in self.inputs.outside for c in self.cells.family(av.cell)):
+                self.fail(f"{cls.__name__}.{name} of one of several objects, depending on a condition", node)
             return MISSING
         obj = av.obj
         if name == "__dict__" or name in getattr(obj, "__dict__", ()):
@@ -153,16 +179,17 @@ class Objects(Rows):
     def computed_attribute(self, av: Any, name: str, node: Any) -> Any:
         """What ``__getattr__`` says of an attribute that is not there."""
         cls = self.cls_of(av)
-        if type(av) is Obj:
-            self.inputs.guard(self.object_path(av), "lacks", name)
+        origin = self.origin(av)
+        if origin is not None:
+            self.inputs.guard(self.object_path(origin), "lacks", name)
         raw = class_lookup(cls, "__getattr__")
         if isinstance(raw, types.FunctionType):
             method = self.outside(raw, (*self.class_path(av), ("member", "__getattr__")), node)
             return self.call(method, [av, name], {}, node)
-        if type(av) is Obj:
-            self.inputs.guard(self.object_path(av), "without", name)
-            if is_library_class(cls) and hasattr(av.obj, name):
-                return Obj(getattr(av.obj, name), None)
+        if origin is not None:
+            self.inputs.guard(self.object_path(origin), "without", name)
+            if is_library_class(cls) and hasattr(origin.obj, name):
+                return Obj(getattr(origin.obj, name), None)
         else:
             self.inputs.guard(self.class_path(av), "without", name)
         return MISSING
@@ -214,8 +241,9 @@ class Objects(Rows):
     def cached_attribute(self, av: Any, raw: Any, path: Any, name: str, node: Any) -> Any:
         """A `functools.cached_property` that was not asked for yet."""
         value = self.call(self.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
-        if type(av) is Instance:
-            self.set_own(av, name, value, node)
+        if type(av) is Obj:
+            self.write_attribute(av, name, node)
+        self.set_own(av, name, value, node)
         return value
 
     def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:

@@ -37,6 +37,7 @@ class Replan(Exception):
 class Plan:
     actions: dict[Action, AutodiffError] = field(default_factory=dict)  # and the error that each is to avoid
     refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
+    written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
     tries: int = 0
     splits: int = 0
 

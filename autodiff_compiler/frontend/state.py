@@ -13,6 +13,7 @@ from ..ir.types import ANY, UNDEF_TY, Ty, join
 from .avals import (
     HOLE,
     MISSING,
+    UNSET,
     Columns,
     Conflict,
     DictRef,
@@ -369,10 +370,15 @@ class Joiner:
         if type(a) in (Items, Columns) and type(b) in (Items, Columns):
             return self.merge_lists(a, b, cell, hint)
         if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
-            parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
-            bad = next((m for m in parts if type(m) is Conflict), None)
-            return Poison(None, bad.why, bad.origin) if bad else Entries(a.keys, tuple(parts))
+            # An entry that has no common form is an error where it is read.
+            return Entries(a.keys, tuple([self.merge_entry(x, y) for x, y in zip(a.items, b.items)]))
         return Poison(None, "has different keys on different paths", self.origin)
+
+    def merge_entry(self, x: Any, y: Any) -> Any:
+        if (x is UNSET) != (y is UNSET):
+            return Conflict(UNSET.why)
+        conflict = next((v for v in (x, y) if type(v) is Conflict), None)
+        return self.merge_parts(x, y, "") if conflict is None else conflict
 
     def unlisted(self, side: int, content: Any) -> Any:
         """What an item of a list holds on one path."""

@@ -409,6 +409,19 @@ ERRSTATE = define("np.errstate", np.errstate, "", infer=lambda b, a, k: OBJECT, 
 PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (), effects=True)
 ASSERT = define("assert", runtime.check, "cond, message", nout=0, infer=lambda b, a, k: (), effects=True)
 RAISE = define("raise", runtime.raise_, "error, *cause", nout=0, infer=lambda b, a, k: (), effects=True)
+# Writing to what lives outside of the function. `obj` is the live object.
+_EFFECT: dict[str, Any] = {"nout": 0, "infer": lambda b, a, k: (), "effects": True}
+SET_ATTRIBUTE = define("setattr", runtime.set_attribute, "obj, name, v", **_EFFECT)
+DEL_ATTRIBUTE = define("delattr", runtime.delete_attribute, "obj, name", **_EFFECT)
+SET_ENTRY = define("set_entry", runtime.set_entry, "obj, key, v", **_EFFECT)
+DEL_ENTRY = define("del_entry", runtime.delete_entry, "obj, key", **_EFFECT)
+APPEND_TO = define("append_to", runtime.append_to, "obj, v", **_EFFECT)
+FILL_LIST = define("fill_list", runtime.fill_list, "obj, *items", **_EFFECT)
+STORE_INTO = define("store_into", runtime.store_into, "obj, path, v", **_EFFECT)
+# An array, or a list of arrays, as it is put outside: a copy.
+KEEP = define("keep", runtime.keep, "a", infer=lambda b, a, k: OBJECT, unique=True)
+# A tuple, list, dictionary (with `names` as keys) or object as it is put outside.
+BUILD = define("build", runtime.build, "cls, names, *items", infer=lambda b, a, k: OBJECT, unique=True)
 FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJECT)
 TUPLE = define(
     "tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe"

@@ -133,6 +133,8 @@ class Reverse:
         with self.b.active():
             for k, out in enumerate(forward_results):
                 seed = seeds[k] if seeds is not None else None
+                if seed is False:
+                    continue  # a result that is handed on, not differentiated
                 if seed is None:
                     t = type_of(out)
                     if not t.may_be_float:

@@ -1,0 +1,99 @@
+"""What a function that is differentiated inside another changes of the variables and containers around it.
+
+Its operations are spliced in where the call stands, and run there once. What it bound or changed outside of itself
+holds values of its own; these become further results of the adjoint, and so what names and containers hold afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import UnsupportedError
+from ..frontend.avals import (
+    MISSING,
+    DictRef,
+    Entries,
+    Instance,
+    ItemOf,
+    Items,
+    ListRef,
+    Maybe,
+    Ref,
+    is_composite,
+    parts_of,
+    with_parts,
+)
+from ..frontend.state import State
+from ..ir.core import Value, leaves
+
+
+class Changes:
+    """The changes between two states, and the values that they are made of."""
+
+    def __init__(self, interp: Any, start: State, end: State):
+        self.start, self.end = start, end
+        initial = interp.inputs.initial
+        before = {**initial, **start.heap}
+        self.cells = {c: x for c, x in end.heap.items() if c in before and x is not before[c]}
+        self.names = [
+            (env, name, end.envs[env].get(name, MISSING))
+            for env, names in start.envs.items()
+            if env in end.envs
+            for name in {**names, **end.envs[env]}
+            if names.get(name, MISSING) is not end.envs[env].get(name, MISSING)
+        ]
+        self.values: list[Value] = []
+        todo = [*self.cells.values(), *[av for _, _, av in self.names]]
+        while todo:
+            av = todo.pop(0)
+            if type(av) is Value:
+                if av not in self.values:
+                    self.values.append(av)
+            elif type(av) is Maybe:
+                todo += [av.av, av.flag]
+            elif type(av) in (Ref, ListRef, DictRef, Instance):
+                if type(av) is Ref and any(True for _ in leaves(av.path)):
+                    raise UnsupportedError(
+                        "a view made in a function that is differentiated is kept outside of it",
+                        interp.builder.loc,
+                        "keep a copy",
+                    )
+                if av.cell not in before and av.cell not in self.cells:
+                    self.cells[av.cell] = end.heap[av.cell]
+                    todo.append(end.heap[av.cell])
+            elif type(av) is ItemOf:
+                raise UnsupportedError(
+                    "an item of a list of run-time length is changed, or kept, by a function that is differentiated",
+                    interp.builder.loc,
+                    "use an array",
+                )
+            elif type(av) in (Items, Entries) or is_composite(av):
+                todo += parts_of(av)
+
+    def apply(self, interp: Any, replaced: dict[Value, Any]) -> None:
+        """Bring them into the present state, with the results of the spliced operations as their values."""
+        state = interp.state
+        for cell, content in self.cells.items():
+            interp.note_cell(cell)
+            state.heap[cell] = substituted(content, replaced)
+        for env, name, av in self.names:
+            interp.note_name(env, name)
+            if av is MISSING:
+                state.envs[env].pop(name, None)
+            else:
+                state.envs[env][name] = substituted(av, replaced)
+        known = {*interp.inputs.initial, *state.heap}
+        for a, others in self.end.links.items():
+            for b in others:
+                if a in known and b in known:
+                    state.link(a, b)
+
+
+def substituted(av: Any, replaced: dict[Value, Any]) -> Any:
+    if type(av) is Value:
+        return replaced.get(av, av)
+    if type(av) is Maybe:
+        return Maybe(substituted(av.av, replaced), substituted(av.flag, replaced))
+    if is_composite(av):
+        return with_parts(av, [substituted(p, replaced) for p in parts_of(av)])
+    return av

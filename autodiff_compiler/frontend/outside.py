@@ -1,0 +1,398 @@
+"""Writing to what lives outside of the function: attributes of objects, globals and enclosing variables, the items of
+lists, dictionaries and arrays of integers.
+
+What is written is kept, once per call, when and where the function does it. Within the call it is abstract state like
+any other: an object, or a variable, that is written anywhere becomes a container of what is written there, with what it
+holds when the call begins. Each change of the container is also an operation with an effect on the live object.
+
+What is put outside may be changed later, there and here. Numbers and constants cannot be; a container that the function
+made is made again as a Python object, and its later changes are done to both; of an array a copy is kept, and a later
+store into the array is refused.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, NoReturn
+
+from ..errors import AliasError
+from ..ir.core import Value
+from ..ir.opset import (
+    APPEND_TO,
+    BUILD,
+    DEL_ATTRIBUTE,
+    DEL_ENTRY,
+    FILL_LIST,
+    KEEP,
+    LIST_APPEND,
+    LIST_DROP,
+    LIST_SET,
+    SET,
+    SET_ATTRIBUTE,
+    SET_ENTRY,
+    STORE_INTO,
+)
+from .avals import (
+    UNSET,
+    Bound,
+    Closure,
+    Columns,
+    Conflict,
+    DictRef,
+    Entries,
+    Hole,
+    Instance,
+    ItemOf,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    ObjectStep,
+    Partial,
+    Poison,
+    RangeOf,
+    Ref,
+    Seq,
+    SliceOf,
+    describe,
+    is_collection,
+    is_constant,
+)
+from .inputs import path_name
+from .plan import Replan
+from .rows import Rows
+
+
+class Outside(Rows):
+    """Changes of what lives outside of the function."""
+
+    # --- variables ------------------------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> tuple[Any, Any, str, Any]:
+        """A global or enclosing variable: its identity, who holds it, under which name, and the path to the holder."""
+        owner = self.frame.owner
+        start = (ObjectStep(("object", owner)),)
+        if name in owner.__code__.co_freevars and name not in self.frame.scope.globals:
+            k = owner.__code__.co_freevars.index(name)
+            cell = owner.__closure__[k]  # type: ignore[index]
+            return ("cell", id(cell)), cell, "cell_contents", (*start, ("attr", "__closure__"), ("item", k))
+        return ("global", id(owner.__globals__), name), owner.__globals__, name, (*start, ("attr", "__globals__"))
+
+    def opened_variable(self, name: str, node: Any) -> int:
+        """The container that stands for a variable that is written in this call."""
+        key, holder, attribute, path = self.variable(name)
+        cell = self.inputs.variables.get(key)
+        if cell is None:
+            known = super().load(name, node) if self.is_bound(holder, attribute) else None
+            if known is None and not self.is_bound(holder, attribute):
+                if isinstance(holder, dict):
+                    self.inputs.guard((("global", self.frame.owner, name),), "absent", name)
+                known = UNSET
+            cell = self.inputs.variables[key] = self.cells.new()
+            self.inputs.initial[cell] = Entries((attribute,), (known,))
+            kind = "dict" if isinstance(holder, dict) else "object"
+            self.inputs.outside[cell] = (kind, holder, path)
+        return cell
+
+    @staticmethod
+    def is_bound(holder: Any, attribute: str) -> bool:
+        return attribute in holder if isinstance(holder, dict) else hasattr(holder, attribute)
+
+    def is_written(self, name: str) -> bool:
+        """The global or enclosing variable is written somewhere in this call."""
+        written = self.plan.written
+        return bool(written) and self.frame.site is None and self.variable(name)[0] in written
+
+    def load(self, name: str, node: Any) -> Any:
+        if self.plan.written and self.home(name) is None and self.is_written(name):
+            cell = self.opened_variable(name, node)
+            return self.use(self.checked(cell, node, "variable").items[0], name, node)
+        return super().load(name, node)
+
+    def bind(self, name: str, av: Any, node: Any) -> None:
+        if self.home(name) is not None:
+            super().bind(name, av, node)
+            return
+        key, holder, attribute, _ = self.variable(name)
+        if not self.is_written(name):
+            self.plan.written[key] = (holder, {attribute})
+            raise Replan
+        cell = self.opened_variable(name, node)
+        self.mutate(cell, Entries((attribute,), (av,)), node)
+
+    # --- changes of containers ------------------------------------------------------------------------------------
+
+    def write_attribute(self, av: Obj, name: str, node: Any) -> NoReturn:
+        """The lowering starts again, with this object taken as a container of what is written to it."""
+        obj = av.obj
+        if isinstance(obj, (type, types.ModuleType, types.FunctionType)) or av.path is None or not self.is_plain(obj):
+            what = "class" if isinstance(obj, type) else "module" if isinstance(obj, types.ModuleType) else "thing"
+            self.fail(
+                f"assignment to the attribute {name!r} of {describe(av)}: a {what} that lives outside of the function",
+                node,
+                "keep it in an attribute of an object, or in a global variable",
+            )
+        _, names = self.plan.written.setdefault(("object", id(obj)), (obj, set()))
+        names.update(self.stored_names(), {name})
+        raise Replan
+
+    def is_plain(self, obj: Any) -> bool:
+        return hasattr(obj, "__dict__") or bool(getattr(type(obj), "__slots__", ()))
+
+    def stored_names(self) -> set[str]:
+        """The attributes that the function at hand stores: it may well do so to the same object."""
+        import ast
+
+        nodes = ast.walk(self.frame.node)
+        return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+
+    def live(self, cell: int, node: Any) -> tuple[str, Any] | None:
+        """What a container is outside, if it is anything there: its kind, and the object as a value."""
+        found = self.inputs.outside.get(cell)
+        if found is not None:
+            kind, obj, path = found
+            return kind, self.live_input(obj, path)
+        kept = self.kept_as.get(cell)
+        if kept is not None:
+            if not any(region is home_of(kept[1]) for region, _ in self.builder._scopes):
+                self.changed_after(cell, node)
+            return kept
+        family = self.cells.family(cell)
+        if any(c in self.inputs.outside or c in self.kept_as for c in family if c != cell):
+            self.fail(
+                "unprovable alias: which of several things this is, of which one lives outside of the function, is not "
+                "known when the program is compiled",
+                node,
+                "change it in each branch",
+                AliasError,
+            )
+        return None
+
+    def live_input(self, obj: Any, path: Any) -> Value:
+        return self.top.params[self.inputs.object_at(obj, path, path_name(path))]
+
+    def changed_after(self, cell: int, node: Any) -> NoReturn:
+        where = self.frozen.get(cell)
+        at = f" in line {where.line}" if where is not None else ""
+        self.fail(
+            f"this was kept outside of the function{at}, and is changed afterwards",
+            node,
+            "keep a copy, or keep it when it is finished",
+        )
+
+    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True, keeps_items: bool = False) -> None:
+        self.check_item(cell, node)
+        if cell in self.inputs.hidden_cells and cell not in self.inputs.outside:
+            self.refuse_outside(self.inputs.hidden_cells[cell], node)
+        if cell in self.frozen and cell not in self.kept_as:
+            self.changed_after(cell, node)
+        live = self.live(cell, node)
+        if self.mirrored == cell:
+            self.mirrored = None
+        elif live is not None:
+            if self.recursions:
+                self.fail("a recursion that writes to what lives outside of it", node, "return the value instead")
+            self.change(live[0], live[1], self.checked(cell, node, "container"), content, node)
+        self.inputs.changed.add(cell)
+        super().mutate(cell, content, node, resized, keeps_items)
+
+    def change(self, kind: str, live: Any, old: Any, new: Any, node: Any) -> None:
+        """Do to the live object what happened to the container."""
+        if kind == "list":
+            self.change_list(live, old, new, node)
+            return
+        store, remove = (SET_ATTRIBUTE, DEL_ATTRIBUTE) if kind == "object" else (SET_ENTRY, DEL_ENTRY)
+        before = dict(zip(old.keys, old.items))
+        after = dict(zip(new.keys, new.items))
+        for key in before:
+            if key not in after:
+                self.emit(node, remove, live, key)
+        for key, av in after.items():
+            if key not in before or before[key] is not av or kind != "dict":
+                if key in before and before[key] is av:
+                    continue
+                self.emit(node, store, live, key, self.kept(av, node))
+
+    def change_list(self, live: Any, old: Any, new: Any, node: Any) -> None:
+        if type(new) is Items and type(old) is Items:
+            if len(new.items) == len(old.items) + 1 and all(x is y for x, y in zip(old.items, new.items)):
+                self.emit(node, APPEND_TO, live, self.kept(new.items[-1], node))
+            elif len(new.items) == len(old.items):
+                for k, (x, y) in enumerate(zip(old.items, new.items)):
+                    if x is not y:
+                        self.emit(node, SET_ENTRY, live, k, self.kept(y, node))
+            else:
+                self.emit(node, FILL_LIST, live, *[self.kept(x, node) for x in new.items])
+            return
+        op = last = None
+        if type(new) is Columns and type(old) is Columns and len(new.leaves) == 1 and type(new.form) is Hole:
+            op, last = new.leaves[0].op, old.leaves[0]
+        if op is not None and op.prim is LIST_APPEND and op.args[0] is last:
+            self.emit(node, APPEND_TO, live, self.kept_value(op.args[1], node))
+        elif op is not None and op.prim is LIST_SET and op.args[0] is last:
+            self.emit(node, SET_ENTRY, live, op.args[1], self.kept_value(op.args[2], node))
+        elif op is not None and op.prim is LIST_DROP and op.args[0] is last:
+            self.emit(node, DEL_ENTRY, live, -1)
+        else:
+            self.fail("this change of a list that lives outside of the function", node, "use append, or an item")
+
+    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
+        if self.append_outside(ref, item, node):
+            return
+        if type(self.content(ref.cell)) is Columns:
+            live = self.live(ref.cell, node)
+            if live is not None and not self.recursions:
+                self.check_item(ref.cell, node)
+                self.emit(node, APPEND_TO, live[1], self.kept(item, node))
+                self.mirrored = ref.cell
+        super().list_append(ref, item, node)
+
+    def check_item(self, cell: int, node: Any) -> None:
+        """What is an item of a list that lives outside, at an index known at run time only, cannot be changed."""
+        held = self.state.heap.get(cell)
+        while type(held) is ItemOf:
+            if held.cell in self.inputs.outside or held.cell in self.kept_as:
+                self.fail(
+                    "a change of an item, by an index known at run time only, of a list that lives outside",
+                    node,
+                    "pass the list as an argument",
+                )
+            held = self.state.heap.get(held.cell)
+
+    def append_outside(self, ref: ListRef, item: Any, node: Any) -> bool:
+        """Append to a list from outside that this call never reads: how long it is does not matter then."""
+        found = self.inputs.outside.get(ref.cell)
+        if found is None or found[0] != "list" or ("list", id(found[1])) in self.plan.written or self.recursions:
+            return False
+        if ref.cell in self.read_cells or len(self.inputs.containers.get(id(found[1]), ())) > 1:
+            return False
+        self.emit(node, APPEND_TO, self.live_input(found[1], found[2]), self.kept(item, node))
+        self.appended[ref.cell] = found[1]
+        return True
+
+    def settle_appended(self) -> None:
+        """At the end of the lowering: lists that were only appended to need no guard on their length."""
+        for cell in self.appended:
+            path = self.inputs.outside[cell][2]
+            self.inputs.guards[:] = [g for g in self.inputs.guards if not (g.path == path and g.kind == "len")]
+
+    def content(self, cell: int) -> Any:
+        self.read_cells.add(cell)
+        if cell in self.appended:
+            obj = self.appended[cell]
+            self.plan.written["list", id(obj)] = (obj, set())
+            raise Replan
+        return super().content(cell)
+
+    # --- stores into arrays ---------------------------------------------------------------------------------------
+
+    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Any = SET) -> None:
+        if self.frozen:
+            around = {ref.cell, *self.state.links.get(ref.cell, ())}
+            for cell in around & set(self.frozen):
+                self.changed_after(cell, node)
+            for cell in [*self.inputs.outside, *self.kept_as]:
+                content: Any = self.state.heap.get(cell)
+                if type(content) in (Items, Entries):
+                    held = set(self.cells_in(content.items)) - set(self.inputs.initial)
+                    if around & held:
+                        self.changed_after(ref.cell, node)
+        self.check_item(ref.cell, node)
+        super().store(ref, step, value, node, prim)
+        for number in self.cells.origins.get(ref.cell, frozenset()):
+            item = self.inputs.inputs[number]
+            if not item.hidden:
+                continue
+            if prim is not SET or self.inputs.arrays.get(number) != ref.cell or self.recursions:
+                self.refuse_outside(item.name, node)
+            array = self.top.params[self.inputs.object_at(None, item.path, item.name)]
+            path = ref.path if step is None else (*ref.path, step)
+            self.emit(node, STORE_INTO, array, path or (("index", (Ellipsis,)),), value)
+            self.inputs.kept_arrays.add(number)
+
+    # --- what is put outside --------------------------------------------------------------------------------------
+
+    def kept(self, av: Any, node: Any) -> Any:
+        """The operand for a value that is put where it outlives the call."""
+        kind = type(av)
+        if type(av) is Maybe or type(av) is Conflict:
+            return self.kept(self.use(av, "the value", node), node)
+        if kind is Value:
+            return self.kept_value(av, node)
+        if is_constant(av):
+            return av
+        if kind is Ref or kind in (ListRef, DictRef, Instance):
+            return self.kept_cell(av, node)
+        if kind is Seq:
+            return self.emit(node, BUILD, av.cls or tuple, (), *[self.kept(x, node) for x in av.items])
+        if kind is RangeOf or kind is SliceOf:
+            parts = [self.kept(x, node) for x in (av.start, av.stop, av.step)]
+            return self.emit(node, BUILD, range if kind is RangeOf else slice, (), *parts)
+        if kind is Obj:
+            if av.path is not None and self.is_plain(av.obj) and not isinstance(av.obj, (type, types.FunctionType)):
+                return self.live_input(av.obj, av.path)
+            return self.pinned(av)
+        what = "a function" if kind in (Closure, Bound, Partial) else describe(av)
+        self.fail(f"{what} made in the function is kept outside of it", node, "keep numbers, arrays and containers")
+
+    def kept_value(self, value: Any, node: Any) -> Any:
+        if type(value) is Value and not value.type.is_scalar and value.type.kind not in ("object", "shape"):
+            return self.emit(node, KEEP, value)
+        return value
+
+    def kept_cell(self, av: Any, node: Any) -> Any:
+        """What an array or a container is outside: itself if it comes from there, else it is made now."""
+        live = self.live(av.cell, node) if type(av) is not Ref else None
+        if live is not None:
+            return live[1]
+        inside = self.cells_in([av])
+        loc = self.loc_of(node)
+        pristine = all(c in self.inputs.initial and self.content(c) is self.inputs.initial[c] for c in inside)
+        path = self.inputs.found_at.get(av.cell) if pristine and not getattr(av, "path", ()) else None
+        if path is not None:
+            for cell in inside:
+                self.frozen.setdefault(cell, loc)
+            return self.live_input(None, path)
+        if type(av) is Ref:
+            self.frozen.setdefault(av.cell, loc)
+            return self.emit(node, KEEP, self.read(av, node))
+        if is_collection(av):
+            self.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
+        content = self.checked(av.cell, node, "container")
+        if isinstance(content, Poison):
+            self.poisoned(content, node, "container")
+        if type(av) is ListRef and type(content) is Columns:
+            if type(content.form) is not Hole:
+                self.fail("a list of containers that grew in a loop is kept outside", node, "keep each")
+            value = self.emit(node, KEEP, content.leaves[0])
+        else:
+            cls: Any = list if type(av) is ListRef else dict if type(av) is DictRef else av.cls
+            names = content.keys if type(content) is Entries else ()
+            if any(not is_constant(k) for k in names):
+                self.fail("a dictionary with such keys is kept outside of the function", node, "use strings as keys")
+            value = self.emit(node, BUILD, cls, tuple(names), *[self.kept(x, node) for x in content.items])
+        kind = {ListRef: "list", DictRef: "dict"}.get(type(av), "object")
+        self.kept_as[av.cell] = (kind, value)
+        self.frozen.setdefault(av.cell, loc)
+        return value
+
+    def check_changed_in_loop(self, cell: int) -> None:
+        """A cell from before a loop that its body changes must not be kept in the body too: the order would matter."""
+        kept = self.kept_as.get(cell)
+        if cell in self.frozen and (kept is None or not self.is_before_loop(kept[1])):
+            self.fail(
+                f"this was kept outside of the function in line {self.frozen[cell].line}, and is changed in the loop",
+                None,
+                "keep a copy, or keep it after the loop",
+            )
+
+    def is_before_loop(self, value: Value) -> bool:
+        return any(region is home_of(value) for region, _ in self.builder._scopes[:-1])
+
+
+def home_of(value: Value) -> Any:
+    """The region in which a value is defined."""
+    return value.region if value.op is None else value.op.parent
+
+
+__all__ = ["Outside"]
