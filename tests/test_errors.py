@@ -53,12 +53,12 @@ def yields(x):
 
 def writes_global(x):
     global X
-    X = x
+    X = lambda v: v * x
     return x
 
 
 def writes_attribute(obj, x):
-    obj.w = x
+    type(obj).w = x
     return x.sum()
 
 
@@ -124,12 +124,14 @@ log: list[Any] = []
 
 
 def writes_outside(x):
-    outside[0] = x[0]
+    kept = x * 2.0
+    log.append(kept)
+    kept[0] = x[0]
     return x.sum()
 
 
 def logs(x):
-    log.append(x[0])
+    log.append(lambda: x[0])
     return x.sum()
 
 
@@ -147,8 +149,8 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),
     (yields, "return generator()", UnsupportedError, (X,)),
-    (writes_global, "X = x", UnsupportedError, (X,)),
-    (writes_attribute, "obj.w = x", UnsupportedError, (Box(), X)),
+    (writes_global, "X = lambda v: v * x", UnsupportedError, (X,)),
+    (writes_attribute, "type(obj).w = x", UnsupportedError, (Box(), X)),
     (many_kinds, "return y", UnsupportedError, (X,)),
     (long_recursion, "return long_recursion(x - 1)", UnsupportedError, (3.0,)),
     (unknown_method, "return x.partition(2)", errors.RuleLookupError, (X,)),
@@ -158,8 +160,8 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (no_such_attribute, "return np.no_such_function(x)", AttributeError, (X,)),
     (wrong_call, "return inner(x)", TypeError, (X,)),
     (int_plus_float, "k += x[:3]", TypeError, (X,)),
-    (writes_outside, "outside[0] = x[0]", UnsupportedError, (X,)),
-    (logs, "log.append(x[0])", UnsupportedError, (X,)),
+    (writes_outside, "kept[0] = x[0]", UnsupportedError, (X,)),
+    (logs, "log.append(lambda: x[0])", UnsupportedError, (X,)),
     (not_a_number_method, "return x.sum()", AttributeError, (2.0,)),
     (grows_strange, "out.append(x)", AliasError, (X,)),
 ]

@@ -34,6 +34,7 @@ from .avals import (
     Maybe,
     Obj,
     OneShot,
+    Partial,
     RangeOf,
     Ref,
     Seq,
@@ -51,6 +52,9 @@ from .objects import Objects
 
 class Access(Objects):
     """Reading parts of things."""
+
+    def new_dict(self, entries: dict[Any, Any]) -> DictRef:
+        raise NotImplementedError
 
     def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
@@ -118,6 +122,10 @@ class Access(Objects):
             return self.object_attribute(av, name, node)
         if kind is Super:
             return self.super_attribute(av, name, node)
+        if kind is Partial and name in ("func", "args", "keywords"):
+            if name == "keywords":
+                return self.new_dict(dict(zip(av.names, av.values)))
+            return av.fn if name == "func" else Seq(av.args)
         if kind is Value and av.type.kind == "object":
             return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):

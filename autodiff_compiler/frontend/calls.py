@@ -4,6 +4,7 @@ nothing is known."""
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import operator
 import types
@@ -23,6 +24,7 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    ObjectStep,
     Partial,
     Poison,
     Ref,
@@ -94,8 +96,12 @@ class Calls(Construct):
             return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, types.FunctionType) and _root(obj) in _EFFECTS:
             return self.call_unknown(obj, args, kwargs, node)
+        if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
+            return self.call(self.dispatched(fn, args, node), args, kwargs, node)
         if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
             return self.inline_function(fn, args, kwargs, node)
+        if type(obj) is type(_CACHED):
+            return self.call(self.cached_function(fn, node), args, kwargs, node)
         if type(obj) in GETTERS:
             cls, parts = obj.__reduce__()[:2]
             if isinstance(cls, type):
@@ -109,6 +115,25 @@ class Calls(Construct):
         return self.call_unknown(obj, args, kwargs, node)
 
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+    def cached_function(self, fn: Obj, node: Any) -> Any:
+        """The function under `functools.lru_cache`: its value is computed, and differentiated, anew."""
+        path: Any = fn.path or (ObjectStep(("object", fn.obj)),)
+        return self.outside(fn.obj.__wrapped__, (*path, ("attr", "__wrapped__")), node)
+
+    def dispatched(self, fn: Obj, args: list[Any], node: Any) -> Any:
+        """The function that `functools.singledispatch` chooses by the class of the first argument."""
+        cls = self.class_of(args[0], node) if args else None
+        if cls is None:
+            self.fail("singledispatch on a value of which the type is not known when the program is compiled", node)
+        chosen = fn.obj.dispatch(cls)
+        path: Any = (*(fn.path or (ObjectStep(("object", fn.obj)),)), ("attr", "registry"))
+        key = next(k for k, f in fn.obj.registry.items() if f is chosen)
+        self.inputs.guard(path, "keys", tuple(fn.obj.registry))
+        return self.outside(chosen, (*path, ("item", key)), node)
+
+    def class_of(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     # --- primitives -----------------------------------------------------------------------------------------------
@@ -533,6 +558,8 @@ def _belongs_to_numpy(obj: Any) -> bool:
     return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
 
 
+_CACHED = functools.lru_cache(len)
+_DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 # Parameters that NumPy's functions turn into arrays.
 _ARRAY_LIKE = frozenset(
     [

@@ -19,6 +19,7 @@ from .avals import COLLECTIONS, MISSING, UNSET, Bound, DictRef, Instance, Obj, O
 from .inputs import class_lookup, is_baked_module
 from .outside import Outside
 
+_CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 
@@ -218,6 +219,9 @@ class Objects(Outside):
                          for k, x in raw.keywords.items()}  # fmt: skip
                 fn = self.member(av, raw.func, (*path, ("attr", "func")), name, node)
                 return self.partial(fn, given, named)
+        if type(raw) is type(_CACHED):
+            fn = self.outside(raw, path, node)
+            return fn if av is None else Bound(fn, av)
         getter = class_lookup(type(raw), "__get__")
         if isinstance(getter, types.FunctionType):
             descriptor = self.outside(raw, path, node)

@@ -1,10 +1,15 @@
 """From a function object to its syntax tree, with the columns and lines of the user's file."""
 
 from __future__ import annotations
+import __future__
 
 import ast
+import copy
+import functools
 import inspect
 import linecache
+import operator
+import re
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +37,11 @@ class Source:
     node: FunctionNode
     file: str
     text: str
+
+
+_FUTURE = functools.reduce(operator.or_, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
+_IMPORT = re.compile(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
+_TYPE_PARAMS: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
 
 
 _cache: dict[types.CodeType, Source] = {}
@@ -70,7 +80,7 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
     if first > len(lines):
         raise missing(f"{file!r} has changed since it was imported")
     if code.co_name == "<lambda>":
-        return _read_lambda(code, file, lines, missing)
+        return _read_lambda(code, name, file, lines, missing)
     text, node = _quick_block(code, lines, first)
     if node is None:
         try:
@@ -82,9 +92,9 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
         from ..errors import UnsupportedError
 
         raise UnsupportedError(f"{name!r} is an async function", loc, "write an ordinary function")
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name or not _agrees(node, code):
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name or not _same_code(node, code, name, lines):
         raise missing(f"{file!r} has changed since it was imported")
-    return Source(node, file, text)
+    return Source(_mangled(node, class_of(code, name)), file, text)
 
 
 def _quick_block(code: types.CodeType, lines: list[str], first: int) -> tuple[str, ast.stmt | None]:
@@ -122,30 +132,13 @@ def _parse(text: str, first: int) -> ast.stmt:
     return ast.parse("\n" * (first - 1) + text).body[0]
 
 
-def _agrees(node: FunctionNode, code: types.CodeType) -> bool:
-    """Whether the tree has the parameters and the free names of the compiled code: an edited file mostly has not."""
-    if (
-        _parameters(node.args)
-        != code.co_varnames[
-            : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
-        ]
-    ):
-        return False
-    if not code.co_freevars:
-        return True
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return set(code.co_freevars) <= names | {"__class__"} | {
-        n for sub in ast.walk(node) for n in getattr(sub, "names", ()) if isinstance(n, str)
-    }
-
-
 def _parameters(args: ast.arguments) -> tuple[str, ...]:
     out = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
     out += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
     return tuple(out)
 
 
-def _read_lambda(code: types.CodeType, file: str, lines: list[str], missing: Any) -> Source:
+def _read_lambda(code: types.CodeType, name: str, file: str, lines: list[str], missing: Any) -> Source:
     known = _modules.get(file)
     if known is None or known[0] != lines:
         try:
@@ -156,17 +149,15 @@ def _read_lambda(code: types.CodeType, file: str, lines: list[str], missing: Any
     found = [
         n
         for n in ast.walk(known[1])
-        if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno and _agrees(n, code)
+        if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno and _same_code(n, code, name, lines)
     ]
     if len(found) > 1 and hasattr(code, "co_positions"):
         spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
         found = [n for n in found if all(_inside(n, p) for p in spans)] or found
         # Of nested lambdas the innermost that spans all the code.
         found = [n for n in found if not any(m is not n and _contains(n, m) for m in found)]
-    if len(found) > 1:
-        found = [n for n in found if _same_code(n, code)] or found
-        if len({ast.dump(n) for n in found}) == 1:
-            found = found[:1]
+    if len({ast.dump(n) for n in found}) == 1:
+        found = found[:1]
     if len(found) != 1:
         raise missing("several lambdas stand on its line" if found else f"{file!r} has changed since it was imported")
     text = ast.get_source_segment("".join(lines), found[0]) or ""
@@ -188,10 +179,107 @@ def _contains(outer: ast.Lambda, inner: ast.Lambda) -> bool:
     return any(n is inner for n in ast.walk(outer))
 
 
-def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    module = compile(ast.Expression(node), "<lambda>", "eval")
-    inner = [c for c in module.co_consts if isinstance(c, types.CodeType)]
-    return bool(inner) and inner[0].co_consts == code.co_consts and inner[0].co_names == code.co_names
+def class_of(code: types.CodeType, qualname: str) -> str | None:
+    """The name of the class in whose body a function stands."""
+    places = getattr(code, "co_qualname", qualname).split(".")
+    return places[-2] if len(places) > 1 and places[-2] != "<locals>" else None
+
+
+def _mangled(node: FunctionNode, cls: str | None) -> FunctionNode:
+    """Private names of a class, ``self.__x``, are what Python makes of them."""
+    if cls is not None and cls.strip("_"):
+        for n in ast.walk(node):
+            for field in ("attr", "id", "arg"):
+                name = getattr(n, field, None)
+                if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+                    if not isinstance(n, ast.keyword):
+                        setattr(n, field, f"_{cls.lstrip('_')}{name}")
+    return node
+
+
+def _same_code(node: FunctionNode, code: types.CodeType, qualname: str, lines: list[str]) -> bool:
+    """Whether the tree compiles to the code that runs: else the file was edited after it was imported.
+
+    Only assertions that pytest has rewritten are let through: they are the same but for the message.
+    """
+    cls = class_of(code, qualname)
+    if any(n.startswith("@py") for n in (*code.co_varnames, *code.co_names)):
+        return _parameters(node.args) == code.co_varnames[: len(_parameters(node.args))]
+    try:
+        return any(
+            _equal(c, code)
+            for names in _imports(node, lines)
+            for k in {cls, None}
+            for c in _compiled(node, code, k, names)
+        )
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
+    """Which names the module imports, as far as it matters: Python calls what stands in an imported name in other
+    operations, which do the same. Indented imports may be the module's or a function's, so there are alternatives.
+    """
+    used = {
+        n.func.value.id
+        for n in ast.walk(node)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name)
+    }
+    if not used:
+        return [[]]
+    found: dict[str, set[str]] = {"": set(), " ": set()}
+    for indent, names in _IMPORT.findall("".join(lines)):
+        found[" " if indent else ""].update(used.intersection(re.findall(r"\w+", names)))
+    top = sorted(found[""])
+    return [top, sorted({*top, *found[" "]}), []]
+
+
+def _compiled(node: FunctionNode, code: types.CodeType, cls: str | None, imported: list[str]) -> list[types.CodeType]:
+    """What the tree compiles to as it stands in the program: with its free variables, in its class."""
+    inner: ast.stmt
+    if isinstance(node, ast.Lambda):
+        inner = ast.copy_location(ast.Expr(node), node)
+    else:
+        inner = copy.copy(node)
+        inner.decorator_list = []
+    if cls is not None or "__class__" in code.co_freevars:
+        # Private names are mangled with the class's, and there may be a super().
+        inner = ast.ClassDef(cls or "C", [], [], [inner], [], **_TYPE_PARAMS)
+    free = [n for n in code.co_freevars if n != "__class__"]
+    if free:
+        names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in free]
+        empty = ast.arguments([], [], None, [], [], None, [])
+        body: list[ast.stmt] = [ast.Assign(names, ast.Constant(None)), inner]
+        inner = ast.FunctionDef("enclosing", empty, body, [], None, None, **_TYPE_PARAMS)
+    head: list[ast.stmt] = [ast.Import([ast.alias(n) for n in imported])] if imported else []
+    module = ast.fix_missing_locations(ast.Module([*head, inner], []))
+    found = [compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)]
+    for outer in found:
+        found += [c for c in outer.co_consts if isinstance(c, types.CodeType)]
+        if len(found) > 1 and any(c.co_name == code.co_name and c.co_firstlineno == node.lineno for c in found):
+            break
+    return [c for c in found if c.co_name == code.co_name]
+
+
+def _equal(a: types.CodeType, b: types.CodeType) -> bool:
+    return (
+        a.co_code == b.co_code
+        and a.co_names == b.co_names
+        and a.co_varnames == b.co_varnames
+        and a.co_freevars == b.co_freevars
+        and a.co_cellvars == b.co_cellvars
+        and len(a.co_consts) == len(b.co_consts)
+        and all(map(_equal_constants, a.co_consts, b.co_consts))
+    )
+
+
+def _equal_constants(x: Any, y: Any) -> bool:
+    if isinstance(x, types.CodeType) and isinstance(y, types.CodeType):
+        return _equal(x, y)
+    if isinstance(x, (tuple, frozenset)) and type(x) is type(y):
+        xs, ys = (sorted(z, key=repr) if isinstance(z, frozenset) else z for z in (x, y))
+        return len(xs) == len(ys) and all(map(_equal_constants, xs, ys))
+    return type(x) is type(y) and repr(x) == repr(y)
 
 
 class _Names(ast.NodeVisitor):
