@@ -436,7 +436,7 @@ class Functions(Exotics):
         self.result(
             self.pick(
                 f"np.sum(np.linalg.solve({g}, {a}))", f"np.log(np.linalg.det({g}))", f"np.linalg.slogdet({g})[1]", f"np.sum(np.linalg.inv({g}) @ {a})", f"np.sum(np.linalg.cholesky({g}))",
-                f"np.linalg.eigvalsh({g})[-1]", f"np.sum(np.linalg.eigh({g})[0] ** 2)", f"np.linalg.norm({g})", f"np.sum(np.linalg.svd({g}, compute_uv=False))",
+                f"np.linalg.eigvalsh({g} + np.diag(np.arange(n) * 1.0))[-1]", f"np.sum(np.linalg.eigh({g} + np.diag(np.arange(n) * 1.0))[0] ** 2)", f"np.linalg.norm({g})", f"np.sum(np.linalg.svd({g} + np.diag(np.arange(n) * 1.0), compute_uv=False))",
             )
         )  # fmt: skip
         return True

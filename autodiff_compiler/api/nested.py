@@ -32,18 +32,20 @@ def lower_call(
     actual: list[Any] = []
     outer_top, outer_scope = interp.func_top, interp.func_scope
     at_top = interp.builder.region is outer_top
-    with interp.path(start.fork(), region):
+    interp.state = start.fork()
+    new_args, new_kwargs = list(args), dict(kwargs)
+    places = []
+    for where in chosen:
+        # What has to be computed for an argument belongs before the call, not into its region.
+        holder: Any = new_kwargs if isinstance(where, str) else new_args
+        old = args[where] if not isinstance(where, str) else kwargs[where]
+        before = len(actual)
+        holder[where] = _replaced(interp, old, region, actual, what)
+        if len(actual) == before:
+            raise ArgumentError(f"{what}: the argument holds no floating numbers or arrays", loc)
+        places.append(old)
+    with interp.path(interp.state, region):
         interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
-        new_args, new_kwargs = list(args), dict(kwargs)
-        places = []
-        for where in chosen:
-            holder: Any = new_kwargs if isinstance(where, str) else new_args
-            old = args[where] if not isinstance(where, str) else kwargs[where]
-            before = len(actual)
-            holder[where] = _replaced(interp, old, region, actual, what)
-            if len(actual) == before:
-                raise ArgumentError(f"{what}: the argument holds no floating numbers or arrays", loc)
-            places.append(old)
         leaves: list[Any] = []
         try:
             tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
