@@ -41,11 +41,27 @@ def _located(a: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
     return a, (last[1][0] if len(last[1]) == 1 else tuple(last[1]))
 
 
+def _located_for_store(a: Any, path: tuple[Any, ...]) -> Any:
+    """Where a store goes: what it is to reach at least, the array that is written, and its index. What a reshape made a
+    copy of is brought up to date after the store."""
+    k = next((k for k, step in enumerate(path) if step[0] == "reshape"), None)
+    if k is None:
+        target, index = _located(a, path)
+        yield target, target, index
+        return
+    whole = get(a, path[:k])
+    part = _step(whole, path[k])
+    target, index = _located(part, path[k + 1 :])
+    yield target, target, index
+    put_back(whole, part)
+
+
 def set(a: Any, path: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with the part at `path` replaced."""
     out = np.array(a, copy=True)
-    target, index = _located(out, path)
-    target[index] = v
+    for whole, target, index in _located_for_store(out, path):
+        target[index] = v
+        put_back(whole, target)
     return out
 
 
@@ -66,9 +82,16 @@ def stored_part(a: Any, index: Any) -> Any:
 def addat(a: Any, path: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with `v` added at `path`; repeated indices add up."""
     out = np.array(a, copy=True)
-    target, index = _located(out, path)
-    np.add.at(target, index, v)
+    for whole, target, index in _located_for_store(out, path):
+        np.add.at(target, index, v)
+        put_back(whole, target)
     return out
+
+
+def put_back(whole: Any, part: Any) -> None:
+    """Store `part`, a reshaped `whole` that was written to, where its layout in memory made that a copy."""
+    if not np.may_share_memory(whole, part):
+        whole[...] = part.reshape(whole.shape)
 
 
 def accum(a: Any, v: Any) -> Any:

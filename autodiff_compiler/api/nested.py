@@ -120,7 +120,13 @@ def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str, i
             )
         param = region.param(t, value.hint if type(value) is Value else "x")
         actual.append(value)
-        return interp.fresh(param) if kind is Ref else param
+        if kind is not Ref:
+            return param
+        made = interp.fresh(param, like=(av,))
+        for group in (interp.cells.fortran, interp.cells.scattered):
+            if av.cell in group and not av.path:
+                group.add(made.cell)
+        return made
     if kind is Seq:
         return Seq(tuple(_replaced(interp, x, region, actual, what, inside) for x in av.items), av.cls)
     content: Any = interp.checked(av.cell, None) if kind in (ListRef, DictRef, Instance) else None

@@ -10,7 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value, leaves, structural_key
+from ..ir.core import (
+    CALL,
+    FUNC,
+    IF,
+    LOOP,
+    TRY,
+    UNDEF,
+    Builder,
+    Function,
+    Loc,
+    Op,
+    Region,
+    Value,
+    leaves,
+    structural_key,
+    type_of,
+)  # fmt: skip
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import called, content_operands, enclosing, handler_of
 from .expressions import Printer
@@ -359,7 +375,10 @@ class Emitter:
         show = self.printer.show
         base = show(op.args[0])
         prim = op.prim
-        if prim is SET:
+        cut = _copying_step(op) if prim is SET or prim is ADDAT else None
+        if cut is not None:
+            self.emit_reshaped_store(op, base, cut)
+        elif prim is SET:
             self.line(f"{self.printer.place(base, op.args[1])} {self.stored(op)}")
         elif prim is ACCUM:
             if op.args[0].type.kind == "list":
@@ -412,6 +431,26 @@ class Emitter:
                 if opset.is_plain_path(path):
                     return f"{inner.prim.name}= {self.printer.show(inner.args[1])}"
         return f"= {self.printer.show(v)}"
+
+    def emit_reshaped_store(self, op: Op, base: str, cut: int) -> None:
+        """A store through a reshape that, by the layout of the array, may be a copy."""
+        path = op.args[1]
+        part = "part"
+        while part in self.naming.taken:
+            part += "_"
+        whole = self.printer.place(base, path[:cut]).removesuffix("[...]")
+        self.line(f"{part} = {self.printer.place(whole, path[cut : cut + 1]).removesuffix('[...]')}")
+        rest = path[cut + 1 :] or (("index", (Ellipsis,)),)
+        if op.prim is SET:
+            self.line(f"{self.printer.place(part, rest)} = {self.printer.show(op.args[2])}")
+        elif opset.is_plain_path(rest):
+            self.line(f"{self.printer.place(part, rest)} {self.increment(op.args[2])}")
+        else:
+            head = self.printer.place(part, rest[:-1]) if len(rest) > 1 else part
+            at = self.printer.subscript(rest[-1][1], nested=True)
+            self.line(f"np.add.at({head}, {at}, {self.printer.show(op.args[2])})")
+        self.printer.helpers.add("put_back")
+        self.line(f"put_back({whole}, {part})")
 
     def increment(self, v: Any) -> str:
         op = v.op if type(v) is Value else None
@@ -778,6 +817,33 @@ class Emitter:
             self.lines[at : at + 3] = [head.replace("True", cond)]
             if len(self.lines) == at + 1:
                 self.lines.append(" " * (deeper - 4) + "pass")
+
+
+_C_ORDER = frozenset(
+    ["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"]
+)
+
+
+def _copying_step(op: Op) -> int | None:
+    """The first step of the path that reshapes what may be laid out so that this makes a copy."""
+    base, path = op.args[:2]
+    k = next((k for k, step in enumerate(path) if step[0] == "reshape"), None)
+    if k is None:
+        return None
+    builder = Builder(Region())
+    t = type_of(base)
+    for step in path[:k]:
+        t = opset.infer_step(builder, t, step)[0]
+    if t.ndim is not None and t.ndim <= 1:
+        return None
+    while base.op is not None and base.op.prim in (SET, ADDAT, ACCUM):
+        base = base.op.args[0]
+    made = base.op is not None and (base.op.prim is opset.COPY or base.op.prim.name in _C_ORDER)
+    leading = all(
+        step[0] == "index" and all(isinstance(i, int) or (type(i) is Value and i.type.is_scalar) for i in step[1])
+        for step in path[:k]
+    )
+    return None if made and leading else k
 
 
 def _decides(region: Region, code: Any) -> bool:

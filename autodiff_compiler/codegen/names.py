@@ -19,7 +19,7 @@ from ..ir.rewrite import enclosing_func, handler_of, region_of
 Interval = tuple[float, float]
 # Helpers that emitted code may call.
 HELPERS = frozenset(
-    ["accum", "cast", "copy", "dim", "format_", "full_like", "spread", "stored_part", "sum_to", "zeros"]
+    ["accum", "cast", "copy", "dim", "format_", "full_like", "put_back", "spread", "stored_part", "sum_to", "zeros"]
 )
 # `_` is what the printer calls a loop variable or a result that nobody reads.
 RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS

@@ -59,6 +59,9 @@ class Access(Objects):
     def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
 
+    def flat(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
     def new_list(self, items: list[Any]) -> ListRef:
         cell = self.cells.new()
         self.state.heap[cell] = Items(tuple(items))
@@ -183,7 +186,7 @@ class Access(Objects):
                 return av
             return self.linked(self.emit(node, prim, x), [av])
         if name == "flat":
-            self.fail(".flat is not supported", node, "use .ravel()")
+            return self.flat(av, node)
         return NotImplemented
 
     def transpose(self, av: Any, axes: tuple[int, ...] | None, node: Any) -> Any:

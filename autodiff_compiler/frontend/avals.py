@@ -199,7 +199,7 @@ class Conflict:
     """What two paths bound to things that have no common form; an error if it is read."""
 
     why: str
-    origin: Origin | None = None
+    origin: Any = None  # an Origin or a Layout
     remedy: str = "bind it to one kind of thing on all paths"
 
 
@@ -266,7 +266,7 @@ class Poison:
 
     store: Loc | None
     why: str
-    origin: Origin | None = None
+    origin: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

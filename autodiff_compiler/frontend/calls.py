@@ -36,6 +36,7 @@ from .avals import (
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
+from .layout import KEEP_C_ORDER
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
 
@@ -155,8 +156,6 @@ class Calls(Construct):
                 self.fail(f"{prim.name} with copy={copy!r}", node, "leave copy out, or use np.asarray", AliasError)
         if kwargs.get("where", True) is True:
             kwargs.pop("where", None)
-        if "where" in kwargs and prim.elementwise:
-            self.fail("the keyword where= of a ufunc", node, "use np.where")
         if (
             out is None
             and prim.elementwise
@@ -165,6 +164,8 @@ class Calls(Construct):
             and type(args[-1]) is Ref
         ):
             out = args.pop()
+        if "where" in kwargs and prim.elementwise:
+            return self.where_stored(prim, args, dict(kwargs), out, node)
         operands = [
             self.argument(a, node, k < len(prim.params) and prim.params[k] in _ARRAY_LIKE) for k, a in enumerate(args)
         ]
@@ -177,6 +178,9 @@ class Calls(Construct):
             return Seq(tuple([self.result_of(prim, r, sources) for r in result or ()]))
         return self.result_of(prim, result, sources)
 
+    def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
+        raise NotImplementedError
+
     def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
         """The operand for an argument; NumPy makes an array of a list where it wants one."""
         x = self.operand(av, node)
@@ -188,9 +192,13 @@ class Calls(Construct):
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
-            return self.fresh(value, contiguous=prim.name in _CONTIGUOUS)
+            like = sources if prim.elementwise or prim.name in KEEP_C_ORDER else None
+            return self.fresh(value, contiguous=prim.name in _CONTIGUOUS, like=like)
         if prim.alias == "view":
-            return self.linked(value, sources[:1])
+            made = self.linked(value, sources[:1])
+            if prim.name in _READ_ONLY and type(made) is Ref:
+                self.cells.read_only.add(made.cell)
+            return made
         return self.linked(value, sources)
 
     def write_out(self, out: Any, result: Any, node: Any) -> Any:
@@ -585,6 +593,7 @@ _ARRAY_LIKE = frozenset(
         "values",
     ]
 )
+_READ_ONLY = {"np.broadcast_to", "np.diagonal"}
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",

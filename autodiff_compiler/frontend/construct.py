@@ -25,6 +25,7 @@ from .avals import (
     ListRef,
     Obj,
     ObjectStep,
+    Ref,
     Seq,
     describe,
     is_constant,
@@ -359,6 +360,9 @@ class Construct(Recursions):
             return self.s_object_setattr([av, *args], kwargs, node)
         return None
 
+    def store_array_attribute(self, av: Ref, name: str, value: Any, node: Any) -> bool:
+        raise NotImplementedError
+
     def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
         """``base.name = av``."""
         if is_object(base):
@@ -385,6 +389,8 @@ class Construct(Recursions):
                 return
         if type(base) is Instance:
             self.set_own(base, name, av, node)
+            return
+        if type(base) is Ref and self.store_array_attribute(base, name, av, node):
             return
         if type(base) is Obj:
             self.write_attribute(base, name, node)

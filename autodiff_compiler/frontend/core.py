@@ -59,6 +59,7 @@ from .avals import (
     parts_of,
 )
 from .inputs import Inputs
+from .layout import layout_of_all
 from .lift import Lifter
 from .plan import Plan, demand
 from .source import FunctionNode, Scope
@@ -243,8 +244,8 @@ class Core:
         except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
             self.fail(f"cannot lower this call of {prim.name}: {error}", node, "", ArgumentError)
 
-    def fresh(self, value: Any, numpy: bool = True, contiguous: bool = False) -> Any:
-        """The abstract value for a result that shares memory with nothing."""
+    def fresh(self, value: Any, numpy: bool = True, contiguous: bool = False, like: Any = None) -> Any:
+        """The abstract value for a result that shares memory with nothing; it is laid out in memory as `like` are."""
         if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object", "stack"):
             return value
         cell = self.cells.new()
@@ -256,15 +257,19 @@ class Core:
             self.cells.numpy.add(cell)
         if contiguous or (value.type.ndim == 1 and value.type.kind == "array"):
             self.cells.contiguous.add(cell)
+        elif like is not None and value.type.kind == "array":
+            layout = layout_of_all(self, like)
+            if layout is not None:
+                self.cells.layouts[cell] = layout
         return Ref(cell)
 
-    def linked(self, value: Any, sources: list[Any], numpy: bool = True) -> Any:
+    def linked(self, value: Any, sources: list[Any], numpy: bool = True, cause: Any = None) -> Any:
         """The abstract value for a result that may share memory with the sources."""
         av = self.fresh(value, numpy)
         if type(av) in (Ref, ListRef):
             self.cells.contiguous.discard(av.cell)
             for cell in self.cells_in(sources):
-                self.state.link_view(av.cell, cell)
+                self.state.link_view(av.cell, cell, cause)
                 found = self.cells.origins.get(cell)
                 if found:
                     self.cells.origins[av.cell] = self.cells.origins.get(av.cell, frozenset()) | found
@@ -364,6 +369,8 @@ class Core:
 
     def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Prim = SET) -> None:
         """``ref[step] = value``."""
+        if ref.cell in self.cells.read_only:
+            self.raises(ValueError, "assignment destination is read-only", node)
         base = self.checked(ref.cell, node)
         if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
             self.fail(
@@ -384,7 +391,10 @@ class Core:
         self.write(ref.cell, new, node)
         if not inside:
             self.state.poison(ref.cell, self.loc_of(node))
-        self.stored |= self.cells.origins.get(ref.cell, frozenset())
+        origins = self.cells.origins.get(ref.cell, frozenset())
+        for number in origins - self.stored:
+            self.inputs.guard_writeable(number)
+        self.stored |= origins
 
     def refuse_outside(self, name: str, node: Any) -> NoReturn:
         self.fail(

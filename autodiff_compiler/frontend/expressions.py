@@ -195,7 +195,7 @@ class Expressions(Access):
             self.fail("this operator is not supported", node)
         x, y = (self.argument(v, node, array_like=type(other) is Ref) for v, other in ((a, b), (b, a)))
         value = self.emit(node, prim, x, y)
-        return self.fresh(value, contiguous=fn is operator.matmul)
+        return self.fresh(value, contiguous=fn is operator.matmul, like=(a, b) if prim.elementwise else None)
 
     def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
         raise NotImplementedError
@@ -332,7 +332,7 @@ class Expressions(Access):
         made = self.call_special(av, name, [], node)
         if made is not NotImplemented:
             return made
-        return self.fresh(self.emit(node, PRIMS[fn], self.operand(av, node)))
+        return self.fresh(self.emit(node, PRIMS[fn], self.operand(av, node)), like=(av,))
 
     def ev_BoolOp(self, node: ast.BoolOp) -> Any:
         return self.bool_op(node, 0, False)
@@ -447,7 +447,7 @@ class Expressions(Access):
                     return flip
         if type(a) is Seq and type(b) is Seq:
             return self.ordered(fn, list(a.items), list(b.items), node)
-        return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)))
+        return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
 
     def identical(self, a: Any, b: Any, node: Any) -> Any:
         """Whether ``a is b``: a bool, or the operands of a run-time test."""

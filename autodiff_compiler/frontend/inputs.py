@@ -358,10 +358,31 @@ class Inputs:
         cell = self.cells.new()
         self.initial[cell] = value
         self.cells.numpy.add(cell)
+        self._layout(obj, path, cell)
+        if not obj.flags.writeable:
+            self.guard((*path, ("attr", "flags"), ("attr", "writeable")), "eq", False)
+            self.cells.read_only.add(cell)
         self.cells.origins[cell] = frozenset({number})
         self.found_at[cell] = path
         self.arrays[number] = cell
         return Ref(cell)
+
+    def guard_writeable(self, number: int) -> None:
+        """The function stores into this array, which it may."""
+        self.guard((*self.inputs[number].path, ("attr", "flags"), ("attr", "writeable")), "eq", True)
+
+    def _layout(self, obj: Any, path: Path, cell: int) -> None:
+        """How the memory of an array is laid out, where the code is for that only."""
+        if self.plan is None or ("layout", path) not in self.plan.actions:
+            self.cells.layouts[cell] = frozenset({path})
+            return
+        flags = (*path, ("attr", "flags"))
+        self.guard((*flags, ("attr", "c_contiguous")), "eq", obj.flags.c_contiguous)
+        if obj.flags.c_contiguous:
+            self.cells.contiguous.add(cell)
+            return
+        self.guard((*flags, ("attr", "f_contiguous")), "eq", obj.flags.f_contiguous)
+        (self.cells.fortran if obj.flags.f_contiguous else self.cells.scattered).add(cell)
 
 
 def _item_name(obj: Any, name: str, k: int) -> str:

@@ -9,13 +9,14 @@ import numpy as np
 from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
-from ..ir.opset import ADDAT, CAST, PRIMS, lookup
+from ..ir.opset import CAST, PRIMS, lookup
 from ..ir.types import ANY
 from . import definitions
+from .array_stores import ArrayStores
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
-from .builtin_calls import BuiltinCalls
 from .definitions import DEFINED, METHODS, refuse
 from .iterators import Handler
+from .layout import Layout, layout_of, surely_copied
 
 # Methods that are the function of the same name with the array first.
 _AS_FUNCTION = {
@@ -28,11 +29,11 @@ _AS_FUNCTION = {
     )
 }  # fmt: skip
 _AS_FUNCTION["conjugate"] = np.conj
-_WRITERS = {np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.random.shuffle}
+_WRITERS = {np.random.shuffle}
 _STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
 
 
-class NumpyCalls(BuiltinCalls):
+class NumpyCalls(ArrayStores):
     def special(self, obj: Any) -> Handler | None:
         found = super().special(obj)
         if found is not None:
@@ -92,8 +93,11 @@ class NumpyCalls(BuiltinCalls):
         cell = self.cells.new()
         self.state.heap[cell] = whole
         self.cells.numpy.add(cell)
+        layout = layout_of(self, av)
         if contiguous or (whole.type.kind == "array" and whole.type.ndim == 1):
             self.cells.contiguous.add(cell)
+        elif layout is not None:
+            self.cells.layouts[cell] = layout
         return Ref(cell)
 
     def cast_copy(self, av: Any, dtype: Any, node: Any) -> Any:
@@ -102,7 +106,7 @@ class NumpyCalls(BuiltinCalls):
         if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and t.dtype == dtype:
             return self.copy_of(av, node, False)
         prim = PRIMS.get(np.ndarray.astype, CAST)
-        return self.fresh(self.emit(node, prim, x, dtype))
+        return self.fresh(self.emit(node, prim, x, dtype), like=(av,))
 
     def n_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) == 1 and not kwargs and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
@@ -174,20 +178,32 @@ class NumpyCalls(BuiltinCalls):
             if t.kind == "array" and (t.ndim == 1 or t.ndim == 0 or self.is_contiguous(av)):
                 return self.step_view(av, ("reshape", target), node)
         x = self.operand(av, node)
-        return self.linked(self.emit(node, PRIMS[np.reshape], x, target), [av])
+        flat = not isinstance(target, tuple) or len(target) == 1
+        return self.maybe_view(self.emit(node, PRIMS[np.reshape], x, target), av, flat and self.copies(av, False))
 
     def is_contiguous(self, av: Ref) -> bool:
-        """Proven to be laid out in C order: a whole new array, or one indexed by leading integers."""
-        if av.cell not in self.cells.contiguous:
-            return False
-        for step in av.path:
-            if step[0] == "reshape":
-                continue
-            if step[0] != "index" or not all(
-                is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1]
-            ):
-                return False
-        return True
+        """Proven to be laid out in C order, and to be treated as such."""
+        if any(kind == "layout" for kind, _ in self.plan.actions):
+            return layout_of(self, av) == frozenset()
+        # As long as nothing depends on it, a reshape is an operation, whose adjoint is simpler than that of a view.
+        return av.cell in self.cells.contiguous and all(
+            step[0] == "reshape"
+            or (
+                step[0] == "index" and all(is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1])
+            )
+            for step in av.path
+        )
+
+    def copies(self, av: Any, flat: bool) -> bool:
+        return type(av) is Ref and surely_copied(self, av, flat)
+
+    def maybe_view(self, value: Any, av: Any, copied: bool) -> Any:
+        """A reshaped array: a copy, or what is a view if the memory of `av` is laid out in C order."""
+        if copied:
+            return self.fresh(value, contiguous=True)
+        turned = type(av) is Ref and av.path[-1:] == (("transpose", None),)
+        layout = layout_of(self, Ref(av.cell, av.path[:-1]) if turned else av)
+        return self.linked(value, [av], cause=Layout(layout) if layout is not None else None)
 
     def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) != 1 or kwargs:
@@ -197,7 +213,7 @@ class NumpyCalls(BuiltinCalls):
             t = self.read(av, node).type
             if t.kind == "array" and self.is_contiguous(av):
                 return self.step_view(av, ("reshape", (-1,)), node)
-        return self.linked(self.emit(node, PRIMS[np.ravel], self.operand(av, node)), [av])
+        return self.maybe_view(self.emit(node, PRIMS[np.ravel], self.operand(av, node)), av, self.copies(av, True))
 
     def n_transpose(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         axes = kwargs.pop("axes", args[1] if len(args) > 1 else None)
@@ -238,6 +254,17 @@ class NumpyCalls(BuiltinCalls):
         order[a], order[b] = order[b], order[a]
         return self.transpose(av, tuple(order), node)
 
+    def n_moveaxis(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av = args[0]
+        axes = [kwargs.get(n, args[k] if len(args) > k else None) for k, n in ((1, "source"), (2, "destination"))]
+        ndim = type_of(self.operand(av, node)).ndim
+        if ndim is None or not all(map(is_static_int, axes)) or type(av) is not Ref:
+            return self.call_prim(PRIMS[np.moveaxis], args, kwargs, node)
+        source, destination = self.normal_axes(axes, ndim, node)
+        order = [k for k in range(ndim) if k != source]
+        order.insert(destination, source)
+        return self.transpose(av, tuple(order), node)
+
     def n_expand_dims(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         av, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else None)
         ndim = type_of(self.operand(av, node)).ndim
@@ -248,21 +275,35 @@ class NumpyCalls(BuiltinCalls):
             av, ("index", (*[slice(None)] * place, None, *([] if place == ndim else [Ellipsis]))), node
         )
 
-    # --- stores ---------------------------------------------------------------------------------------------------
+    def n_squeeze(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        av, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else None)
+        dims = type_of(self.operand(av, node)).dims
+        axes = axis.items if type(axis) is Seq else (axis,)
+        known = dims is not None and [self.builder.dims.find(d) for d in dims]
+        if type(av) is not Ref or not known or not all(axis is None or is_static_int(a) for a in axes):
+            return self.call_prim(PRIMS[np.squeeze], args, kwargs, node)
+        if axis is None and all(d == 1 or self.builder.dims.not_one(d) for d in known):
+            gone = [k for k, d in enumerate(known) if d == 1]
+        elif axis is not None:
+            gone = list(self.normal_axes(axes, len(known), node))
+        else:
+            return self.call_prim(PRIMS[np.squeeze], args, kwargs, node)
+        if any(known[k] != 1 for k in gone):
+            return self.call_prim(PRIMS[np.squeeze], args, kwargs, node)
+        return self.step_view(av, ("index", tuple([0 if k in gone else slice(None) for k in range(len(known))])), node)
 
-    def n_copyto(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) != 2 or kwargs or type(args[0]) is not Ref:
-            self.fail("np.copyto with these arguments", node, "write dst[...] = src")
-        self.store(args[0], None if args[0].path else ("index", (Ellipsis,)), self.operand(args[1], node), node)
-        return None
+    def n_atleast(self, n: int, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if len(args) == 1 and not kwargs and type(args[0]) is Ref:
+            t = self.read(args[0], node).type
+            if t.kind == "array" and t.ndim is not None and t.ndim >= n:
+                return args[0]
+        return self.call_prim(PRIMS[fn], args, kwargs, node)
 
-    def ufunc_at(self, ufunc: Any, args: list[Any], node: Any) -> Any:
-        base = args[0]
-        if type(base) is not Ref or ufunc not in (np.add, np.subtract) or len(args) != 3:
-            self.fail(f"np.{ufunc.__name__}.at is not supported", node, "use np.add.at, or a loop")
-        value = args[2] if ufunc is np.add else self.call(Obj(np.negative, None), [args[2]], {}, node)
-        self.store(base, ("index", self.index_items(args[1], node)), self.operand(value, node), node, ADDAT)
-        return None
+    def n_atleast_1d(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.n_atleast(1, np.atleast_1d, args, kwargs, node)
+
+    def n_atleast_2d(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.n_atleast(2, np.atleast_2d, args, kwargs, node)
 
     # --- shapes ---------------------------------------------------------------------------------------------------
 
@@ -374,17 +415,6 @@ class NumpyCalls(BuiltinCalls):
             return self.transposed(av, None, node)
         return self.transposed(av, args[0] if len(args) == 1 and not is_number(args[0]) else Seq(tuple(args)), node)
 
-    def m_fill(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if type(av) is not Ref:
-            self.fail(".fill() of a number", node, "", ArgumentError)
-        self.store(av, None if av.path else ("index", (Ellipsis,)), self.operand(args[0], node), node)
-        return None
-
-    def m_sort(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        result = self.call(Obj(np.sort, None), [av, *args], kwargs, node)
-        self.store(av, None if av.path else ("index", (Ellipsis,)), self.operand(result, node), node)
-        return None
-
     def m_item(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         prim = PRIMS.get(np.ndarray.item)
         if prim is not None:
@@ -441,5 +471,8 @@ def method_prim(name: str) -> Prim:
 _SPECIAL: dict[Any, str] = {
     np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape",
     np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",
-    np.copyto: "copyto", np.shape: "shape", np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
+    np.moveaxis: "moveaxis", np.squeeze: "squeeze", np.atleast_1d: "atleast_1d", np.atleast_2d: "atleast_2d",
+    np.copyto: "copyto", np.put: "put", np.place: "place", np.putmask: "putmask",
+    np.fill_diagonal: "fill_diagonal", np.put_along_axis: "put_along_axis",
+    np.shape: "shape", np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
 }  # fmt: skip

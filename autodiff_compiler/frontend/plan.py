@@ -19,6 +19,7 @@ from ..errors import AutodiffError
 from ..ir.core import IF, LOOP, Value
 from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
+from .layout import Layout
 
 if TYPE_CHECKING:
     from .core import Core
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MAX_TRIES = 60
 MAX_SPLITS = 200  # how often what follows an `if` is lowered once more
 
-Action = tuple[str, Any]  # ("split", node), ("unroll", node) or ("static", path)
+Action = tuple[str, Any]  # ("split", node), ("unroll", node), ("static", path) or ("layout", path of an input, or ())
 
 
 class Replan(Exception):
@@ -83,7 +84,7 @@ def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
     """Start again with a larger plan, if that removes the cause of the error."""
     interp.plan.require(actions_for(interp, cause), error)
     origin = getattr(cause, "origin", None)
-    if origin is not None:
+    if type(origin) is Origin:
         for action in _around(origin):
             if action in interp.plan.actions:
                 raise interp.plan.actions[action]  # nothing helped: the error that came first says it best
@@ -95,7 +96,7 @@ def actions_for(interp: Core, cause: Any) -> list[Action] | None:
         return actions_for(interp, cause.av)
     if kind is Conflict or kind is Poison:
         return _next(interp, cause.origin)
-    if kind is Origin:
+    if kind is Origin or kind is Layout:
         return _next(interp, cause)
     if kind is Ref or kind is ListRef:
         origin = interp.cells.joined.get(cause.cell)
@@ -117,10 +118,12 @@ def actions_for(interp: Core, cause: Any) -> list[Action] | None:
     return None
 
 
-def _next(interp: Core, origin: Origin | None) -> list[Action] | None:
+def _next(interp: Core, origin: Any) -> list[Action] | None:
     """The innermost construct around a join that is not specialised yet."""
     if origin is None:
         return None
+    if type(origin) is Layout:
+        return [("layout", path) for path in (*origin.inputs, ())]
     for action in _around(origin):
         if action is None or action[1] in interp.plan.refused:
             return None

@@ -46,12 +46,12 @@ class State:
     envs: dict[int, dict[str, Any]] = field(default_factory=dict)
     heap: dict[int, Any] = field(default_factory=dict)
     links: dict[int, frozenset[int]] = field(default_factory=dict)
-    causes: dict[tuple[int, int], Origin] = field(default_factory=dict)  # of links: the joins that made them
+    causes: dict[tuple[int, int], Any] = field(default_factory=dict)  # of links: the joins that made them
 
     def fork(self) -> State:
         return State({k: dict(v) for k, v in self.envs.items()}, dict(self.heap), dict(self.links), dict(self.causes))
 
-    def link(self, a: int, b: int, cause: Origin | None = None) -> None:
+    def link(self, a: int, b: int, cause: Any = None) -> None:
         """`a` and `b` may share memory."""
         if a != b:
             self.links[a] = self.links.get(a, frozenset()) | {b}
@@ -59,14 +59,14 @@ class State:
             if cause is not None:
                 self.causes[min(a, b), max(a, b)] = cause
 
-    def cause(self, a: int, b: int) -> Origin | None:
+    def cause(self, a: int, b: int) -> Any:
         return self.causes.get((min(a, b), max(a, b)))
 
-    def link_view(self, new: int, old: int) -> None:
+    def link_view(self, new: int, old: int, cause: Any = None) -> None:
         """`new` may share memory with `old`, and so with whatever that may share memory with."""
         for other in self.links.get(old, ()):
-            self.link(new, other, self.cause(old, other))
-        self.link(new, old)
+            self.link(new, other, cause or self.cause(old, other))
+        self.link(new, old, cause)
 
     def poison(self, cell: int, loc: Loc | None) -> None:
         """Something was stored to `cell`: the contents of its possible aliases are not known any more."""
@@ -82,6 +82,10 @@ class Cells:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.detached: set[int] = set()  # of items taken from lists, which other lists may share
+        self.layouts: dict[int, frozenset[Any]] = {}  # those that are in C order if these inputs are
+        self.read_only: set[int] = set()  # NumPy refuses to store into them
+        self.fortran: set[int] = set()  # inputs known to be in Fortran order, not C order
+        self.scattered: set[int] = set()  # inputs known to be in neither
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
         self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be
         self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer

@@ -1,0 +1,127 @@
+"""Which arrays are surely laid out in C order, as far as that decides whether a reshape is a view or a copy.
+
+What depends on the layout of arguments is known where the code is for that layout only: see `plan`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..ir.core import Value, type_of
+from .avals import Items, ListRef, Path, Ref, Seq, is_constant
+
+if TYPE_CHECKING:
+    from .core import Core
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The cause of a link: whether these inputs are laid out in C order is not known."""
+
+    inputs: frozenset[Path]
+
+
+# Their results are new, and in C order if their operands are, besides those of elementwise functions.
+KEEP_C_ORDER = frozenset({
+    "np.sum", "np.mean", "np.prod", "np.max", "np.min", "np.amax", "np.amin", "np.std", "np.var", "np.cumsum",
+    "np.cumprod", "np.where", "np.zeros_like", "np.ones_like", "np.full_like", "np.empty_like", "np.stack",
+    "np.concatenate", "np.vstack", "np.hstack", "np.outer", "np.clip", "np.tile", "np.array", "np.copy", "np.round",
+})  # fmt: skip
+
+
+def layout_of(interp: Core, av: Any) -> frozenset[Path] | None:
+    """The inputs that have to be in C order for this to be; none if it surely is, None if nothing is known."""
+    if is_constant(av) or (type(av) is Value and av.type.is_scalar):
+        return frozenset()
+    if type(av) is Seq:
+        return layout_of_all(interp, av.items)
+    if type(av) is ListRef:
+        content = interp.state.heap.get(av.cell)
+        return layout_of_all(interp, content.items) if type(content) is Items else None
+    if type(av) is not Ref:
+        return None
+    if av.cell in interp.cells.contiguous:
+        inputs: frozenset[Path] | None = frozenset()
+    else:
+        inputs = interp.cells.layouts.get(av.cell)
+    return inputs if all(map(_keeps_order, av.path)) else None
+
+
+def layout_of_all(interp: Core, avs: Any) -> frozenset[Path] | None:
+    """The same for a new array computed of these element by element: it is enough that their axes are in C order."""
+    out: frozenset[Path] = frozenset()
+    for av in avs:
+        cut = type(av) is Ref and all(map(_keeps_axes, av.path))
+        one = layout_of(interp, Ref(av.cell) if cut else av)
+        if one is None:
+            return None
+        out |= one
+    return out
+
+
+def _keeps_order(step: tuple[Any, ...]) -> bool:
+    """The part is contiguous if the whole is: leading integers, then one slice, then all."""
+    if step[0] == "reshape":
+        return True
+    if step[0] != "index":
+        return False
+    cut = False
+    for item in step[1]:
+        if item is None:
+            continue
+        if item is Ellipsis:
+            cut = True
+        elif type(item) is slice:
+            whole = item.start is None and item.stop is None and item.step is None
+            if not whole and (cut or not (item.step is None or (type(item.step) is int and item.step == 1))):
+                return False
+            cut = True
+        elif (
+            cut
+            or isinstance(item, bool)
+            or not isinstance(item, int)
+            and not (type(item) is Value and item.type.is_scalar)
+        ):
+            return False
+    return True
+
+
+def _keeps_axes(step: tuple[Any, ...]) -> bool:
+    """A part that is cut out, with the axes in the order that they had."""
+    return step[0] == "index" and all(
+        i is None
+        or i is Ellipsis
+        or (type(i) is slice and (i.step is None or (type(i.step) is int and i.step > 0)))
+        or (type(i) is not slice and not isinstance(i, bool) and (isinstance(i, int) or _is_scalar(i)))
+        for i in step[1]
+    )
+
+
+def _is_scalar(item: Any) -> bool:
+    return type(item) is Value and item.type.is_scalar
+
+
+def surely_copied(interp: Core, av: Ref, flat: bool) -> bool:
+    """A reshape to one axis of this array is a copy; `flat`: it is done by ``ravel``."""
+    if not av.path:
+        if av.cell in interp.cells.fortran or (flat and av.cell in interp.cells.scattered):
+            return _axes_are_long(interp, av)
+        return False
+    *head, last = av.path
+    inner = Ref(av.cell, tuple(head))
+    if last != ("transpose", None) or layout_of(interp, inner) != frozenset():
+        return False
+    return _axes_are_long(interp, av)
+
+
+def _axes_are_long(interp: Core, av: Ref) -> bool:
+    """Several axes, none of length one, so that their order in memory matters."""
+    dims = interp.builder.dims
+    known = type_of(interp.read(av)).dims
+    return known is not None and len(known) > 1 and all(_long(dims, d) for d in known)
+
+
+def _long(dims: Any, d: Any) -> bool:
+    d = dims.find(d)
+    return d > 1 if isinstance(d, int) else bool(dims.not_one(d))
