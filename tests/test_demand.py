@@ -372,3 +372,105 @@ def test_bounded() -> None:
 
     with pytest.raises(ad.AliasError, match="may share memory"):
         ad.grad(f)(V)
+
+
+# --- None or a value, ranks, `match` ----------------------------------------------------------------------------------
+
+
+def hit(b):
+    if b <= 1.0:
+        return None
+    return b * b
+
+
+def first_match(x, c):
+    best = None
+    for k in range(3):
+        t = hit(x[k] + c)
+        if t is not None and (best is None or t < best):
+            best = t
+    return max(best, 0.0) * x[0]
+
+
+def nearest(x, c):
+    found = np.inf
+    for k in range(len(x)):
+        t = hit(x[k] + c)
+        if t is not None and t < found:
+            found = t
+    return max(found, 0.0)
+
+
+def cached(x, c):
+    cache = None
+    s = 0.0
+    for _ in range(3):
+        if cache is None:
+            cache = x * 2
+        else:
+            cache = cache * x
+        s += np.sum(cache * cache)
+    return s
+
+
+def search(x, c):
+    queue, dist, graph = [0], [0.0, None, None, None], {0: [1, 2], 1: [3], 2: [3], 3: []}
+    while queue:
+        u = queue.pop(0)
+        for v in graph[u]:
+            if dist[v] is None:
+                dist[v] = dist[u] + x[v % 3] ** 2
+                queue.append(v)
+    return sum(dist)
+
+
+def matched(x, c):
+    a = x * 1.0
+    match c:
+        case -0.5:
+            b = a
+        case _ if c > 0:
+            if c > 1:
+                b = a
+            else:
+                b = a * 2
+        case _:
+            b = a * 3
+    b[0] = 5.0
+    return np.sum(a * b)
+
+
+def buffers(x, c):
+    pair = [x * 1.0, np.zeros_like(x)]
+    for t in range(4):
+        source, target = pair[t % 2], pair[(t + 1) % 2]
+        target[:] = source * source * 0.5
+        target[0] += source[1]
+    return np.sum(pair[0] * pair[1])
+
+
+@pytest.mark.parametrize("c", [-0.5, 0.5, 1.5])
+@pytest.mark.parametrize("f", [first_match, nearest, cached, search, matched, buffers])
+def test_known_on_each_path(f: Any, c: float) -> None:
+    check(f, V, c, second=c == 0.5)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_rank(axis: Any) -> None:
+    def f(x, axis):
+        loss = 0
+        t = np.sum(x * x, axis=axis)
+        t += 1.0
+        for i in range(2):
+            loss += np.sum(x * (i + 1.0), axis=axis) ** 2 * t
+        return np.sum(loss)
+
+    check(f, np.cos(np.arange(6.0)).reshape(2, 3), axis)
+
+
+def test_what_a_path_raises_is_raised_there() -> None:
+    """On the path on which nothing was found, and only there."""
+    with pytest.raises(TypeError):
+        first_match(V * 0.1, 0.0)
+    with pytest.raises(TypeError):
+        ad.grad(first_match)(V * 0.1, 0.0)

@@ -46,6 +46,7 @@ from .avals import (
 from .core import DEAD, Unreachable
 from .inputs import class_lookup
 from .objects import is_object
+from .plan import prefer_known
 from .pseudo import Computed
 
 _BINARY: dict[type, Any] = {
@@ -463,9 +464,11 @@ class Expressions(Access):
                     t = type_of(self.checked(x.cell, node))
                     if x.path or t.kind == "array":
                         return False
+                    prefer_known(self, x)
                     return (self.read(x, node), y)
                 if type(x) is not Value:
                     return False
+                prefer_known(self, x)
                 return (x, y)
         if type(a) is Obj and type(b) is Obj:
             return self.pinned(a) is self.pinned(b)

@@ -39,6 +39,7 @@ from .avals import (
     is_static_int,
 )
 from .containers import Containers
+from .plan import prefer_known
 
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
@@ -553,14 +554,18 @@ class Iterators(Containers):
             try:
                 return args[known.index(fn(known))] if len(args) > 1 else args[0]
             except TypeError as error:
-                self.fail(str(error), node, "", ArgumentError)
+                self.raises(TypeError, str(error), node)
         if len(args) == 1:
             return args[0]
         if key is not None:
             return self.extreme_item(fn, Seq(tuple(args)), key, {}, node)
         for a in args:
+            if type(a) is Value and a.type.kind == "any":
+                prefer_known(self, a, unroll=True)
             if type(a) is Ref and self.read(a, node).type.ndim != 0:
-                self.fail(f"{name}() of arrays, whose truth is ambiguous", node, f"use np.{name}imum", ArgumentError)
+                self.fail(
+                    f"{name}() of arrays, whose truth is ambiguous", node, f"use np.{name}imum", ArgumentError, cause=a
+                )
         return self.call_prim(PRIMS[fn], args, {}, node)
 
     def extreme_item(self, fn: Any, it: Any, key: Any, kwargs: dict[str, Any], node: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Replan(Exception):
 
 @dataclass(eq=False)
 class Plan:
-    actions: dict[Action, AutodiffError] = field(default_factory=dict)  # and the error that each is to avoid
+    # And the error that each is to avoid; None: without it, the code is only less certain of what it handles.
+    actions: dict[Action, AutodiffError | None] = field(default_factory=dict)
     refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
     written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
     tries: int = 0
@@ -50,18 +51,29 @@ class Plan:
         """The expressions that are to become statements."""
         return {node for kind, node in self.actions if kind == "split" and isinstance(node, ast.expr)}
 
-    def refuse(self, node: Any) -> None:
+    def refuse(self, node: Any) -> NoReturn:
         """It cannot be done for this node: the error that it was to avoid stands."""
         node = original(node)
         self.refused.add(node)
-        raise next(error for (_, what), error in self.actions.items() if what is node)
+        self.give_up(next(error for (_, what), error in self.actions.items() if what is node))
+
+    def give_up(self, error: AutodiffError | None) -> NoReturn:
+        if error is not None:
+            raise error
+        for action, avoided in list(self.actions.items()):
+            if avoided is None:
+                del self.actions[action]
+                self.refused.add(action[1])
+        self.splits = 0
+        raise Replan
 
     def count_split(self) -> None:
         self.splits += 1
         if self.splits > MAX_SPLITS:
-            raise next(reversed(self.actions.values()))
+            errors = list(self.actions.values())
+            self.give_up(None if None in errors else errors[-1])
 
-    def require(self, actions: list[Action] | None, error: AutodiffError) -> None:
+    def require(self, actions: list[Action] | None, error: AutodiffError | None) -> None:
         """Start again with these actions, if they are possible and new."""
         new = [a for a in actions or () if a not in self.actions]
         if not new or any(node in self.refused for _, node in new if not isinstance(node, tuple)):
@@ -86,8 +98,16 @@ def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
     origin = getattr(cause, "origin", None)
     if type(origin) is Origin:
         for action in _around(origin):
-            if action in interp.plan.actions:
-                raise interp.plan.actions[action]  # nothing helped: the error that came first says it best
+            first = None if action is None else interp.plan.actions.get(action)
+            if first is not None:
+                raise first  # nothing helped: the error that came first says it best
+
+
+def prefer_known(interp: Core, av: Any, unroll: bool = False) -> None:
+    """Start again with a larger plan if that tells which of two kinds of things this is."""
+    actions = actions_for(interp, av)
+    if actions and (unroll or all(kind == "split" for kind, _ in actions)):
+        interp.plan.require(actions, None)
 
 
 def actions_for(interp: Core, cause: Any) -> list[Action] | None:
@@ -171,6 +191,10 @@ def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
     elif isinstance(up, ast.match_case):
         if node is not up.pattern:
             yield ("split", up.pattern)
+    elif isinstance(up, ast.Match):
+        if isinstance(node, ast.match_case):  # it stands where those before it have not matched
+            for case in reversed(up.cases[: up.cases.index(node)]):
+                yield ("split", case.pattern)
     elif isinstance(up, (ast.For, ast.While)):
         if node is not getattr(up, "iter", None):
             yield from _own(up)
@@ -218,9 +242,11 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
             return _of_shape(interp, operand, out)
         return type(operand) is Value and _of_kind(interp, operand, out, set())
     operands = op.operands()
-    if op.regions or not operands or any(v.type.kind in ("array", "list") for v in operands):
+    if op.regions or not operands or any(v.type.kind == "array" for v in operands):
         return False
-    return all(_of_value(interp, v, out, seen) for v in operands)
+    return all(
+        _of_kind(interp, v, out, set()) if v.type.kind == "list" else _of_value(interp, v, out, seen) for v in operands
+    )
 
 
 def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:
@@ -260,7 +286,11 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
     else:
         origin = interp.cells.made.get(value.op)
         if origin is None:
-            vague = [v for v in value.op.operands() if v.type.kind in ("any", "list") or v.type.dims is None]
+            operands = value.op.operands()
+            vague = [v for v in operands if v.type.kind in ("any", "list") or v.type.dims is None]
+            if not vague:  # it may depend on an axis
+                numbers = [v for v in operands if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
+                return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)
             return max([_of_kind(interp, v, out, seen) for v in vague], default=False)
     found = _next(interp, origin)
     out += found or []

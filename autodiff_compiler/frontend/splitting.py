@@ -43,7 +43,6 @@ class Splitting(Contexts):
             return self.lifter.statement(stmt)
         except CannotLift as error:
             self.plan.refuse(error.node)
-        return None
 
     def flattened(self, stmt: ast.For) -> list[Any]:
         """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
@@ -58,7 +57,7 @@ class Splitting(Contexts):
 
         if items is None:
             self.plan.refuse(stmt)
-        return [s for item in items or () for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
+        return [s for item in items for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
 
     def contents(self, av: Any) -> list[Any]:
         raise NotImplementedError
