@@ -474,3 +474,29 @@ def test_what_a_path_raises_is_raised_there() -> None:
         first_match(V * 0.1, 0.0)
     with pytest.raises(TypeError):
         ad.grad(first_match)(V * 0.1, 0.0)
+
+
+def returned_from_loop(a, c):
+    for i in range(3):
+        if c > i:
+            return a
+        a = a * 2
+    return a * 1.0
+
+
+def test_what_a_loop_returns_may_be_what_it_was_given() -> None:
+    def stored(x, c):
+        a = x * 1.0
+        b = returned_from_loop(a, c)
+        b[0] = 3.0
+        return np.sum(a * b)
+
+    def read(x, c):
+        a = x * 1.0
+        b = returned_from_loop(a, c)
+        return np.sum(a * b * b)
+
+    for c in (-0.5, 0.5, 1.5):
+        check(read, V, c)
+        with pytest.raises(ad.AliasError, match="may share memory"):
+            ad.grad(stored)(V, c)

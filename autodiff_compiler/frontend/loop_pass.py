@@ -591,8 +591,6 @@ class LoopPass(LoopHead):
             slot = slot[1:]
         if slot[0] == "n":
             av = end.envs.get(slot[1], {}).get(slot[2])
-            if slot[2] == "$ret":
-                return None
             rest = slot[3:]
         else:
             content = end.heap.get(slot[1])
