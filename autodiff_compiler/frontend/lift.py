@@ -36,6 +36,8 @@ class Lifter:
         self.count = 0
 
     def wants(self, node: Any) -> bool:
+        if not self.wanted:
+            return False
         todo = [node]
         while todo:
             n = todo.pop()
