@@ -357,6 +357,27 @@ def test_two_names_for_one_object():
     assert g(a, b, 2.0) == 5.0 and (a.last, b.last) == (4.0, 5.0)
 
 
+def test_two_names_for_one_list():
+    def f(a, b, x):
+        a.history.append(x * x)
+        return x * len(b.history) + sum(b.history)
+
+    def items(a, b, x):
+        a.append(x)
+        return x * len(b)
+
+    g = ad.grad(f, 2)
+    a, b = State(), State()
+    assert g(a, b, 3.0) == 0.0
+    with pytest.raises(AutodiffError, match="reaches the function in two ways"):
+        g(a, a, 3.0)
+    g = ad.grad(items, 2)
+    one, two = [1.0], [2.0]
+    assert g(one, two, 3.0) == 1.0
+    with pytest.raises(AutodiffError, match="reaches the function in two ways"):
+        g(one, one, 3.0)
+
+
 def test_an_argument_that_is_kept_is_itself():
     s, x = State(), np.ones(2)
     ad.grad(lambda s, x: keep(s, x), 1)(s, x)

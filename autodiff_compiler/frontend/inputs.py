@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..tree import slot_names
@@ -154,6 +154,7 @@ class Inputs:
         self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
         # See `outside`. By cell: what a container is outside (kind, object, path), the path to an argument or what it
         # holds; by its identity the cell of a variable or object; the input arrays; what changes; all objects met.
+        self.loc: Loc | None = None  # where the program asks for what is being wrapped
         self.outside: dict[int, tuple[str, Any, Path]] = {}
         self.found_at: dict[int, Path] = {}
         self.variables: dict[Any, int] = {}
@@ -172,6 +173,7 @@ class Inputs:
         """The abstract value of the object at the path."""
         found = self.by_path.get(path)
         if found is None:
+            self.loc = loc
             found = self._wrap(obj, path, name or path_name(path), hidden, loc)
             if found is not None:
                 self.by_path[path] = found
@@ -328,6 +330,12 @@ class Inputs:
             self.hidden_cells[cell] = name
             if type(obj) in (list, dict):
                 self.outside[cell] = (type(obj).__name__, obj, path)
+        if any(self._cell_at(p) in self.changed for p in self.containers.get(id(obj), ())):
+            raise AliasError(
+                f"unprovable alias: the list or dictionary {name!r} reaches the function in two ways, and is changed",
+                self.loc,
+                "pass it once, or pass a copy",
+            )
         self.containers.setdefault(id(obj), []).append(path)
         self.keep.append(obj)
         return cell

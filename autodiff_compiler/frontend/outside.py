@@ -268,6 +268,7 @@ class Outside(Rows):
             return False
         self.emit(node, APPEND_TO, self.live_input(found[1], found[2]), self.kept(item, node))
         self.appended[ref.cell] = found[1]
+        self.inputs.changed.add(ref.cell)
         return True
 
     def settle_appended(self) -> None:
