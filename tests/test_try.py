@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -478,6 +480,367 @@ def unpack_error(x):
     return a * b
 
 
+@case()
+def changes_and_changes_back(x):
+    k = 0
+    try:
+        k = 1
+        y = x[7]
+        k = 0
+    except IndexError:
+        y = x[k]
+    return y
+
+
+@case(1)
+def old_value_in_handler(x, n):
+    s = np.sum(x)
+    u = s
+    for i in range(3):
+        try:
+            s = s * x[i] ** 2
+            t = x[i + n]
+            s = s + t
+        except IndexError:
+            s = u * x[0]
+        u = s
+    return s
+
+
+@case(5)
+def loop_carried_init_read_in_handler(x, n):
+    s = np.sum(x)
+    try:
+        t = s
+        for i in range(n):
+            t = t * x[i]
+        r = t
+    except IndexError:
+        r = s * s
+    return r * s
+
+
+@case(5)
+def arrays_in_place_on_completed_path(x, n):
+    y = x * 1.0
+    for i in range(n):
+        z = y.copy()
+        try:
+            w = z[i] * x[0]
+            z *= w
+            z[0] = z[1] * w
+        except IndexError:
+            y = y * x
+        else:
+            y = z
+    return np.sum(y * y)
+
+
+@case(2)
+def validation_unused(x, n):
+    try:
+        x[n]
+        math.sqrt(n - 5.0)
+        k = 2
+    except IndexError:
+        k = 3
+    except ValueError:
+        k = 4
+    return np.sum(x**k)
+
+
+@case()
+def validation_inv_unused(x):
+    A = np.outer(x, x) * 0.0
+    try:
+        np.linalg.inv(A)
+        k = 2
+    except np.linalg.LinAlgError:
+        k = 3
+    return np.sum(x**k)
+
+
+@case(2)
+def validation_reshape_concat_unused(x, n):
+    k = 0
+    try:
+        x.reshape(n, 2)
+    except ValueError:
+        k += 3
+    try:
+        np.concatenate([x, np.ones((n, n))])
+    except ValueError:
+        k += 3
+    try:
+        np.ones((n, 2)) @ x
+    except ValueError:
+        k += 1
+    try:
+        x + np.ones(n + 2)
+    except ValueError:
+        k += 1
+    try:
+        x[np.array([n + 5])]
+    except IndexError:
+        k += 1
+    try:
+        np.zeros(-n)
+    except ValueError:
+        k += 1
+    try:
+        np.eye(2)[n, 0, 0]
+    except IndexError:
+        k += 1
+    return np.sum(x**k)
+
+
+def recursive_6(x, n):
+    if n == 0:
+        return x[0]
+    try:
+        v = x[n] ** 2
+    except IndexError:
+        v = x[1]
+    return recursive_6(x, n - 1) * v
+
+
+@case(20)
+def recursion_with_try(x, n):
+    return recursive_6(x, n)
+
+
+def recursive_7(x, n):
+    if n > 30:
+        raise ValueError("deep")
+    return recursive_7(x, n + 1) * x[0]
+
+
+@case(0)
+def recursion_raising(x, n):
+    try:
+        return recursive_7(x, n)
+    except ValueError:
+        return x[1] ** 2
+
+
+def recursive_8(x, n, m):
+    if n > m:
+        raise ValueError("deep")
+    if n > 14:
+        return x[0]
+    return recursive_8(x, n + 1, m) * x[1] * np.sin(x[2])
+
+
+@case(0)
+def recursion_raising_in_loop_partially(x, n):
+    s = 1.0
+    for m in (12, 20, 13, 30):
+        try:
+            s = s + recursive_8(x, n, m) * s
+        except ValueError:
+            s = s * x[1] ** 2
+    return s
+
+
+@case(0)
+def while_in_try_with_pushes_and_partial(x, n):
+    s = 1.0
+    for k in range(4):
+        i = 0
+        try:
+            t = 1.0
+            while t < 100:
+                if i % 2:
+                    t = t * x[i] ** 2 + 1
+                else:
+                    t = t * np.exp(x[i % 3])
+                i = i + 1 + k
+            s = s * t
+        except IndexError:
+            s = s + np.sin(s)
+    return s
+
+
+@case(5)
+def try_else_finally_nested_break(x, n):
+    s = 0.0
+    for i in range(n):
+        try:
+            try:
+                if i == 2:
+                    raise KeyError(i)
+                s = s + x[i] ** 2
+            except KeyError:
+                s = s * 1.3
+                if n > 3:
+                    continue
+            else:
+                if i == 5:
+                    break
+                s = s * x[0]
+            finally:
+                s = s + x[1]
+        except IndexError:
+            s = 3.0 * x[2]
+            break
+    else:
+        s = 0.0
+    return s
+
+
+@case(4)
+def handler_uses_array_not_changed_and_stored_before(x, n):
+    y = np.zeros(3)
+    y[0] = x[0] ** 2
+    for i in range(n):
+        try:
+            v = y[i] * x[i]
+        except IndexError:
+            v = y[0] * y[1]
+        y[1] = v + y[1] * x[1]
+    return np.sum(y * y)
+
+
+@contextlib.contextmanager
+def manager_12(v):
+    try:
+        yield v * 2
+    except KeyError:
+        pass
+    finally:
+        pass
+
+
+@case(5)
+def with_in_try_in_with(x, n):
+    s = x[0]
+    for i in range(n):
+        with np.errstate(all="ignore"), manager_12(x[1]) as w:
+            with manager_12(w) as w2:
+                if i == 1:
+                    raise KeyError
+                t = s * w2
+            try:
+                u = x[i] * 2
+            except IndexError:
+                u = x[0]
+        s = s * u * 0.5
+    return s
+
+
+@contextlib.contextmanager
+def manager_13(v):
+    w = v * 2
+    yield w
+
+
+@case()
+def generator_manager_returns(x):
+    for i in range(3):
+        with manager_13(x[i]) as w:
+            if w > 2:
+                return w**2
+    return 0.0
+
+
+class Scaled_14:
+    def __init__(self, v):
+        self.v = v
+
+    @contextlib.contextmanager
+    def scaled(self, k):
+        old = self.v
+        self.v = self.v * k
+        try:
+            yield self
+        finally:
+            self.v = old
+
+
+@case()
+def manager_method(x):
+    c = Scaled_14(x[0])
+    with c.scaled(3.0) as d:
+        y = d.v**2
+    return y * c.v
+
+
+class Resource_15:
+    def __init__(self, v):
+        self.v = v
+        self.open = 1
+
+    def close(self):
+        self.open = 0
+
+
+@case()
+def closing(x):
+    with contextlib.closing(Resource_15(x)) as r:
+        y = np.sum(r.v**2)
+    return y * (2 - r.open)
+
+
+@case()
+def iterator_next_in_try(x):
+    it = iter([x[0], x[1], x[2]])
+    s = 0.0
+    for k in range(5):
+        try:
+            v = next(it)
+        except StopIteration:
+            v = x[0]
+        s = s + v**2
+    return s
+
+
+@case(4)
+def match_in_try_in_loop(x, n):
+    s = 1.0
+    for i in range(n):
+        try:
+            match i:
+                case 0:
+                    s = s * x[0]
+                case 1 | 2 if x[i] > 1:
+                    s = s + x[i] ** 2
+                case _:
+                    raise ValueError(i)
+        except ValueError as e:
+            match e.args:
+                case _:
+                    s = s * 1.5
+    return s
+
+
+@case(5)
+def isinstance_error_dispatch(x, n):
+    s = 0.0
+    for i in range(n):
+        try:
+            if i == 1:
+                raise KeyError("a")
+            v = x[i]
+        except LookupError as e:
+            v = x[0] ** 2 if isinstance(e, KeyError) else x[1] ** 3
+        s = s + v
+    return s
+
+
+@case()
+def float_errors_raise_mode(x):
+    s = 0.0
+    for k in range(3):
+        try:
+            with np.errstate(divide="raise"):
+                y = 1.0 / (x - x[k])
+            v = np.sum(y)
+        except FloatingPointError:
+            v = np.sum(x * x)
+        s = s + v
+    return s
+
+
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
@@ -593,17 +956,6 @@ def changes_a_list(x):
     return sum(xs)
 
 
-def changes_and_changes_back(x):
-    k = 0
-    try:
-        k = 1
-        y = x[7]
-        k = 0
-    except IndexError:
-        y = x[k]
-    return y
-
-
 def changes_by_a_closure(x):
     t = x[0]
 
@@ -625,7 +977,6 @@ def changes_by_a_closure(x):
         changes_a_name,
         changes_an_array_on_a_path_that_raises,
         changes_a_list,
-        changes_and_changes_back,
         changes_by_a_closure,
     ],
 )

@@ -209,6 +209,7 @@ class Calls(Construct):
             self.fail("out= of something that is not an array", node)
         if type(result) is Value:
             self.check_cast(self.read(out, node), result, node)
+        self.half_done(out.cell)
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
 
@@ -231,6 +232,8 @@ class Calls(Construct):
             # It may write into what it is given: it gets copies, and what the originals hold then is not known.
             operands = [self.own(x, node) for x in operands]
             keywords = {k: self.own(x, node) for k, x in keywords.items()}
+            for cell in self.cells_in(everything):
+                self.half_done(cell)
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
         if not numeric:
@@ -244,7 +247,6 @@ class Calls(Construct):
     def given_away(self, avs: list[Any], name: str, node: Any) -> None:
         """These were passed to something that may write into them: what they hold is not known any more."""
         for cell in self.cells_in(avs):
-            self.note_cell(cell)
             self.state.poison(cell, self.loc_of(node))
             self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
 

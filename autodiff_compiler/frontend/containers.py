@@ -61,7 +61,7 @@ class Containers(Calls):
         if kind is Seq and name in ("index", "count"):
             return self.search(list(av.items), name, args, node)
         if is_number(av):
-            return getattr(av, name)(*args)
+            return self.folded(getattr(av, name), args, {}, node)
         if kind is Seq and name.startswith("@") and len(args) == 1:
             return self.got(av.items, name, args[0], node)
         return self.array_method(av, name, args, kwargs, node)
@@ -91,7 +91,7 @@ class Containers(Calls):
             if all(isinstance(i, str) for i in items):
                 return av.join(items)
         if all(is_constant(a) for a in [*args, *kwargs.values()]):
-            result = getattr(av, name)(*args, **kwargs)
+            result = self.folded(getattr(av, name), args, kwargs, node)
             return (
                 self.new_list(result)
                 if isinstance(result, list)

@@ -25,7 +25,7 @@ from ..errors import (
     UnboundNameError,
     UnsupportedError,
 )
-from ..ir.core import Builder, Loc, Prim, Region, Value, type_of
+from ..ir.core import TRY, Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, exception, infer_step
 from ..ir.types import Dims
 from . import definitions
@@ -57,6 +57,7 @@ from .avals import (
     is_collection,
     is_constant,
     parts_of,
+    same,
 )
 from .inputs import Inputs
 from .layout import layout_of_all
@@ -88,11 +89,12 @@ class Unreachable(Exception):
 
 @dataclass(slots=True, eq=False)
 class Journal:
-    """What the body of a ``try`` changes, and how many of the region's operations surely run before it does."""
+    """What the body of a ``try`` had changed where it may raise: the names at each place, arrays and lists at any."""
 
-    region: Region
-    names: dict[tuple[int, str], int] = field(default_factory=dict)
-    cells: dict[int, int] = field(default_factory=dict)
+    start: State
+    floating: bool  # floating point errors are caught
+    names: list[dict[tuple[int, str], Any]] = field(default_factory=list)
+    cells: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +117,24 @@ class Frame:
     self_av: Any = None
     on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
     site: Loc | None = None  # in a definition of this package's: the call that it stands for
+
+
+def may_raise(op: Op) -> bool:
+    if op.tag == "derived":
+        return False
+    if op.prim.effects or op.checks:
+        return True
+    if op.regions:
+        return op.prim is TRY or any(may_raise(inner) for region in op.regions for inner in region.ops)
+    assert op.parent is not None
+    return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
+
+
+def raises_or(op: Op, floating: bool) -> bool:
+    """The operation, not those of its regions, may raise; with `floating`, floating point errors too."""
+    if op.regions:
+        return False
+    return may_raise(op) or (floating and any(r.type.may_be_float for r in op.results))
 
 
 class Core:
@@ -140,6 +160,7 @@ class Core:
         self.top = self.func_top = Region(Dims())
         self.func_scope = 1
         self.builder = Builder(self.top)
+        self.builder.watch = self.may_raise_here
         self.cells = Cells()
         self.plan = plan if plan is not None else Plan()
         # See `outside.Outside`: cells of which something was kept outside, and where; what containers are there.
@@ -233,6 +254,13 @@ class Core:
         self.emit(node, RAISE, made)
         raise Unreachable
 
+    def folded(self, fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A call on constants, made now."""
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            self.raises(type(error), error.args[0] if error.args else None, node)
+
     # --- emitting -------------------------------------------------------------------------------------------------
 
     def emit(self, node: Any, prim: Prim, *args: Any, **kwargs: Any) -> Any:
@@ -296,18 +324,31 @@ class Core:
                 todo += parts_of(av)
         return out
 
-    # --- what changes -------------------------------------------------------------------------------------------
+    # --- what exceptions leave behind -------------------------------------------------------------------------------
 
-    def note_name(self, env: int, name: str) -> None:
+    def may_raise_here(self, op: Op) -> None:
+        """An operation was appended: if it raises, handlers find what the state is now."""
         for journal in self.journals:
-            at = len(journal.region.ops)
-            journal.names[env, name] = min(at, journal.names.get((env, name), at))
+            if raises_or(op, journal.floating):
+                start, state = journal.start, self.state
+                changed: dict[tuple[int, str], Any] = {}
+                journal.names.append(changed)
+                for env, names in start.envs.items():
+                    now = state.envs.get(env, {})
+                    if now is not names:
+                        for name in {*names, *now}:
+                            x, y = names.get(name, MISSING), now.get(name, MISSING)
+                            if x is not y and not (x is not MISSING and y is not MISSING and same(x, y)):
+                                changed[env, name] = y
+                for cell, content in state.heap.items():
+                    before = start.heap.get(cell, self.inputs.initial.get(cell, MISSING))
+                    if before is not content and before is not MISSING:
+                        journal.cells.add(cell)
 
-    def note_cell(self, cell: int) -> None:
+    def half_done(self, cell: int) -> None:
+        """What is done next to this may be done in part when it raises."""
         for journal in self.journals:
-            at = len(journal.region.ops)
-            for changed in (cell, *self.state.links.get(cell, ())):
-                journal.cells[changed] = min(at, journal.cells.get(changed, at))
+            journal.cells.update((cell, *self.state.links.get(cell, ())))
 
     # --- heap -----------------------------------------------------------------------------------------------------
 
@@ -386,7 +427,6 @@ class Core:
         new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
         if not new.hint:
             new.hint = base.hint
-        self.note_cell(ref.cell)
         inside = type(self.held(ref.cell)) is ItemOf
         self.write(ref.cell, new, node)
         if not inside:
@@ -422,7 +462,6 @@ class Core:
         """
         if resized:
             self.resized.append(cell)
-        self.note_cell(cell)
         if not keeps_items and type(content) in (Items, Columns):
             self.forget_items(cell, node)
         detached = cell in self.cells.detached
@@ -639,7 +678,6 @@ class Core:
         frame = self.home(name)
         assert frame is not None
         self.state.envs[frame.env][name] = av
-        self.note_name(frame.env, name)
         value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None
         if type(value) is Value and not value.hint and not name.startswith("$"):
             value.hint = name

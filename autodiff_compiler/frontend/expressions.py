@@ -472,6 +472,9 @@ class Expressions(Access):
                 return (x, y)
         if type(a) is Obj and type(b) is Obj:
             return self.pinned(a) is self.pinned(b)
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Value and x.type.kind in ("any", "object") and type(y) is Obj:
+                return (x, self.pinned(y))
         for x in (a, b):
             if type(x) is Obj and x.obj is NotImplemented:
                 return False

@@ -198,7 +198,6 @@ class Rows(Core):
         if type(item) is not ItemOf:
             self.state.heap[cell] = content
             return
-        self.note_cell(item.cell)
         columns = self.made_columns(ListRef(item.cell), node)
         if not columns.distinct:
             self.fail(

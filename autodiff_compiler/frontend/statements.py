@@ -318,7 +318,6 @@ class Statements(Splitting):
                 if frame is None:
                     self.fail("del of a name outside of the function", stmt)
                 self.state.envs[frame.env].pop(target.id, None)
-                self.note_name(frame.env, target.id)
             elif isinstance(target, ast.Subscript):
                 self.delete_item(self.ev(target.value), self.ev(target.slice), target)
             elif isinstance(target, ast.Attribute):
@@ -471,6 +470,7 @@ class Statements(Splitting):
                     AliasError,
                     current,
                 )
+            self.half_done(current.cell)  # a floating point error is raised when NumPy has written
             result = self.binary(fn, current, value, node)
             x = self.operand(result, node)
             if type(x) is Value and x.type.is_scalar:

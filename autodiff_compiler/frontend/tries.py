@@ -2,7 +2,7 @@
 
 The body becomes the region of a `TRY`, whose results are what it leaves behind if it comes to its end; an ``if`` on
 that runs the else clause or the handlers. What an exception leaves half done is not known to the handlers: names and
-arrays that the body may have changed before it raised must not be read there. A body that cannot raise is lowered as
+arrays that the body may have changed where it may raise must not be read there. A body that cannot raise is lowered as
 it stands.
 """
 
@@ -14,11 +14,25 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..ir.core import TRY, Builder, Op, Region, Value, map_leaves
+from ..ir.core import TRY, Op, Region, Value, map_leaves
 from ..ir.opset import opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
-from .avals import Closure, Conflict, Interrupted, Maybe, Obj, Ref, Seq, is_composite, parts_of, with_parts
-from .core import AFTER_TRY, DEAD, NORMAL, Journal
+from .avals import (
+    MISSING,
+    Closure,
+    Conflict,
+    Interrupted,
+    Maybe,
+    Obj,
+    Ref,
+    Seq,
+    is_composite,
+    is_constant,
+    parts_of,
+    same,
+    with_parts,
+)
+from .core import AFTER_TRY, DEAD, NORMAL, Journal, may_raise
 from .matching import Matching
 from .pseudo import choice, computed, run, surely_exits
 from .state import State
@@ -65,13 +79,12 @@ class Tries(Matching):
         region = self.builder.new_region()
         catch = tuple(dict.fromkeys(c for classes in caught for c in classes))
         floating = any(issubclass(FloatingPointError, c) for c in catch)
-        with self.journal(region) as journal, self.path(start.fork(), region):
+        with self.journal(start, floating) as journal, self.path(start.fork(), region):
             code = self.lower_block(body, False)
             done = self.state
         if floating:
             keep_arithmetic(region)
-        last = max((k for k, op in enumerate(region.ops) if may_raise(op)), default=-1)
-        if last < 0:
+        if not any(map(may_raise, region.ops)):
             for op in region.ops:
                 op.parent = self.builder.region
             self.builder.region.ops += region.ops
@@ -80,13 +93,13 @@ class Tries(Matching):
         for handler in handlers:
             if handler.type is not None:
                 for name in [n for n in ast.walk(handler.type) if isinstance(n, ast.Name)]:
-                    if (self.frame.env, name.id) in journal.names:
+                    if any((self.frame.env, name.id) in changed for changed in journal.names):
                         self.fail(f"{name.id!r} {_MESSAGE}", name, AFTER_TRY)
         self.at(node)
         op = Op(TRY, (catch, None), {}, (region,), self.builder.loc)
         op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
         completed, error = op.results
-        raised = self.interrupted(start, done, journal, last)
+        raised = self.interrupted(start, done, journal)
         self.state, code = self.handed_out(done, code, op)
         self.builder.append(op)
         after = [run(lambda: code, node, is_exit(code)), *orelse]
@@ -121,32 +134,32 @@ class Tries(Matching):
             self.handling.pop()
         if handler.name is not None and code is not DEAD:
             self.state.envs[self.frame.env].pop(handler.name, None)
-            self.note_name(self.frame.env, handler.name)
         return code
 
     # --- the states of the two ways out -----------------------------------------------------------------------
 
     @contextmanager
-    def journal(self, region: Region) -> Iterator[Journal]:
-        journal = Journal(region)
+    def journal(self, start: State, floating: bool) -> Iterator[Journal]:
+        journal = Journal(start, floating)
         self.journals.append(journal)
         try:
             yield journal
         finally:
             self.journals.pop()
 
-    def interrupted(self, start: State, done: State, journal: Journal, last: int) -> State:
-        """What is known when an operation of the body, the `last` at the latest, has raised."""
+    def interrupted(self, start: State, done: State, journal: Journal) -> State:
+        """What is known when an operation of the body has raised."""
         out = start.fork()
-        for (env, name), at in journal.names.items():
-            if env in out.envs and at <= last:
+        for key in {key for changed in journal.names for key in changed}:
+            env, name = key
+            before = start.envs[env].get(name, MISSING)
+            found = [changed.get(key, before) for changed in journal.names]
+            if is_constant(found[0]) and all(x is not MISSING and same(x, found[0]) for x in found):
+                out.envs[env][name] = found[0]
+            else:
                 out.envs[env][name] = Conflict(_MESSAGE, remedy=AFTER_TRY)
-        for cell, at in journal.cells.items():
-            if cell in out.heap and at <= last:
-                out.heap[cell] = Interrupted(None, _MESSAGE)
-        for cell, content in start.heap.items():
-            if done.heap.get(cell) is not content and cell not in journal.cells:
-                out.heap[cell] = Interrupted(None, _MESSAGE)
+        for cell in journal.cells:
+            out.heap[cell] = Interrupted(None, _MESSAGE)
         for cell, others in done.links.items():
             for other in others:
                 out.link(cell, other)
@@ -182,7 +195,7 @@ class Tries(Matching):
                 return Closure(av.node, av.env, av.owner, av.defaults, keywords, av.file)
             return av
 
-        new = State(links=dict(state.links))
+        new = State(links=dict(state.links), causes=dict(state.causes))
         for env, names in state.envs.items():
             new.envs[env] = {name: out(av) for name, av in names.items()}
         for cell, content in state.heap.items():
@@ -231,17 +244,6 @@ def may_exit(stmts: list[Any]) -> bool:
 
 def is_exit(code: Any) -> bool:
     return isinstance(code, int) and code not in (NORMAL, DEAD)
-
-
-def may_raise(op: Op) -> bool:
-    if op.tag == "derived":
-        return False
-    if op.prim.effects or op.checks:
-        return True
-    if op.regions:
-        return op.prim is TRY or any(may_raise(inner) for region in op.regions for inner in region.ops)
-    assert op.parent is not None
-    return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
 def keep_arithmetic(region: Region) -> None:

@@ -281,6 +281,7 @@ class Builder:
         self.loc: Loc | None = None
         self.tag: Any = None
         self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
+        self.watch: Callable[[Op], None] | None = None  # is told of each operation appended
         self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
         # Set by the reverse transform: ``sure_zeros(g, args, level)``, see `transforms.zeros`.
         self.sure_zeros: Callable[[Any, Any, int], Any] | None = None
@@ -327,6 +328,8 @@ class Builder:
         if op.tag is None:
             op.tag = self.tag
         self.region.ops.append(op)
+        if self.watch is not None:
+            self.watch(op)
         return op
 
     @contextmanager
