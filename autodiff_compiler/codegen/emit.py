@@ -566,7 +566,7 @@ class Emitter:
         classes = [self.printer.show(c) for c in catch]
         shown = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
         used = self.use_count.get(error, 0) > 0
-        outlives = used and text is None
+        outlives = used and (text is None or not all(self._within(u, text.regions[1]) for u in self.users[error]))
         name = " as exception" if outlives else f" as {self.naming.of(error)}" if used else ""
         self.line(f"except {shown}{name}:")
         at = len(self.lines)
@@ -587,6 +587,9 @@ class Emitter:
         elif orelse:
             self.line("else:")
             self.lines += orelse
+
+    def _within(self, user: Op | Region, region: Region) -> bool:
+        return any(r is region for r in enclosing(user if isinstance(user, Region) else user.parent))
 
     def _pushed_before_raise(self, body: Region) -> list[Value]:
         """The stacks that something is put on before the last operation that may raise."""

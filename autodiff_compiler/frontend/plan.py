@@ -174,7 +174,7 @@ def _around(origin: Origin) -> Iterator[Action | None]:
 
 
 def _own(node: Any) -> Iterator[Action | None]:
-    if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp, ast.pattern)):
+    if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp, ast.pattern, ast.Try, ast.ExceptHandler)):
         yield ("split", node)
     elif isinstance(node, (ast.For, ast.While)) or hasattr(node, "generators"):
         yield ("unroll", node)
@@ -195,6 +195,9 @@ def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
         if isinstance(node, ast.match_case):  # it stands where those before it have not matched
             for case in reversed(up.cases[: up.cases.index(node)]):
                 yield ("split", case.pattern)
+    elif isinstance(up, ast.Try):
+        # What follows is split behind the body, not in it.
+        yield None if node in up.body or up.finalbody else ("split", up)
     elif isinstance(up, (ast.For, ast.While)):
         if node is not getattr(up, "iter", None):
             yield from _own(up)

@@ -255,8 +255,8 @@ class Placer:
 
     def cheap(self, op: Op, chain: list[Region]) -> bool:
         """Costs no more than to save it, and needs nothing saved that would not be."""
-        if op.regions or op.prim.effects or op.prim.nout != 1:
-            return False
+        if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim is opset.ISINSTANCE:
+            return False  # (an exception is gone with its handler)
         if op.prim is GET:
             a = op.args[0]
             if self.killed(a) or not self.reachable(a):
