@@ -74,10 +74,9 @@ class Changes:
         """Bring them into the present state, with the results of the spliced operations as their values."""
         state = interp.state
         for cell, content in self.cells.items():
-            interp.note_cell(cell)
+            interp.half_done(cell)
             state.heap[cell] = substituted(content, replaced)
         for env, name, av in self.names:
-            interp.note_name(env, name)
             if av is MISSING:
                 state.envs[env].pop(name, None)
             else:
