@@ -46,6 +46,8 @@ class Contexts(Tries):
                 keywords = {k.arg: self.operand(self.ev(k.value), node) for k in node.keywords if k.arg is not None}
                 manager = self.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
                 return self.enclosed(manager, first, body, stmt)
+            if type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io"):
+                self.unmanaged(first)
             if generator is not None:
                 leaves = surely_exits(stmt.body)
                 return [run(lambda: self.generated(generator, node, first.optional_vars, body, stmt), stmt, leaves)]
