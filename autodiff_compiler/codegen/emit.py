@@ -508,7 +508,8 @@ class Emitter:
             mark = len(self.lines)
             self.depth += 1
             self.emit_ops(side.ops)
-            self.assign([(r, side.exit[k]) for k, r in enumerate(op.results)])
+            if not side.ops or side.ops[-1].prim is not opset.RAISE:
+                self.assign([(r, side.exit[k]) for k, r in enumerate(op.results)])
             jumps.append(finish(side) if finish else False)
             self.depth -= 1
             texts.append(self.lines[mark:])
