@@ -271,6 +271,10 @@ PROGRAMS = {
                 b[:-1] -= t
             return np.sum(b * b) + np.sum(x)
         """,
+    "interpolation in lists": """
+        def f(x, y, s):
+            return np.sum(np.interp(0.3 * y, [-2.0, 0.0, 2.0], [0.1, 0.5, -0.4]) * x)
+        """,
 }
 
 

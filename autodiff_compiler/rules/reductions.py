@@ -240,6 +240,6 @@ def _interval(x: Any, xp: Any) -> tuple[Any, Any]:
     """The number of the interval of `xp` in which each point lies, and whether it lies in one."""
     last = lib.length(xp, 0) - 1
     left = call(np.clip, call(np.searchsorted, xp, x, side="right") - 1, 0, last - 1)
-    first, end = lib.part(xp, (0,)), lib.part(xp, (-1,))
+    first, end = call(np.take, xp, 0), call(np.take, xp, -1)  # a list, perhaps
     inside = np.greater_equal(x, first) & np.less_equal(x, end)
     return left, inside
