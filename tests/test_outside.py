@@ -554,3 +554,19 @@ def test_an_attribute_that_is_set_on_one_path_only():
         else:
             assert got == pytest.approx(4.0)
     assert not hasattr(d, "new")
+
+
+def test_an_object_that_is_written_and_returned():
+    def f(s, x):
+        s.last = s.last * x
+        s.tag = x
+        return s
+
+    s = State()
+    out, pullback = ad.vjp(f, s, 3.0)
+    assert out.last == s.last == 1.5 and out.history is s.history and s.tag == 3.0
+    c = State()
+    c.last, c.w, c.tag, c._v, c.table = 2.0, np.array([5.0, 6.0]), 10.0, 7.0, {"a": 8.0}
+    gs, gx = pullback(c)
+    assert (gs.last, gs._v, gs.table, gx) == (6.0, 7.0, {"a": 8.0}, 11.0)
+    np.testing.assert_array_equal(gs.w, c.w)

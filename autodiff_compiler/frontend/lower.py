@@ -16,9 +16,11 @@ from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
 from .avals import (
+    UNSET,
     Bound,
     Conflict,
     DictRef,
+    Entries,
     Instance,
     Items,
     ListRef,
@@ -94,8 +96,11 @@ class Interpreter(NumpyCalls):
             return self.result_tree(self.use(av, "the result", None), leaves)
         if kind is Obj:
             if is_object(av.obj):
-                return self.object_tree(av, leaves)
+                return self.object_tree(av, av, leaves)
             return ("static", av.obj)
+        if kind is Instance and av.cell in self.inputs.outside:
+            _, obj, path = self.inputs.outside[av.cell]
+            return self.object_tree(av, Obj(obj, path), leaves)
         if kind is Instance and not is_collection(av):
             content = self.checked(av.cell, None, "object")
             items = tuple([self.result_tree(self.use(x, "an attribute", None), leaves) for x in content.items])
@@ -106,18 +111,20 @@ class Interpreter(NumpyCalls):
             "return numbers, arrays, or tuples, lists and dictionaries of them",
         )
 
-    def object_tree(self, av: Obj, leaves: list[Any]) -> Any:
+    def object_tree(self, av: Any, origin: Obj, leaves: list[Any]) -> Any:
         """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
-        path = av.path or (ObjectStep(("object", av.obj)),)
-        found, _ = flatten(av.obj)
+        path = origin.path or (ObjectStep(("object", origin.obj)),)
+        content = self.checked(av.cell, None, "object") if type(av) is Instance else Entries((), ())
+        written = [k for k, x in zip(content.keys, content.items) if x is not UNSET]
+        found, _ = flatten(origin.obj)
         names: list[str] = []
         items: list[Any] = []
-        if any(isinstance(x, (float, complex)) or np.result_type(x).kind in "fc" for x in found):
-            for name in self.own_names(av):
-                if flatten(getattr(av.obj, name))[0]:
+        if written or any(isinstance(x, (float, complex)) or np.result_type(x).kind in "fc" for x in found):
+            for name in dict.fromkeys([*self.own_names(origin), *written]):
+                if name in written or flatten(getattr(origin.obj, name))[0]:
                     names.append(name)
                     items.append(self.result_tree(self.own_attribute(av, name, None), leaves))
-        leaves.append(self.top.params[self.inputs.object_at(av.obj, path, path_name(path))])
+        leaves.append(self.top.params[self.inputs.object_at(origin.obj, path, path_name(path))])
         if not names:
             return ("leaf", len(leaves) - 1)
         return ("like", len(leaves) - 1, tuple(names), tuple(items))
