@@ -300,3 +300,15 @@ def test_read_only_results_raise_as_in_numpy() -> None:
 def test_uninitialised_rest_is_refused() -> None:
     with pytest.raises(ad.UnsupportedError, match="uninitialised"):
         ad.grad(lambda x: np.sum(np.log(x, where=x > 1)))(V)
+
+
+def test_flat_is_no_array() -> None:
+    """``y *= 2`` makes a new array of ``y = a.flat``, and changes nothing in `a`."""
+
+    def f(x):
+        y = x.flat
+        y *= np.float64(2.0)
+        return np.sum(x) + np.sum(y)
+
+    with pytest.raises(ad.UnsupportedError, match="flat is not supported as a value"):
+        ad.grad(f)(M)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..ir.opset import ADDAT, infer_step
 from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, is_number, parts_of, same, with_parts
 from .builtin_calls import BuiltinCalls
 from .layout import Layout, layout_of
+from .plan import parents_of
 
 _WHOLE = ("index", (Ellipsis,))
 _FLAT = ("reshape", (-1,))
@@ -218,8 +220,17 @@ class ArrayStores(BuiltinCalls):
         self.fail("NumPy 2 has no ndarray.itemset", node, "store with a subscript, a[i] = v", MissingAttributeError)
 
     def flat(self, av: Any, node: Any) -> Any:
-        """``a.flat``: the elements in C order, wherever they are in memory."""
+        """``a.flat``: the elements in C order, wherever they are in memory. It is no array: it may only be indexed,
+        assigned to, and looped over."""
         base = self.target(av, ".flat", node)
+        up = parents_of(self.frame.node).get(node)
+        used = isinstance(up, ast.Subscript) and up.value is node
+        used = used or (isinstance(up, (ast.For, ast.comprehension)) and up.iter is node)
+        used = used or (isinstance(up, ast.Assign) and node in up.targets)
+        if isinstance(up, ast.Call) and node in up.args and isinstance(up.func, ast.Name):
+            used = up.func.id in ("enumerate", "zip", "len", "list", "sum", "min", "max")
+        if not used:
+            self.fail(".flat is not supported as a value of its own", node, "use .ravel()")
         if self.read(base, node).type.ndim == 1:
             return base
         return Ref(base.cell, (*base.path, _FLAT))

@@ -157,7 +157,7 @@ def _around(origin: Origin) -> Iterator[Action | None]:
     node, frame = original(origin.node), origin.frame
     yield from _own(node)
     while True:
-        parents = _parents(frame.node)
+        parents = parents_of(frame.node)
         while node is not frame.node:
             up = parents.get(node)
             if up is None:
@@ -212,7 +212,7 @@ def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
             yield None
 
 
-def _parents(tree: Any) -> dict[Any, Any]:
+def parents_of(tree: Any) -> dict[Any, Any]:
     """The node above each node of a function, found once."""
     found: dict[Any, Any] | None = getattr(tree, "_parents", None)
     if found is None:
