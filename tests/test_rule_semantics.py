@@ -32,7 +32,7 @@ from autodiff_compiler.ir.types import Ty, array
 from autodiff_compiler.rules import lib, registry
 from autodiff_compiler.rules.check import numeric_gradient, parameter, reverse_straight_line
 from autodiff_compiler.transforms import algebra
-from autodiff_compiler.transforms.zeros import SureZeros
+from autodiff_compiler.transforms.zeros import Cotangents
 
 
 def pull(fn: Any, name: str, g: Any, *args: Any, **kwargs: Any) -> Any:
@@ -62,7 +62,7 @@ def compiled_pull(fn: Any, name: str, f: Callable[[Any], Any], g: Any, *args: An
     """The cotangent of an argument with the rule built into IR; `f` makes the cotangent from the parameter for `g`."""
     body = Region()
     b = Builder(body)
-    b.sure_zeros = SureZeros(b, body, [], lambda op: False).mask
+    b.cotangents = Cotangents(b, body, [], lambda op: False)
     prim = lookup(fn)
     assert prim is not None
     with b.active():

@@ -205,3 +205,76 @@ def test_where_it_is_not_known_the_gradient_is_nan():
 def test_infinity_where_it_is_due():
     found = ad.grad(lambda x: np.sum(np.sqrt(x)))(X)
     assert np.isinf(found[0]) and found[1] == 1.0
+
+
+# --- the other way round: an infinite cotangent meets a partial that is zero on a whole interval ----------------------
+
+Y = np.array([-1.0, 4.0, 0.25])
+
+
+def root_of_stored(v):
+    y = v * 1.0
+    y[y < 0] = 0.0
+    return np.sum(np.sqrt(y))
+
+
+def roots_in_a_loop(v):
+    for _ in range(2):
+        v = np.sqrt(np.maximum(v, 0.0))
+    return np.sum(v)
+
+
+def variance_process(v):
+    s = np.ones(3)
+    for _ in range(3):
+        positive = np.maximum(v, 0.0)
+        s = s * np.exp(-0.5 * positive + 0.1 * np.sqrt(positive))
+        v = v + 0.1 * (0.04 - positive) + 0.02 * np.sqrt(positive)
+    return np.sum(s)
+
+
+FLAT = {
+    "maximum": lambda v: np.sum(np.sqrt(np.maximum(v, 0.0))),
+    "maximum, second": lambda v: np.sum(np.sqrt(np.maximum(0.0, v))),
+    "maximum of arrays": lambda v: np.sum(np.sqrt(np.maximum(v, np.zeros(3)))),
+    "minimum": lambda v: np.sum(np.sqrt(-np.minimum(-v, 0.0))),
+    "fmax": lambda v: np.sum(np.sqrt(np.fmax(v, 0.0))),
+    "clip": lambda v: np.sum(np.sqrt(np.clip(v, 0.0, 10))),
+    "where": lambda v: np.sum(np.sqrt(np.where(v > 0, v, 0.0))),
+    "mask": lambda v: np.sum(np.sqrt(v * (v > 0))),
+    "select": lambda v: np.sum(np.sqrt(np.select([v > 1, v > 0], [v, v * v], 0.0))),
+    "power": lambda v: np.sum(np.maximum(v, 0.0) ** 0.5),
+    "power of arrays": lambda v: np.sum(np.maximum(v, 0.0) ** np.full(3, 0.3)),
+    "cbrt": lambda v: np.sum(np.cbrt(np.maximum(v, 0.0))),
+    "arcsin": lambda v: np.sum(np.arcsin(np.clip(2 * v, -1, 1))),
+    "roots": lambda v: np.sum(np.sqrt(np.sqrt(np.maximum(v, 0)))),
+    "weights": lambda v: np.sum(W * np.log1p(3 * np.sqrt(2 * np.maximum(v, 0.0)))),
+    "max": lambda v: np.sum(np.sqrt(np.max(np.stack((v, 0 * v)), axis=0))),
+    "norm": lambda v: np.linalg.norm(np.maximum(v, 0)[:1]) + v[1],
+    "sum": lambda v: np.sqrt(np.sum(np.maximum(v[:1], 0))) + v[1],
+    "number": lambda v: math.sqrt(max(v[1], 0.0)) + np.sqrt(np.maximum(v[0], 0.0)),
+    "nan_to_num": lambda v: np.sum(np.sqrt(np.nan_to_num(v * NAN * np.array([1.0, 1.0, 1.0])))),
+    "stored": root_of_stored,
+    "loop": roots_in_a_loop,
+    "variance process": variance_process,
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_below_a_root(name):
+    f = FLAT[name]
+    want = (np.array([f(Y + h) for h in 1e-6 * np.eye(3)]) - np.array([f(Y - h) for h in 1e-6 * np.eye(3)])) / 2e-6
+    np.testing.assert_allclose(ad.grad(f)(Y), want, rtol=1e-6, atol=1e-7)
+
+    def in_branch(v):
+        return f(v) * v[1] if v[1] > 0 else v[0]
+
+    np.testing.assert_allclose(ad.grad(in_branch)(Y), want * Y[1] + f(Y) * np.eye(3)[1], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["maximum", "clip", "where", "power", "fmax", "stored", "variance process"])
+def test_flat_below_a_root_at_second_order(name):
+    f = FLAT[name]
+    found = ad.grad(lambda v: np.sum(ad.grad(f)(v) * W))(Y)
+    want = [np.sum((ad.grad(f)(Y + h) - ad.grad(f)(Y - h)) * W) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6)

@@ -283,8 +283,8 @@ class Builder:
         self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
         self.watch: Callable[[Op], None] | None = None  # is told of each operation appended
         self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
-        # Set by the reverse transform: ``sure_zeros(g, args, level)``, see `transforms.zeros`.
-        self.sure_zeros: Callable[[Any, Any, int], Any] | None = None
+        # Set by the reverse transform: where cotangents are zero for sure, or may be infinite; see `transforms.zeros`.
+        self.cotangents: Any = None
 
     @property
     def dims(self) -> Dims:

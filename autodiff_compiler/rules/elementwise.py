@@ -18,7 +18,21 @@ import numpy as np
 from ..ir.numpy_ops import CASTS, SELECT
 from ..ir.opset import ABS
 from . import lib
-from .lib import CHOICES, NEVER, SUBSCRIPTS, WEIGHTS, call, choose, conj, equal, guarded, is_constant, is_scalar, masked
+from .lib import (
+    CHOICES,
+    NEVER,
+    STEP,
+    SUBSCRIPTS,
+    WEIGHTS,
+    call,
+    choose,
+    conj,
+    equal,
+    guarded,
+    is_constant,
+    is_scalar,
+    masked,
+)
 from .registry import constant_in, elementwise, nondiff, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
@@ -199,8 +213,8 @@ def _ahead(x: Any, y: Any) -> Any:
     return half * np.sign(difference) + 0.5
 
 
-elementwise(np.maximum, lambda out, x, y: _ahead(x, y), lambda out, x, y: _ahead(y, x))
-elementwise(np.minimum, lambda out, x, y: _ahead(y, x), lambda out, x, y: _ahead(x, y))
+elementwise(np.maximum, lambda out, x, y: _ahead(x, y), lambda out, x, y: _ahead(y, x), singular=STEP)
+elementwise(np.minimum, lambda out, x, y: _ahead(y, x), lambda out, x, y: _ahead(x, y), singular=STEP)
 
 
 def _present(x: Any, y: Any, share: Any) -> Any:
@@ -209,11 +223,17 @@ def _present(x: Any, y: Any, share: Any) -> Any:
 
 
 elementwise(
-    np.fmax, lambda out, x, y: _present(x, y, _ahead(x, y)), lambda out, x, y: _present(y, x, _ahead(y, x))
-)  # fmt: skip
+    np.fmax,
+    lambda out, x, y: _present(x, y, _ahead(x, y)),
+    lambda out, x, y: _present(y, x, _ahead(y, x)),
+    singular=STEP,
+)
 elementwise(
-    np.fmin, lambda out, x, y: _present(x, y, _ahead(y, x)), lambda out, x, y: _present(y, x, _ahead(x, y))
-)  # fmt: skip
+    np.fmin,
+    lambda out, x, y: _present(x, y, _ahead(y, x)),
+    lambda out, x, y: _present(y, x, _ahead(x, y)),
+    singular=STEP,
+)
 
 
 # At the origin, where hypot has a kink, the derivative is 0.

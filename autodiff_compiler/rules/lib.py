@@ -299,7 +299,26 @@ def masked(g: Any, cond: Any) -> Any:
     """`g` where the boolean `cond` holds, else zero: a product, which on random data is faster than np.where."""
     if is_scalar(g, cond):
         return choose(cond, g, 0.0)
+    if may_be_infinite(g):
+        return apply(np.where, cond, g, 0.0)
     return g * cond
+
+
+def may_be_infinite(g: Any) -> bool:
+    """The cotangent may be infinite, so that its product with zero may be nan."""
+    cotangents = current().cotangents if type(g) is Value else None
+    return cotangents is not None and bool(cotangents.may_be_infinite(g))
+
+
+def damped(g: Any, p: Any) -> Any:
+    """``g * p`` for a partial that does not change near the point: zero where it is zero, whatever `g` is."""
+    if not may_be_infinite(g):
+        return g * p
+    if type(p) is not Value:
+        return g * p if p else None
+    if is_scalar(g, p):
+        return choose(equal(p, 0), 0.0, g * p)
+    return apply(np.where, apply(np.not_equal, p, 0), g * p, 0.0)
 
 
 def equal(x: Any, y: Any) -> Any:
@@ -319,6 +338,7 @@ def times(g: Any, p: Any) -> Any:
 # Which zeros of a cotangent count as sure, see `transforms.zeros`. A partial that is infinite where the function is
 # finite needs all of them; where the function is infinite too, a weight of zero makes nan of its value anyway.
 NEVER, CHOICES, SUBSCRIPTS, WEIGHTS = 0, 1, 2, 3
+STEP = -1  # the other way round: the partial is constant near the point, and where it is zero so is the product
 
 
 def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: float = 0.5) -> Any:
@@ -329,10 +349,10 @@ def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: floa
     zero times infinity is not zero, and stays nan. `safe`: a number at which the partial is finite; Python's numbers
     raise where it is not.
     """
-    find = current().sure_zeros if type(g) is Value and level else None
-    if find is None:
+    cotangents = current().cotangents if type(g) is Value and level else None
+    if cotangents is None:
         return product(*args)
-    mask = find(g, args, level)
+    mask = cotangents.mask(g, args, level)
     if mask is True:
         return product(*args)
     if mask is False:

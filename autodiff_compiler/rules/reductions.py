@@ -132,7 +132,7 @@ def _shared(g: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
         share = np.divide(g, np.count_nonzero(chosen))
     else:
         share = g / np.sum(chosen, axis=axis, keepdims=keepdims)
-    return expand(share, axis, keepdims, a) * chosen
+    return lib.masked(expand(share, axis, keepdims, a), chosen)
 
 
 @vjp((np.max, np.amax, np.min, np.amin), "a")
@@ -212,7 +212,7 @@ def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     slope = (call(np.take, fp, left + 1) - call(np.take, fp, left)) / (
         call(np.take, xp, left + 1) - call(np.take, xp, left)
     )
-    return g * slope * inside
+    return lib.masked(g * slope, inside)
 
 
 @vjp(np.interp, "xp")

@@ -18,7 +18,20 @@ from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.opset import PRIMS, apply, lookup
 from ..ir.types import ANY, Ty
-from .lib import CHOICES, NEVER, WEIGHTS, guarded, is_constant, symbolic, times, unsupported
+from .lib import (
+    BOOL,
+    CHOICES,
+    NEVER,
+    STEP,
+    WEIGHTS,
+    damped,
+    dtype,
+    guarded,
+    is_constant,
+    symbolic,
+    times,
+    unsupported,
+)
 
 Rule = Callable[..., Any]
 # ``partial(out, *args)``; None: identically zero; 1 or -1: plus or minus the cotangent itself.
@@ -126,6 +139,11 @@ def is_nondiff(prim: Prim) -> bool:
     return prim in _nondiff
 
 
+def singular(prim: Prim) -> int:
+    """Which zeros of a cotangent the partials of the primitive are guarded by, as one of the levels of `lib`."""
+    return _singular.get(prim, NEVER)
+
+
 def has_rule(prim: Prim) -> bool:
     return prim in _nondiff or prim in _partials or prim in _pullbacks
 
@@ -183,10 +201,16 @@ def _from_partial(p: Partial, singular: int) -> Rule:
     assert callable(p)
 
     def rule(g: Any, out: Any, *args: Any) -> Any:
+        if singular == STEP:
+            return damped(g, p(out, *args))
         if not singular:
             return times(g, p(out, *args))
-        if singular == CHOICES and is_constant(p(out, *args)):
-            return times(g, p(out, *args))
+        if singular == CHOICES:
+            factor = p(out, *args)
+            if is_constant(factor):
+                return times(g, factor) if factor else None
+            if dtype(factor) == BOOL:
+                return guarded(g, lambda *a: damped(g, p(*a)), (out, *args), singular)
         return guarded(g, lambda *a: times(g, p(*a)), (out, *args), singular)
 
     return rule

@@ -36,7 +36,7 @@ from ..ir.types import PY_FLOAT, Ty
 from ..rules import registry
 from . import algebra
 from .residuals import place
-from .zeros import SureZeros
+from .zeros import Cotangents
 
 DERIVED = "derived"  # the tag of operations that no user wrote; they may be dropped when unused
 
@@ -120,7 +120,7 @@ class Reverse:
         if optimise:
             algebra.install(self.b)
         self.b.tag = DERIVED
-        self.b.sure_zeros = SureZeros(self.b, forward.body, wrt, is_nondiff).mask
+        self.b.cotangents = Cotangents(self.b, forward.body, wrt, is_nondiff)
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body

@@ -21,12 +21,15 @@ from ..ir.numpy_ops import SELECT
 from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
+from ..rules import registry
 from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
 _PRODUCTS = (MUL, PRIMS[np.multiply])
 _QUOTIENTS = (DIV, PRIMS[np.true_divide])
+_POWERS = (PRIMS[operator.pow], PRIMS[np.power], PRIMS[np.float_power], PRIMS[np.reciprocal])
+_CARRIERS = (CALL, FUNC, opset.POP, opset.LIST_GET)
 _SUMS = (ADD, SUB, ACCUM, PRIMS[np.add], PRIMS[np.subtract])
 _SAME = (NEG, CAST, PRIMS[np.negative], PRIMS[np.conjugate], PRIMS[np.real])
 # What moves elements about: done to the mask as it is done to the cotangent.
@@ -42,8 +45,8 @@ _MOVES = tuple(
 Mask = Any
 
 
-class SureZeros:
-    """Builds the masks, for the reverse sweep over one function."""
+class Cotangents:
+    """What is known of the cotangents in the reverse sweep over one function."""
 
     def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], nondiff: Callable[[Op], bool]):
         self.b = b
@@ -55,6 +58,8 @@ class SureZeros:
         self._forward: set[Region] = set()
         self._known: dict[Value, frozenset[int]] = {}
         self._everything: frozenset[int] = frozenset(range(len(self.inputs)))
+        self._has_roots: bool | None = None
+        self._infinite: dict[Value, bool] = {}
 
     # --- dependence -----------------------------------------------------------------------------------------------
 
@@ -82,7 +87,7 @@ class SureZeros:
         op = v.op
         if v.region in self._forward if op is None else op.tag != self.tag:
             return frozenset(k for k, values in enumerate(self._varied) if v in values)
-        if op is None or op.prim in (CALL, FUNC, opset.POP, opset.LIST_GET):
+        if op is None or op.prim in _CARRIERS:
             return self._everything
         if op.prim is LOOP:
             return self._of_loop(op, v)
@@ -108,6 +113,29 @@ class SureZeros:
         results = {result: f for (*_, result), f in zip(carried, found)}
         self._known.update(results)
         return results.get(v, frozenset())  # the number of trips
+
+    # --- infinity -------------------------------------------------------------------------------------------------
+
+    def may_be_infinite(self, g: Any) -> bool:
+        """The cotangent may be infinite where the function is finite: it came through a root, or that is not known."""
+        if self._has_roots is None:
+            self._has_roots = any(op.tag != self.tag and _is_root(op) for op in self.body.walk())
+        return self._has_roots and self._may_be_infinite(g)
+
+    def _may_be_infinite(self, g: Any) -> bool:
+        if type(g) is not Value:
+            return False
+        op = g.op
+        if op is None:
+            return g.region is not self.body  # carried from somewhere
+        if op.tag != self.tag:
+            return False
+        known = self._infinite.get(g)
+        if known is None:
+            divides = op.prim in _QUOTIENTS and not _is_count(op.args[1])
+            known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
+            known = self._infinite[g] = known or any(map(self._may_be_infinite, leaves((op.args, op.kwargs))))
+        return known
 
     # --- masks ----------------------------------------------------------------------------------------------------
 
@@ -208,18 +236,30 @@ class SureZeros:
         """A part is added or replaced."""
         a, path, v = op.args
         base, part = of(a), of(v)
+        if type(base) is Value and not self._covers(base, a):
+            base = True
         if type(base) is bool:
             if base == (part is not False):
                 return base
             base = apply(np.ones_like if base else np.zeros_like, a, dtype=BOOL)
-        if not self._covers(base, a):
-            return None
         if part is False:
             return base if op.prim is ADDAT else self.b.emit(SET, base, path, False)
         if type(part) is Value and op.prim is ADDAT and type_of(v).dims == part.type.dims:
             # Of repeated subscripts one may be sure to be zero and another not.
             return base | self.b.emit(_NE, self.b.emit(ADDAT, self.b.emit(ZEROS, a), path, part), 0.0)
         return self.b.emit(SET, base, path, True)
+
+
+def _is_root(op: Op) -> bool:
+    """A partial of the operation is infinite at a point where it is finite itself."""
+    if op.prim in _POWERS and type(op.args[1]) in (int, float):
+        return bool(0 < op.args[1] < 1)
+    return registry.singular(op.prim) == WEIGHTS
+
+
+def _is_count(x: Any) -> bool:
+    kind = type_of(x).dtype
+    return type(x) is not Value or (kind is not None and kind.kind in "biu")
 
 
 def _both(p: Mask, q: Mask) -> Mask:

@@ -43,7 +43,7 @@ def first_passage_grad(x, drift):
             trips += 1
     # adjoint of line 9: if drift == 0.0:
     if cond:
-        x_bar, drift_bar = 0.0, 0.0
+        drift_bar, x_bar = 0.0, 0.0
     else:
         # adjoint of line 15: return x
         if code == 0:
