@@ -47,7 +47,7 @@ def refuses(fn: object) -> bool:
 
 
 PLACES = {
-    np.nonzero, np.argwhere, np.histogram, np.ix_, np.indices, np.diag_indices, np.diag_indices_from, np.tril_indices,
+    np.nonzero, np.argwhere, np.ix_, np.indices, np.diag_indices, np.diag_indices_from, np.tril_indices,
     np.triu_indices, np.tril_indices_from, np.triu_indices_from,
 }  # fmt: skip
 

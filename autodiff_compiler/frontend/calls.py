@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError
-from ..ir.core import Prim, Value, leaves
+from ..ir.core import Prim, Value
 from ..ir.opset import COPY, PRIMS, lookup, opaque
 from .avals import (
     MISSING,
@@ -166,10 +166,8 @@ class Calls(Construct):
             out = args.pop()
         if "where" in kwargs and prim.elementwise:
             return self.where_stored(prim, args, dict(kwargs), out, node)
-        operands = [
-            self.argument(a, node, k < len(prim.params) and prim.params[k] in _ARRAY_LIKE) for k, a in enumerate(args)
-        ]
-        keywords = {k: self.argument(v, node, k in _ARRAY_LIKE) for k, v in kwargs.items()}
+        operands = [self.named_argument(a, node, n) for a, n in zip(args, _names(prim, len(args)))]
+        keywords = {k: self.named_argument(v, node, k) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
         if out is not None:
             return self.write_out(out, result, node)
@@ -181,13 +179,19 @@ class Calls(Construct):
     def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
         raise NotImplementedError
 
+    def named_argument(self, av: Any, node: Any, name: str) -> Any:
+        if name in _ARRAYS:
+            x = self.operand(av, node)
+            if type(x) in (list, tuple):
+                return [self.emit(node, PRIMS[np.array], list(a)) if type(a) in (list, tuple) else a for a in x]
+            return x
+        return self.argument(av, node, name in _ARRAY_LIKE)
+
     def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
         """The operand for an argument; NumPy makes an array of a list where it wants one."""
         x = self.operand(av, node)
-        if array_like and type(x) in (list, tuple) and any(True for _ in leaves(x)):
-            return self.emit(node, PRIMS[np.array], list(x))
-        if array_like and type(x) is Value and x.type.kind == "list":
-            return self.emit(node, PRIMS[np.array], x)
+        if array_like and (type(x) in (list, tuple) or (type(x) is Value and x.type.kind == "list")):
+            return self.emit(node, PRIMS[np.array], list(x) if type(x) is tuple else x)
         return x
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
@@ -570,6 +574,13 @@ def _belongs_to_numpy(obj: Any) -> bool:
 
 _CACHED = functools.lru_cache(len)
 _DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
+
+
+def _names(prim: Prim, count: int) -> list[str]:
+    """The names of the parameters that `count` arguments bind."""
+    return [*prim.params[:count], *[""] * (count - len(prim.params))]
+
+
 # Parameters that NumPy's functions turn into arrays.
 _ARRAY_LIKE = frozenset(
     [
@@ -593,9 +604,14 @@ _ARRAY_LIKE = frozenset(
         "a_min",
         "a_max",
         "values",
+        "indices",
+        "bins",
+        "weights",
     ]
 )
 _READ_ONLY = {"np.broadcast_to", "np.diagonal"}
+# Parameters that take a list of arrays, in which NumPy makes arrays of lists.
+_ARRAYS = frozenset(["arrays", "tup", "choices"])
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",

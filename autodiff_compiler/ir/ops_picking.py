@@ -60,7 +60,9 @@ def _indices(b: Builder, x: Any, *rest: Any, **kwargs: Any) -> Ty:
     return scalar_or_array(True, np.dtype(np.intp), t.dims) if t.kind in ("array", "py", "generic", "scalar") else ANY
 
 
-def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None) -> Any:
+def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    if weights is not None:
+        return ANY, ANY
     counts = array(np.dtype(np.int64 if density is None else np.float64), (b.dims.fresh(),))
     edges = as_array(b, bins)
     return counts, array(edges.dtype if edges.dims else None, (b.dims.fresh(),))
@@ -114,7 +116,7 @@ enter(
     lambda b, a, kth, axis=-1: _indices(b, a) if axis is not None else ANY,
 )
 enter("np.lexsort", "keys, axis")
-enter("np.histogram", "a, bins, range, density", _histogram, nout=2)
+enter("np.histogram", "a, bins, range, density, weights", _histogram, nout=2)
 enter("np.lib.stride_tricks.sliding_window_view", "x, window_shape, axis", _windows, alias="view")
 enter("np.i0", "x", _same_float)
 enter("np.unwrap", "p, discont, axis, period", _unwrap)

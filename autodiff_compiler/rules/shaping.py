@@ -368,7 +368,7 @@ def _on_diagonal(g: Any, x: Any, offset: Any, axis1: int, axis2: int) -> Any:
 @vjp(np.diag, "v")
 def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
     if lib.ndim(v) == 1:
-        return lib.at_shape(np.diagonal(g, k), v)
+        return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
     return _on_diagonal(g, v, k, 0, 1)
 
 

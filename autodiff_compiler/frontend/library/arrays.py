@@ -380,13 +380,3 @@ def _joinable(item: Any) -> Any:
     if isinstance(item, (str, slice)):
         refuse("np.r_ and np.c_ with a slice or a text", "write np.arange(...) for the slice, or np.concatenate")
     return np.atleast_1d(item)
-
-
-@defines(np.histogram)
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    if weights is not None:
-        refuse("np.histogram with weights", "use np.bincount(np.digitize(a, edges), weights=...)")
-    if np.ndim(bins) == 0 and range is None:
-        refuse("np.histogram with bins that depend on the samples", "pass the edges, or range=")
-    counts, edges = np.histogram(a, bins, range, density)
-    return counts, edges

@@ -14,6 +14,17 @@ def _fma(x: Any, y: Any, z: Any) -> Any:
     return x * y + z
 
 
+@defines(math.modf)
+def modf(x: Any) -> Any:
+    part = math.fmod(x, 1.0)
+    return part, x - part
+
+
+@defines(math.ldexp)
+def ldexp(x: Any, i: Any) -> Any:
+    return x * 2.0**i
+
+
 if hasattr(math, "fma"):  # Python 3.13
     defines(math.fma)(_fma)
 
