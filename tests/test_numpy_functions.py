@@ -501,3 +501,31 @@ def test_inside_control_flow(f):
         return total * x[0]
 
     np.testing.assert_allclose(ad.grad(g)(X), differences(g, X), rtol=1e-5, atol=1e-6)
+
+
+def lists_of_constants(x):
+    y = np.interp(0.3 * x, [-2.0, 0.0, 2.0], [0.1, 0.5, -0.4]) * np.maximum(x, [0.0, 1.5, 0.0])
+    z = np.stack([x, [0.0, 1.0, 0.0]]) + np.concatenate(([1.0], x[:2]))
+    return np.sum(y) + np.sum(z * z) + np.sum(np.take(x, [0, 0, 2]) ** 2) + np.dot([1.0, 2.0, 3.0], x * x)
+
+
+def parts_of_numbers(x):
+    part, whole = math.modf(x[2])
+    return (
+        math.ldexp(x[0], 3) * part + whole * x[1] + np.sum(np.linalg.eigh(np.diag(x) + M + M.T, "U").eigenvalues ** 3)
+    )
+
+
+def histogram_of_constants(x):
+    counts, edges = np.histogram([0.1, 0.5, 2.0], bins=3)
+    return np.sum(counts * x) + np.sum(edges) * x[0] + np.sum(np.histogram(x, bins=3)[0] * x)
+
+
+@pytest.mark.parametrize("f", [lists_of_constants, parts_of_numbers, histogram_of_constants], ids=lambda f: f.__name__)
+def test_forms_of_operands(f):
+    np.testing.assert_allclose(ad.grad(f)(X), differences(f, X), rtol=1e-6, atol=1e-6)
+
+
+def test_edges_of_a_histogram_are_refused():
+    with pytest.raises(ad.RuleLookupError, match="edges"):
+        ad.grad(lambda x: np.sum(np.histogram(x, bins=3)[1]))(X)

@@ -653,6 +653,7 @@ APART = {
     (opset.LIST_ADDAT, "l"),
     (opset.LIST_ADDAT, "g"),
     (opset.LIST_DROP, "l"),  # lists of run-time length
+    (lookup(np.histogram), "a"),  # counts, whose derivative is zero, and edges
     (lookup(runtime.split_like), "g"),  # a list of run-time length
 }
 

@@ -94,14 +94,14 @@ elementwise(_POWERS, _power_x, _power_n, singular=WEIGHTS)
 
 
 def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
-    level = NEVER if is_constant(n) and (n >= 1 or n == 0) else WEIGHTS
+    level = CHOICES if is_constant(n) and (n >= 1 or n == 0) else WEIGHTS
     return guarded(g, lambda out, x, n: g * _power_x(out, x, n), (out, x, n), level)
 
 
 vjp((operator.pow, np.power, np.float_power), "x1")(_power_rule)
 vjp(builtins.pow, "base")(_power_rule)
 
-elementwise((np.square,), lambda out, x: 2 * x)
+elementwise((np.square,), lambda out, x: 2 * x, singular=CHOICES)
 elementwise((np.sqrt,), lambda out, x: 0.5 / out, singular=WEIGHTS)
 elementwise((np.cbrt,), lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
 elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=SUBSCRIPTS)
@@ -131,7 +131,7 @@ def _enter_smooth(module: Any) -> None:
     elementwise(fn("cos"), lambda out, x: -sin(x))
     elementwise(fn("tan"), lambda out, x: 1 + out * out)
     elementwise(fn("sinh"), lambda out, x: cosh(x))
-    elementwise(fn("cosh"), lambda out, x: sinh(x))
+    elementwise(fn("cosh"), lambda out, x: sinh(x), singular=CHOICES)
     elementwise(fn("tanh"), lambda out, x: 1 - out * out)
     elementwise(fn("log1p"), lambda out, x: 1 / (1 + x), singular=SUBSCRIPTS)
     elementwise(fn("log2"), lambda out, x: 1 / (LOG2 * x), singular=SUBSCRIPTS)
@@ -153,6 +153,18 @@ def _enter_smooth(module: Any) -> None:
         def rule(g: Any, out: Any, x: Any) -> Any:
             return guarded(g, lambda x: g / divisor(out, x), (x,), level, safe)
 
+    def exponential(name: str, partial: Fn) -> None:
+        """The partial may overflow."""
+
+        @vjp(fn(name), "x")
+        def rule(g: Any, out: Any, x: Any) -> Any:
+            return guarded(g, lambda out, x: g * lib.cut(g, partial(out, x), x), (out, x), CHOICES)
+
+    if module is np:
+        exponential("exp", lambda out, x: out)
+        exponential("expm1", lambda out, x: out + 1)
+        exponential("exp2", lambda out, x: LOG2 * out)
+        exponential("sinh", lambda out, x: cosh(x))
     quotient("log1p", lambda out, x: 1 + x)
     quotient("log2", lambda out, x: LOG2 * x)
     quotient("log10", lambda out, x: LOG10 * x)

@@ -6,6 +6,7 @@ LookupError: no rule guesses.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..errors import RuleLookupError
 from ..ir import numpy_ops, opset
 from ..ir.core import Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
-from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
+from ..ir.opset import ADDAT, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, ZEROS, apply
 from ..ir.types import Ty
 
 BOOL = np.dtype(bool)
@@ -308,6 +309,64 @@ def may_be_infinite(g: Any) -> bool:
     """The cotangent may be infinite, so that its product with zero may be nan."""
     cotangents = current().cotangents if type(g) is Value else None
     return cotangents is not None and bool(cotangents.may_be_infinite(g))
+
+
+def cut(g: Any, p: Any, x: Any) -> Any:
+    """The partial `p` of an exponential of `x`, with the largest number for infinity if `g` came through a quotient.
+
+    Where the exponential overflows, what is finite behind it is flat, as is ``1 / (1 + exp(-x))``: the cotangent is
+    zero there, and must stay so.
+    """
+    kind = dtype(p)
+    cotangents = current().cotangents if type(g) is Value and type(p) is Value else None
+    if cotangents is None or kind not in _LARGEST or not cotangents.may_have_divided(g) or _is_small(x):
+        return p
+    if is_scalar(p):
+        return choose(p > _LARGEST[kind], _LARGEST[kind], p)
+    return np.minimum(p, _LARGEST[kind])
+
+
+_LARGEST: dict[Any, float] = {np.dtype(t): float(np.finfo(t).max) for t in (np.float16, np.float32, np.float64)}
+
+
+_BOUNDED = (PRIMS[np.sin], PRIMS[np.cos], PRIMS[np.tanh], PRIMS[np.arctan], PRIMS[np.sign])
+
+
+def _is_small(x: Any) -> bool:
+    """The exponential of the number does not overflow, as far as can be seen."""
+    return _below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim in _BOUNDED)
+
+
+def _below_zero(x: Any) -> bool:
+    """The number is not positive: ``-(a * a)``, ``-abs(a)``, ``a - max(a)``."""
+    op = x.op if type(x) is Value else None
+    if op is None:
+        return False
+    args = op.args
+    if op.prim is NEG:
+        return _not_negative(args[0])
+    if op.prim is MUL and _below_zero(args[1]):
+        return _not_negative(args[0])
+    if op.prim in (MUL, DIV):
+        return _below_zero(args[0]) and _not_negative(args[1])
+    if op.prim is SUB and type(args[1]) is Value and args[1].op is not None:
+        return args[1].op.prim is PRIMS[np.max] and args[1].op.args[0] is args[0]
+    return False
+
+
+def _not_negative(x: Any) -> bool:
+    if type(x) is not Value:
+        return type(x) in (int, float) and bool(x >= 0)
+    if x.op is None:
+        return False
+    args = x.op.args
+    if x.op.prim in (PRIMS[np.square], PRIMS[np.absolute], PRIMS[abs]):
+        return True
+    if x.op.prim is MUL:
+        return args[0] is args[1] or (_not_negative(args[0]) and _not_negative(args[1]))
+    if x.op.prim is PRIMS[operator.pow]:
+        return type(args[1]) is int and args[1] % 2 == 0
+    return x.op.prim is DIV and _not_negative(args[0]) and _not_negative(args[1])
 
 
 def damped(g: Any, p: Any) -> Any:

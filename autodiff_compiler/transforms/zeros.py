@@ -120,9 +120,10 @@ class Cotangents:
         """The cotangent may be infinite where the function is finite: it came through a root, or that is not known."""
         if self._has_roots is None:
             self._has_roots = any(op.tag != self.tag and _is_root(op) for op in self.body.walk())
-        return self._has_roots and self._may_be_infinite(g)
+        return self._has_roots and self.may_have_divided(g)
 
-    def _may_be_infinite(self, g: Any) -> bool:
+    def may_have_divided(self, g: Any) -> bool:
+        """The cotangent came through a quotient or a power, or that is not known."""
         if type(g) is not Value:
             return False
         op = g.op
@@ -134,7 +135,7 @@ class Cotangents:
         if known is None:
             divides = op.prim in _QUOTIENTS and not _is_count(op.args[1])
             known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
-            known = self._infinite[g] = known or any(map(self._may_be_infinite, leaves((op.args, op.kwargs))))
+            known = self._infinite[g] = known or any(map(self.may_have_divided, leaves((op.args, op.kwargs))))
         return known
 
     # --- masks ----------------------------------------------------------------------------------------------------

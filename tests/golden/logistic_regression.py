@@ -26,4 +26,4 @@ def loss_grad(w, x, y):
     t4 = t3 * y / p
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
     t2 = (t4 - t3 * (1 - y) / (1 - p)) / t2
-    return t2 * p * t @ x
+    return t2 * p * np.minimum(t, 1.7976931348623157e+308) @ x
