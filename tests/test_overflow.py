@@ -160,3 +160,15 @@ def test_a_million_trips():
         return s
 
     assert ad.grad(f)(1.5) == pytest.approx(2.0)
+
+
+def test_power_of_a_positive_constant_is_real():
+    def f(a, k):
+        return np.sum(np.linalg.cholesky(a @ a.T + 10.0**k * np.eye(2)))
+
+    a = np.array([[1.0, 0.5], [0.2, 2.0]])
+    found = ad.grad(f)(a, 1)
+    for place in np.ndindex(2, 2):
+        h = np.zeros((2, 2))
+        h[place] = 1e-6
+        assert found[place] == pytest.approx((f(a + h, 1) - f(a - h, 1)) / 2e-6, rel=1e-6)
