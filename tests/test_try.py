@@ -997,3 +997,20 @@ def test_what_an_exception_carries_has_no_derivative() -> None:
 
     with pytest.raises(ad.AutodiffError):
         ad.grad(f)(X, 2)
+
+
+@pytest.mark.parametrize("lengths", [(3, 4, 1, 2), (4, 3, 2, 1)])
+def test_shapes_decide_at_each_call(lengths: tuple[int, ...]) -> None:
+    def f(x, w):
+        y = x * 1.0
+        try:
+            y[:] = x * w
+            y = y + w
+        except ValueError:
+            return np.sum(x**3)
+        return np.sum(y * y)
+
+    g = ad.grad(f)
+    for n in lengths:
+        fits = n in (1, 3)
+        np.testing.assert_allclose(g(X, np.ones(n)), 2 * (X + 1) if fits else 3 * X**2)
