@@ -570,3 +570,19 @@ def test_an_object_that_is_written_and_returned():
     gs, gx = pullback(c)
     assert (gs.last, gs._v, gs.table, gx) == (6.0, 7.0, {"a": 8.0}, 11.0)
     np.testing.assert_array_equal(gs.w, c.w)
+
+
+def test_copies_and_gradients_of_an_object_that_is_written():
+    def copied(s, x):
+        s.last = x
+        t = copy.copy(s)
+        t.last = t.last * 2.0
+        return s.last * t.last * np.sum(t.w) * (2.0 if hasattr(t, "w") else 1.0)
+
+    def inside(s, x):
+        s.last = x * 2.0
+        return ad.grad(lambda m: m.last**2 * np.sum(m.w))(s).last
+
+    s = State()
+    assert ad.grad(copied, 1)(s, 3.0) == pytest.approx(72.0) and s.last == 3.0
+    assert ad.grad(inside, 1)(s, 3.0) == pytest.approx(12.0) and s.last == 6.0

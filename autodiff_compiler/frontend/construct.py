@@ -17,6 +17,7 @@ from ..ir.opset import exception
 from ..tree import slot_names
 from .avals import (
     MISSING,
+    UNSET,
     Bound,
     DictRef,
     Entries,
@@ -267,6 +268,8 @@ class Construct(Recursions):
                 return made[av.cell]
             if kind is Instance:
                 self.require_plain_copy(av, node)
+            if kind is Instance and av.cell in self.inputs.outside:
+                return self.snapshot(av, made, deep, node)
             content = self.checked(av.cell, node, "container")
             new: Any
             if kind is ListRef:
@@ -295,9 +298,11 @@ class Construct(Recursions):
             if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
                 self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
 
-    def snapshot(self, av: Obj, made: dict[int, Any], deep: bool, node: Any) -> Any:
+    def snapshot(self, av: Any, made: dict[int, Any], deep: bool, node: Any) -> Any:
         """A new object with the attributes of one from outside."""
-        obj = av.obj
+        origin = self.origin(av)
+        assert origin is not None
+        obj = origin.obj
         if id(obj) in made:
             return made[id(obj)]
         cls = type(obj)
@@ -307,8 +312,13 @@ class Construct(Recursions):
         def inner(x: Any) -> Any:
             return self.copied(x, made, True, node) if deep else x
 
-        names = self.own_names(av)
-        self.state.heap[new.cell] = Entries(names, tuple([inner(self.own_attribute(av, n, node)) for n in names]))
+        names = dict.fromkeys(self.own_names(origin))
+        if type(av) is Instance:
+            made[av.cell] = new
+            content = self.checked(av.cell, node, "object")
+            names.update(dict.fromkeys([k for k, x in zip(content.keys, content.items) if x is not UNSET]))
+        items = [inner(self.own_attribute(av, n, node)) for n in names]
+        self.state.heap[new.cell] = Entries(tuple(names), tuple(items))
         return new
 
     def own_names(self, av: Obj) -> tuple[str, ...]:
