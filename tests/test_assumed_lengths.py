@@ -42,7 +42,18 @@ def in_a_helper(x, y):
     return np.sum(x * x)
 
 
-PROGRAMS = [parts_multiplied, parts_stored, in_a_loop, in_a_branch, in_a_helper]
+def up_to_a_number(x, y):
+    n = x.shape[0]
+    m = len(y)
+    z = np.zeros(n - 1)
+    for k in range(2):
+        z[0 : n - 2] = x[1 : n - 1] * x[2:n] + y[: m - 2] if n == m else x[1 : n - 1] * k
+        x[1 : n - 1] += 0.1 * z[: n - 2] * x[0 : n - 2]
+        x[0 : n - 1] += 0.01 * z * x[1 : n + 1]
+    return np.sum(x * x) + np.sum(y * y)
+
+
+PROGRAMS = [parts_multiplied, parts_stored, in_a_loop, in_a_branch, in_a_helper, up_to_a_number]
 # The pairs of lengths that NumPy accepts: parts of length one broadcast.
 LENGTHS = [(5, 5), (2, 2), (5, 2), (2, 5), (6, 6), (3, 3), (4, 2), (3, 5)]
 

@@ -143,7 +143,8 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
                 return Ty("scalar", None, ())
         if kind == "py" and dtypes[0] is not None and dtypes[0].kind in "biu":
             if dtypes[0].kind != "b" or not _gives_bool(ufunc):
-                return Ty("py", np.dtype(np.int64), ())  # True + True is 2
+                length = moved_length(b, ufunc, types, args)
+                return Ty("py", np.dtype(np.int64), (), None, length)  # True + True is 2
         # Real operands give a real result, whatever its precision (but for Python's power of a negative number).
         real = all(t.is_real for t in types) and not (operator and ufunc is np.power)
         out = tuple(Ty(kind, d, dims, None, None, real and d is None) for d in dtypes)
@@ -164,8 +165,24 @@ _BOOL_UFUNCS = {
 }  # fmt: skip
 
 
+def moved_length(b: Builder, ufunc: Any, types: list[Ty], args: tuple[Any, ...]) -> DimLike | None:
+    """The length that ``n - 1`` or ``n + 1`` is, where the int `n` is the length of an argument's axis."""
+    n, by = types[0].length, args[1] if len(args) == 2 else None
+    if not isinstance(n, Dim) or type(by) is not int or ufunc not in (np.add, np.subtract):
+        return None
+    off = n.off + by if ufunc is np.subtract else n.off - by
+    # Such an axis has at least two elements, so with no more cut off this is a length, not a negative number.
+    return Dim(n.root, off) if max(n.off, off) <= 2 and b.dims.is_argument(n) else None
+
+
 def slice_length(dims: Dims, length: DimLike, s: slice) -> DimLike:
     """The length of ``axis[s]`` for an axis of that length."""
+    stop = type_of(s.stop).length if isinstance(s.stop, Value) else None
+    if stop is not None:
+        stop, length = dims.find(stop), dims.find(length)
+    if isinstance(stop, Dim) and isinstance(length, Dim) and s.step in (None, 1) and 0 <= length.off <= stop.off:
+        if stop.root == length.root and (s.start is None or type(s.start) is int and s.start >= 0):
+            return Dim(length.root, stop.off + (s.start or 0))
     parts = (s.start, s.stop, s.step)
     if all(p is None or type(p) is int for p in parts):
         if isinstance(length, int):

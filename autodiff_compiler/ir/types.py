@@ -248,6 +248,13 @@ class Dims:
             top.not_one_facts.add(a)
         return True
 
+    def is_argument(self, dim: Dim) -> bool:
+        """The length is that of an argument's axis, or that less a constant."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        return dim.root in top.arg_roots
+
     def unify(self, a: DimLike, b: DimLike) -> bool:
         """Record that `a` and `b` are equal here, as the operation at hand would raise otherwise.
 

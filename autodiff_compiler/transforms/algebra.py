@@ -228,6 +228,14 @@ def _accum(b: Builder, a: Any, v: Any) -> Any:
     return NotImplemented
 
 
+def _read_from(v: Any, base: Any, key: Any) -> bool:
+    """`v` is what `base` holds at that place."""
+    return (
+        type(v) is Value and v.op is not None and v.op.prim is GET and v.op.args[0] is base
+        and structural_key(v.op.args[1]) == key
+    )  # fmt: skip
+
+
 def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
     inner = _as_spread(v)
     if inner is not None:
@@ -252,7 +260,7 @@ def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
         elif at.op.prim is ZEROS and at.type.kind == "array" and not chain:
             base = at
         if base is not None:
-            out = b.emit(SET, base, path, v)
+            out = base if _read_from(v, base, key) else b.emit(SET, base, path, v)
             for op in reversed(chain):
                 out = b.emit(ADDAT, out, op.args[1], op.args[2])
             return out

@@ -254,14 +254,7 @@ def ctc_loss_inputs(rng, T, L):
 
 KERNELS = [
     Kernel(soft_dtw, soft_dtw_inputs, (5, 4), (3, 6), (60, 50)),
-    Kernel(
-        floyd_warshall,
-        floyd_warshall_inputs,
-        (5,),
-        (4,),
-        (100,),
-        refused="np.add.outer with these arguments is not supported",
-    ),
+    Kernel(floyd_warshall, floyd_warshall_inputs, (5,), (4,), (100,)),
     Kernel(bellman_ford, bellman_ford_inputs, (5, 6), (4, 7), (40, 100)),
     Kernel(soft_edit_distance, soft_edit_distance_inputs, (4, 3), (3, 5), (30, 30)),
     Kernel(smith_waterman, smith_waterman_inputs, (5, 4), (4, 6), (60, 50)),
@@ -270,13 +263,6 @@ KERNELS = [
     Kernel(hmm_forward, hmm_forward_inputs, (6, 3), (5, 4), (500, 20)),
     Kernel(nussinov, nussinov_inputs, (5,), (6,), (24,)),
     Kernel(soft_knapsack, soft_knapsack_inputs, (4, 7), (5, 6), (30, 60)),
-    Kernel(
-        matrix_chain,
-        matrix_chain_inputs,
-        (4,),
-        (4,),
-        (12,),
-        refused="a dictionary key has to be known when the program is compiled",
-    ),
+    Kernel(matrix_chain, matrix_chain_inputs, (4,), (4,), (12,)),
     Kernel(ctc_loss, ctc_loss_inputs, (6, 2), (7, 2), (60, 20)),
 ]

@@ -34,9 +34,7 @@ def histogram_grad(w, index, x):
     # adjoint of line 11: for k in range(2):
     for k in reversed(range(2)):
         # adjoint of line 12: out[k] += w[k] * w[k]
-        t = out_bar[k]
-        w_bar[k] += 2.0 * (t * w[k])
-        out_bar[k] = t
+        w_bar[k] += 2.0 * (out_bar[k] * w[k])
     # adjoint of line 10: np.add.at(out, index, w * x)
     w_bar += out_bar[index] * x
     return w_bar
