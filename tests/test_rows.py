@@ -433,6 +433,246 @@ def p_ring_buffer(x):
     return np.sum(buf[0] ** 2)
 
 
+@program
+def p_dict_missing_key_try(x):
+    d = {"a": x[0]}
+    try:
+        v = d["b"]
+    except KeyError:
+        v = x[1]
+    return v * d["a"]
+
+
+@program
+def p_next_stop(x):
+    it = iter([x[0]])
+    s = next(it)
+    try:
+        s = s + next(it)
+    except StopIteration:
+        s = s * x[1]
+    return s
+
+
+def make(v, i):
+    return {"v": v * v, "h": [v, v * 2], "i": i}
+
+
+@program
+def p_helper_returns_record(x):
+    l = [make(v, i) for i, v in enumerate(x)]
+    l[1]["h"][0] = x[0]
+    l[1]["h"].append(x[2])
+    return sum(d["v"] * sum(d["h"]) * d["i"] for d in l)
+
+
+def bump(d, k):
+    d["v"] = d["v"] * k
+    d["n"] += 1
+
+
+@program
+def p_record_passed_and_mutated_by_helper(x):
+    l = []
+    for v in x:
+        l.append({"v": v, "n": 0})
+    for d in l:
+        bump(d, x[0])
+        if d["n"] > 0:
+            bump(d, 2.0)
+    return sum(d["v"] * d["n"] for d in l)
+
+
+@sharing
+def p_swap_records(x):
+    l = []
+    for v in x:
+        l.append({"v": v})
+    l[0], l[2] = l[2], l[0]
+    l[0]["v"] = l[0]["v"] * 5
+    return l[0]["v"] * 3 + l[1]["v"] * 2 + l[2]["v"]
+
+
+@program
+def p_bubble_sort_of_pairs(x):
+    l = []
+    for i in range(len(x)):
+        l.append((np.cos(3 * x[i]), x[i]))
+    for i in range(len(l)):
+        for j in range(len(l) - 1 - i):
+            if l[j][0] > l[j + 1][0]:
+                l[j], l[j + 1] = l[j + 1], l[j]
+    return l[0][1] + 2 * l[1][1] + 3 * l[2][1]
+
+
+@program
+def p_heap_of_lists_nested_mutate_in_while(x):
+    rows = [[v] for v in x]
+    k = 0
+    while k < 3:
+        rows[k].append(rows[(k + 1) % 3][0] * x[k])
+        rows[k][0] = rows[k][-1] * 0.5
+        k += 1
+    return sum(sum(r) for r in rows)
+
+
+class Kicked:
+    def __init__(self, p):
+        self.p = p
+        self.v = np.zeros(2)
+
+    def kick(self, a):
+        self.v += a
+        self.p = self.p + 0.1 * self.v
+
+
+@program
+def p_objects_in_list_loop_method(x):
+    ps = []
+    for v in x:
+        ps.append(Kicked(np.array([v, v * v])))
+    for t in range(3):
+        for p in ps:
+            p.kick(x[:2] * p.p[0])
+    return sum(np.sum(p.p * p.v) for p in ps)
+
+
+@program
+def p_dp_2d_table_list_of_lists(x):
+    n = len(x)
+    T = [[0.0 for _ in range(n + 1)] for _ in range(n + 1)]
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            c = (x[i - 1] - 0.5 * x[j - 1]) ** 2
+            T[i][j] = c + min(T[i - 1][j], T[i][j - 1], T[i - 1][j - 1])
+    return T[n][n]
+
+
+@program
+def p_cond_append_array_and_store(x):
+    l = []
+    for i in range(len(x)):
+        a = np.zeros(2)
+        if x[i] > 1:
+            l.append(a)
+        a[0] = x[i]
+    return sum(np.sum(v * v) for v in l) + len(l) * x[0]
+
+
+@program
+def p_for_over_list_being_mutated_items_dyn(x):
+    l = [v * 1.0 for v in x]
+    s = 0.0
+    for i, v in enumerate(l):
+        l[(i + 1) % 3] = v * 2 + x[i]
+        s += v
+    return s
+
+
+@sharing
+def p_list_copy_shares(x):
+    a = []
+    for v in x:
+        a.append({"v": v})
+    b = list(a)
+    b.append({"v": x[0]})
+    b[0]["v"] = x[2] * 3
+    return sum(d["v"] for d in a)
+
+
+@sharing
+def p_list_copy_arrays(x):
+    a = [x * i for i in range(len(x))]
+    b = a[:]
+    b[1][0] = 7.0 * x[1]
+    return np.sum(a[1])
+
+
+def product(*a):
+    return a[0] * a[1]
+
+
+@program
+def p_star_args_grown(x):
+    l = [x[0]]
+    l.append(x[1])
+    return product(*l) + max(*l)
+
+
+@program
+def p_one_of_two_aliases_is_unknown_after_a_trip(x):
+    rows = [{"v": x * 1.0}, {"v": x * 2.0}]
+    for i in range(len(x)):
+        rows[-1]["v"] = x * i
+        rows[-1] = {"v": rows[0]["v"]}
+    return np.sum(rows[1]["v"] ** 2)
+
+
+@sharing
+def p_lists_that_swap(x):
+    a, b = [{"v": x[0]}, {"v": x[1]}], []
+    d = a[0]
+    for _ in range(2):
+        if len(a) > 2:
+            d = {"v": d["v"]}
+        a, b = b, a
+    if x[0] > 0:
+        d["v"] = x[2] * 2
+    return sum(e["v"] for e in a)
+
+
+@sharing
+def p_shared_by_way_of_a_third(x):
+    rows, kept = [{"v": x * 1.0}, {"v": x * 2.0}], []
+    if x[0] > 0:
+        kept.append(rows[0])
+        rows.pop()
+    for i in range(len(x)):
+        for e in rows:
+            e["v"] += x[i]
+    return sum(np.sum(e["v"]) for e in kept)
+
+
+@sharing
+def p_sorted_again_and_again(x):
+    rows = [{"v": x[0]}, {"v": x[1]}]
+    d = rows[0]
+    for _ in range(3):
+        rows.sort(key=lambda e: -e["v"])
+    d["v"] = x[2] * 7
+    return rows[0]["v"] + 2 * rows[1]["v"]
+
+
+@sharing
+def p_row_taken_on_one_path(x):
+    g = [[x[0], 1.0], [2.0, x[1]]]
+    r = g[1]
+    if x[0] > 0:
+        r = g.pop(0)
+    r[-1] = x[2] * 3
+    return sum(q[0] - 2 * q[-1] for q in g) + r[0]
+
+
+@sharing
+def p_stores_while_a_generator_is_looped_over(x):
+    d = [x[0], x[1], x[2]]
+    s = 0.0
+    for v in (d[k] * 2 for k in range(3)):
+        d[2] = v
+        s += v
+    return s
+
+
+@sharing
+def p_stores_while_a_filter_is_looped_over(x):
+    d = [x[0], x[1], x[2]]
+    s = 0.0
+    for v in filter(lambda v: v > 0, d):
+        d[2] = v * 3
+        s += v
+    return s
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__[2:])
 def test_program(f: Callable[[Any], Any]) -> None:
     check(f)

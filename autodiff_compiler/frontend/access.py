@@ -46,6 +46,7 @@ from .avals import (
     is_constant,
     is_number,
     is_static_int,
+    key_av,
 )
 from .objects import Objects
 
@@ -74,17 +75,9 @@ class Access(Objects):
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
 
-    def key_av(self, key: Any) -> Any:
-        """The abstract value of a dictionary key."""
-        if is_constant(key):
-            return key
-        if type(key) is tuple:
-            return Seq(tuple([self.key_av(k) for k in key]))
-        return Obj(key)
-
     def view_items(self, av: ViewOf, node: Any) -> list[Any]:
         content = self.checked(av.of.cell, node, "dictionary")
-        keys = [self.key_av(k) for k in content.keys]
+        keys = [key_av(k) for k in content.keys]
         if av.kind == "keys":
             return keys
         values = [self.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]

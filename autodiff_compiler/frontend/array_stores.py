@@ -12,15 +12,15 @@ from ..errors import AliasError, ArgumentError, MissingAttributeError
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, infer_step
 from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, is_number, parts_of, same, with_parts
-from .builtin_calls import BuiltinCalls
 from .layout import Layout, layout_of
 from .plan import parents_of
+from .stacking import Stacking
 
 _WHOLE = ("index", (Ellipsis,))
 _FLAT = ("reshape", (-1,))
 
 
-class ArrayStores(BuiltinCalls):
+class ArrayStores(Stacking):
     def target(self, av: Any, name: str, node: Any) -> Ref:
         if type(av) is not Ref:
             self.fail(f"{name} of something that is not an array", node, "", ArgumentError)

@@ -354,6 +354,18 @@ def same_form(a: Any, b: Any) -> bool:
     return True
 
 
+def is_plain_key(key: Any) -> bool:
+    """A key of a dictionary, or a member of a set, that is a constant or a tuple of such."""
+    return all(map(is_plain_key, key)) if type(key) is tuple else is_constant(key)
+
+
+def key_av(key: Any) -> Any:
+    """The abstract value of a dictionary key."""
+    if is_constant(key):
+        return key
+    return Seq(tuple(map(key_av, key))) if type(key) is tuple else Obj(key)
+
+
 def is_reference(av: Any) -> bool:
     """A list, dictionary or object."""
     return type(av) in (ListRef, DictRef, Instance)
@@ -411,6 +423,11 @@ def is_collection(av: Any) -> bool:
     return type(av) is Instance and av.cls in COLLECTIONS
 
 
+def is_set_like(av: Any) -> bool:
+    """A set, or the keys or items of a dictionary."""
+    return (type(av) is Instance and av.cls in (set, frozenset)) or (type(av) is ViewOf and av.kind != "values")
+
+
 def describe(av: Any) -> str:
     """What a value is, in the words of an error message."""
     if type(av) is Value:
@@ -423,6 +440,10 @@ def describe(av: Any) -> str:
         Closure: "a function",
         Bound: "a method",
         RangeOf: "a range",
+        ViewOf: "a view of a dictionary",
+        ZipOf: "a zip",
+        EnumerateOf: "an enumeration",
+        ReversedOf: "a reversed sequence",
     }
     if type(av) in names:
         return names[type(av)]

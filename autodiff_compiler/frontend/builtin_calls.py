@@ -35,7 +35,8 @@ from .avals import (
     is_static_int,
 )
 from .inputs import class_lookup
-from .iterators import Handler, Iterators, is_itertools
+from .iterators import Handler
+from .itertools_calls import Itertools, is_itertools
 from .objects import is_object
 
 _REFUSED = {
@@ -45,7 +46,7 @@ _REFUSED = {
 }  # fmt: skip
 
 
-class BuiltinCalls(Iterators):
+class BuiltinCalls(Itertools):
     def special(self, obj: Any) -> Handler | None:
         try:
             name = _BUILTINS.get(obj)

@@ -59,6 +59,7 @@ from .avals import (
     parts_of,
     same,
 )
+from .forms import holds_lists
 from .inputs import Inputs
 from .layout import layout_of_all
 from .lift import Lifter
@@ -465,7 +466,8 @@ class Core:
         if not keeps_items and type(content) in (Items, Columns):
             self.forget_items(cell, node)
         detached = cell in self.cells.detached
-        item_like = detached or type(self.held(cell)) is Entries
+        kind = type(self.held(cell))
+        item_like = detached or kind is Entries
         self.write(cell, content, node)
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)
@@ -474,6 +476,7 @@ class Core:
             shared = item_like and (
                 type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
             )
+            shared = shared or (kind is not ItemOf and type(found) is Columns and holds_lists(found.form))
             if shared or self.cells.family(cell) & self.cells.family(other):
                 cause = self.state.cause(cell, other)
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed", cause)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .avals import Hole, Instance, is_composite, is_reference, same, same_form
+from .avals import Hole, Instance, ListRef, is_composite, is_reference, same, same_form
 
 
 class Unfit(Exception):
@@ -49,6 +49,13 @@ def holds_containers(form: Any) -> bool:
     if type(form) is ListForm:
         return True
     return type(form) is Record and (is_reference(form.sample) or any(map(holds_containers, form.parts)))
+
+
+def holds_lists(form: Any) -> bool:
+    """Some part of an item is a list."""
+    if type(form) is ListForm:
+        return True
+    return type(form) is Record and (type(form.sample) is ListRef or any(map(holds_lists, form.parts)))
 
 
 def united(a: Any, b: Any) -> Any:

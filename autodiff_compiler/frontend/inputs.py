@@ -8,6 +8,7 @@ their structure.
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import types
@@ -35,6 +36,8 @@ from .avals import (
     Ref,
     Seq,
     SliceOf,
+    is_plain_key,
+    key_av,
 )
 from .plan import Plan, is_static_input
 from .state import Cells
@@ -227,6 +230,29 @@ class Inputs:
             self.guard(path, "keys", tuple(obj))
             items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
             return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items)), name, hidden))
+        if kind in (set, frozenset) and all(map(is_plain_key, obj)):
+            self.guard(path, "eq", kind(obj))
+            return self._collection(obj, path, name, hidden, members=Seq(tuple(map(key_av, obj))))
+        if kind is collections.deque:
+            self.guard(path, "type", kind)
+            self.guard(path, "len", len(obj))
+            self.guard((*path, ("attr", "maxlen")), "eq", obj.maxlen)
+            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in enumerate(obj)]
+            row = ListRef(self._inner(obj, path, Items(tuple(items)), name, hidden))
+            return self._collection(obj, path, name, hidden, items=row, maxlen=obj.maxlen)
+        if kind in (collections.OrderedDict, collections.defaultdict, collections.Counter):
+            self.guard(path, "type", kind)
+            self.guard(path, "keys", tuple(obj))
+            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
+            content = Entries(tuple(obj), tuple(items))
+            if kind is collections.OrderedDict:
+                return DictRef(self._container(obj, path, content, name, hidden))
+            made = getattr(obj, "default_factory", None)
+            default = (
+                self.wrap(made, (*path, ("attr", "default_factory")), "", hidden, loc) if made is not None else None
+            )
+            inner = DictRef(self._inner(obj, path, content, name, hidden))
+            return self._collection(obj, path, name, hidden, entries=inner, default=default)
         if kind is slice:
             self.guard(path, "type", slice)
             return SliceOf(
@@ -339,6 +365,21 @@ class Inputs:
         self.containers.setdefault(id(obj), []).append(path)
         self.keep.append(obj)
         return cell
+
+    def _inner(self, obj: Any, path: Path, content: Any, name: str, hidden: bool) -> int:
+        """The list or dictionary that a deque or a dictionary with a default is."""
+        path = (*path, ("inner",))
+        cell = self._container(obj, path, content, name, hidden)
+        self.by_path[path] = ListRef(cell)
+        return cell
+
+    def _collection(self, obj: Any, path: Path, name: str, hidden: bool, **parts: Any) -> Instance:
+        content = Entries(tuple(parts), tuple(parts.values()))
+        if "members" in parts:
+            return Instance(type(obj), self._container(obj, path, content, name, hidden))
+        cell = self.cells.new()  # what changes is inside
+        self.initial[cell] = content
+        return Instance(type(obj), cell)
 
     def _input(self, obj: Any, path: Path, name: str, t: Ty, hidden: bool) -> Value:
         value = self.region.param(t, name)

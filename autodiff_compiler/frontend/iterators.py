@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,9 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from ..ir.opset import DIM, INDEX_TABLE, PRIMS
+from ..ir.opset import DIM, PRIMS
 from .avals import (
+    Closure,
     Conflict,
     DeferredOf,
     DictRef,
@@ -34,12 +34,10 @@ from .avals import (
     ZipOf,
     describe,
     is_collection,
-    is_constant,
-    is_number,
     is_static_int,
+    parts_of,
 )
-from .containers import Containers
-from .plan import prefer_known
+from .collection_calls import Collections
 
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
@@ -47,7 +45,7 @@ ENDLESS = ("count", "cycle", "repeat")
 UNROLLED_ROWS = 64  # more rows of product() and the like are looked up at run time
 
 
-class Iterators(Containers):
+class Iterators(Collections):
     partly = False  # of what is being computed, a part only may be asked for
 
     # --- iterators ------------------------------------------------------------------------------------------------
@@ -109,6 +107,41 @@ class Iterators(Containers):
             self.fail("zip() of one iterator twice, of a length known at run time only", node, "use slices")
         n = len(av.its)
         return Seq(tuple([Seq(tuple(items[k : k + n])) for k in range(0, len(items) - n + 1, n)]))
+
+    def is_iterator(self, cell: int) -> bool:
+        content = self.held(cell)
+        return type(content) is Entries and content.keys == ("source", "place")
+
+    def read_by(self, av: Any) -> tuple[set[int], set[str]]:
+        """The cells and the names that an iterator reads whose items a loop computes before it begins."""
+        cells: set[int] = set()
+        names: set[str] = set()
+        if type(av) is Instance and av.cls is OneShot:
+            held = self.held(av.cell)
+            return self.read_by(held.items[0]) if type(held) is Entries else (cells, names)
+        if type(av) is DeferredOf or (type(av) is IndexedOf and av.kind in ("map", "starmap")):
+            cells.update(c for c in self.cells_in(av.its) if not self.is_iterator(c))
+            nodes = [(f.node, f.env) for f in av.its if type(f) is Closure]
+            if type(av) is DeferredOf and av.node is not None:
+                nodes.append((av.node, av.env))
+            for node, env in nodes:
+                inside = list(ast.walk(node))
+                read = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+                read -= {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+                read -= {n.arg for n in inside if isinstance(n, ast.arg)}
+                names |= read
+                frame: Any = self.frames.get(env)
+                while frame is not None:
+                    known = self.state.envs.get(frame.env, {})
+                    found = self.cells_in([known[n] for n in read if n in known])
+                    cells.update(c for c in found if not self.is_iterator(c))
+                    frame = frame.parent
+        if type(av) in (DeferredOf, IndexedOf, ZipOf, EnumerateOf):
+            for part in parts_of(av):
+                more = self.read_by(part)
+                cells |= more[0]
+                names |= more[1]
+        return cells, names
 
     def computed(self, av: DeferredOf, node: Any) -> Any:
         if av.kind == "generator":
@@ -194,7 +227,7 @@ class Iterators(Containers):
         if isinstance(av, str) or type(av) is ViewOf:
             return self.length(av, node)
         if type(av) is ZipOf:
-            finite = tuple([x for x in av.its if not _endless(x)])
+            finite = tuple([x for x in av.its if not endless(x)])
             if av.its and not finite:
                 self.fail("a loop over iterators that do not end", node)
             return super().iter_length(ZipOf(finite), node)
@@ -214,7 +247,7 @@ class Iterators(Containers):
             return self.call(Obj(max, None), [n, 0], {}, node)
         if av.kind == "islice":
             source, start, stop, step = av.its
-            if not _endless(source):
+            if not endless(source):
                 n = self.iter_length(source, node)
                 stop = n if stop is None else self.call(Obj(min, None), [stop, n], {}, node)
             if stop is None:
@@ -269,7 +302,7 @@ class Iterators(Containers):
 
     def shortest(self, av: ZipOf, node: Any) -> list[Any] | None:
         """The items of a zip, one of whose parts has a known length, and the others are found not to be shorter."""
-        lengths = [None if _endless(x) else self.iter_length(x, node) for x in av.its]
+        lengths = [None if endless(x) else self.iter_length(x, node) for x in av.its]
         known = [k for k in lengths if isinstance(k, int)]
         if not known:
             return None
@@ -289,6 +322,11 @@ class Iterators(Containers):
         if items is not None:
             return self.new_list(items)
         out = self.new_list([])
+        if type(av) is ListRef:
+            self.state.heap[out.cell] = self.checked(av.cell, node, "list")
+            self.state.link_view(out.cell, av.cell)
+            self.cells.origins[out.cell] = self.cells.origins.get(av.cell, frozenset())
+            return out
         range_, item_at = self.iteration(av, node)
         self.run_loop(node, range_, lambda i: self.list_append(out, item_at(i), node), None, [], [], None)
         return out
@@ -425,341 +463,6 @@ class Iterators(Containers):
 
         return self.carried("all" if every else "any", every, it, step, node)
 
-    # --- numbers --------------------------------------------------------------------------------------------------
-
-    def b_fsum(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 1, kwargs, node, "fsum")
-        it = self.iterable(args[0], node)
-        if type(it) is not Ref:
-            it = self.call(Obj(np.array, None), [self.as_list(it, node), Obj(float)], {}, node)
-        return self.call_prim(PRIMS[math.fsum], [it], {}, node)
-
-    def b_prod(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        start = kwargs.pop("start", 1)
-        self.only(args, 1, 1, kwargs, node, "prod")
-        multiply = lambda a, x: self.binary(operator.mul, a, x, node)
-        return self.carried("prod", start, self.iterable(args[0], node), multiply, node)
-
-    def b_sumprod(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 2, 2, kwargs, node, "sumprod")
-        return self.b_sum([IndexedOf("map", (Obj(operator.mul, None), *args))], {}, node)
-
-    def b_dist(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 2, 2, kwargs, node, "dist")
-        points = [self.iterable(a, node) for a in args]
-        lists = [self.iterated(p, node) for p in points]
-        known = [len(x) for x in lists if x is not None]
-        if not known:
-            arrays = [p if type(p) is Ref else self.call(Obj(np.array, None), [p], {}, node) for p in points]
-            return self.call(
-                Obj(np.linalg.norm, None), [self.binary(operator.sub, arrays[0], arrays[1], node)], {}, node
-            )
-        rows = [self.unpacked(p, known[0], node) for p in points]
-        apart = [self.binary(operator.sub, a, b, node) for a, b in zip(*rows)]
-        return self.call(Obj(math.hypot, None), apart, {}, node)
-
-    def b_mean(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 1, kwargs, node, "mean")
-        items = self.as_list(args[0], node)
-        return self.binary(operator.truediv, self.b_sum([items], {}, node), self.length(items, node), node)
-
-    # --- orders ---------------------------------------------------------------------------------------------------
-
-    def b_sorted(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        options = {"key": None, "reverse": False, **kwargs}
-        if len(args) != 1 or len(options) > 2:
-            self.fail("sorted() is called with arguments that are not supported", node, "", ArgumentError)
-        return self.ordered(args[0], options["key"], options["reverse"], node)
-
-    def keys_for(self, it: Any, key: Any, node: Any) -> Any:
-        return it if key is None else self.as_list(IndexedOf("map", (key, it)), node)
-
-    def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
-        """A new list of the items, sorted by their keys; items with equal keys stay in order."""
-        it = self.iterable(av, node)
-        items = self.iterated(it, node)
-        if not isinstance(reverse, (bool, int)):
-            self.fail("sorted() with reverse= known at run time only", node, "use an `if`")
-        if items is not None:
-            it = Seq(tuple(items))
-            if len(items) < 2:
-                return self.new_list(items)
-        keys = self.keys_for(it, key, node)
-        known = [self.static_sort_key(k) for k in self.iterated(keys, node) or ()]
-        if items is not None and known and all(k is not NotImplemented for k in known):
-            try:
-                order = sorted(range(len(items)), key=lambda k: known[k], reverse=bool(reverse))
-            except TypeError as error:
-                self.fail(str(error), node, "", ArgumentError)
-            return self.new_list([items[k] for k in order])
-        places = self.order_of(keys, node)
-        if reverse:
-            last = self.binary(operator.sub, self.iter_length(it, node), 1, node)
-            mirrored = self.order_of(self.as_list(ReversedOf(keys), node), node)
-            mirrored = self.call(Obj(np.flip, None), [mirrored], {}, node)
-            places = self.binary(operator.sub, last, mirrored, node)
-        if items is None:
-            source = it if type(it) in (ListRef, Ref) else self.as_list(it, node)
-            return self.gathered(source, places, node)
-        return self.new_list([self.subscript(it, self.subscript(places, k, node), node) for k in range(len(items))])
-
-    def static_sort_key(self, av: Any) -> Any:
-        """A key as the Python value that it is, or NotImplemented if it is known at run time only."""
-        if is_constant(av):
-            return av
-        if type(av) is Seq:
-            parts = [self.static_sort_key(x) for x in av.items]
-            return NotImplemented if any(p is NotImplemented for p in parts) else tuple(parts)
-        return NotImplemented
-
-    def key_array(self, keys: Any, node: Any) -> Any:
-        """The keys as an array with one axis."""
-        if type(keys) is not Ref:
-            for k in self.iterated(keys, node) or ():
-                if not (is_number(k) or type(k) in (Value, Ref)):
-                    self.fail(
-                        f"an order by {describe(k)} that is known at run time only", node, "sort by a number: key=..."
-                    )
-            if type(keys) not in (Seq, ListRef):
-                keys = self.as_list(keys, node)
-            keys = self.call(Obj(np.array, None), [keys], {}, node)
-        if type(keys) is not Ref or self.read(keys, node).type.ndim != 1:
-            self.fail("an order of what is not known to be numbers", node, "use np.sort or np.argsort")
-        return keys
-
-    def order_of(self, keys: Any, node: Any) -> Any:
-        return self.call(Obj(np.argsort, None), [self.key_array(keys, node)], {"kind": "stable"}, node)
-
-    def extreme(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        name = fn.__name__
-        if set(kwargs) - {"key", "default"} or not args:
-            self.fail(f"{name}() is called with arguments that are not supported", node, "", ArgumentError)
-        key = kwargs.get("key")
-        if len(args) == 1:
-            it = self.iterable(args[0], node)
-            if type(it) is Ref and key is None and "default" not in kwargs and self.read(it, node).type.ndim == 1:
-                return self.call(Obj(getattr(np, name), None), [it], {}, node)
-            items = self.iterated(it, node)
-            if items is None:
-                return self.extreme_item(fn, it, key, kwargs, node)
-            if not items:
-                if "default" in kwargs:
-                    return kwargs["default"]
-                self.raises(ValueError, f"{name}() arg is an empty sequence", node)
-            args = items
-        elif "default" in kwargs:
-            self.fail(f"{name}() with a default and several arguments", node, "", ArgumentError)
-        known = [self.static_sort_key(k if key is None else self.call(key, [k], {}, node)) for k in args]
-        if all(k is not NotImplemented for k in known):
-            try:
-                return args[known.index(fn(known))] if len(args) > 1 else args[0]
-            except TypeError as error:
-                self.raises(TypeError, str(error), node)
-        if len(args) == 1:
-            return args[0]
-        if key is not None:
-            return self.extreme_item(fn, Seq(tuple(args)), key, {}, node)
-        for a in args:
-            if type(a) is Value and a.type.kind == "any":
-                prefer_known(self, a, unroll=True)
-            if type(a) is Ref and self.read(a, node).type.ndim != 0:
-                self.fail(
-                    f"{name}() of arrays, whose truth is ambiguous", node, f"use np.{name}imum", ArgumentError, cause=a
-                )
-        return self.call_prim(PRIMS[fn], args, {}, node)
-
-    def extreme_item(self, fn: Any, it: Any, key: Any, kwargs: dict[str, Any], node: Any) -> Any:
-        """The first item with the largest or smallest key."""
-        if type(it) not in (Seq, ListRef, Ref):
-            it = self.as_list(it, node)
-        keys = self.keys_for(it, key, node)
-
-        def pick() -> Any:
-            array = self.key_array(keys, node)
-            place = self.call(Obj(np.argmax if fn is max else np.argmin, None), [array], {}, node)
-            return self.subscript(it, place, node)
-
-        n = self.iter_length(it, node)
-        if is_static_int(n):
-            return pick()
-        some = self.truth(self.compare_with(operator.gt, n, 0, node), node)
-        if "default" in kwargs:
-            return self.branch(some, pick, lambda: kwargs["default"], node)
-        self.raise_unless(some, ValueError, f"{fn.__name__}() arg is an empty sequence", node)
-        return pick()
-
-    def b_min(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.extreme(min, args, kwargs, node)
-
-    def b_max(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.extreme(max, args, kwargs, node)
-
-    # --- itertools ------------------------------------------------------------------------------------------------
-
-    def itertools_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        name = obj.__name__
-        handler = getattr(self, "i_" + name, None)
-        if handler is None:
-            self.fail(f"itertools.{name}() is not supported", node, "write the loop")
-        return handler(args, kwargs, node)
-
-    def rows(self, name: str, its: list[Any], r: int, node: Any) -> Any:
-        """What product, combinations and permutations of some lists give."""
-        its = [self.iterable(x, node) for x in its]
-        lists = [self.iterated(x, node) for x in its]
-        if all(x is not None for x in lists):
-            extra = () if name == "product" else (r,)
-            rows = list(itertools.islice(getattr(itertools, name)(*lists, *extra), UNROLLED_ROWS + 1))
-            kinds = {type(x) in (Value, Ref) or is_number(x) for items in lists for x in items or ()}
-            if len(rows) <= UNROLLED_ROWS or kinds != {True}:
-                rows = rows if len(rows) <= UNROLLED_ROWS else list(getattr(itertools, name)(*lists, *extra))
-                return self.one_shot(Seq(tuple([Seq(tuple(row)) for row in rows])))
-        its = [x if type(x) in (RangeOf, Ref, ListRef, Seq) else self.as_list(x, node) for x in its]
-        lengths = [self.operand(self.iter_length(x, node), node) for x in its]
-        table = self.fresh(self.emit(node, INDEX_TABLE, name, r, *lengths))
-        return self.one_shot(IndexedOf("table", (table, *(its if name == "product" else its * r))))
-
-    def i_product(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        repeat = kwargs.get("repeat", 1)
-        if not is_static_int(repeat) or set(kwargs) - {"repeat"}:
-            self.fail("itertools.product() with repeat= known at run time only", node)
-        args = [a if type(a) is not Instance else self.as_list(a, node) for a in args] * repeat
-        return self.rows("product", args, len(args), node)
-
-    def chosen(self, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        r: Any = kwargs.get("r", args[1] if len(args) > 1 else None)
-        if r is None and name == "permutations":
-            r = self.length(args[0], node)
-        if not is_static_int(r):
-            self.fail(f"itertools.{name}() of a number of items known at run time only", node, "give the number")
-        return self.rows(name, args[:1], r, node)
-
-    def i_combinations(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.chosen("combinations", args, kwargs, node)
-
-    def i_permutations(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.chosen("permutations", args, kwargs, node)
-
-    def i_combinations_with_replacement(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.chosen("combinations_with_replacement", args, kwargs, node)
-
-    def i_chain(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("chain", tuple(args)))
-
-    def i_from_iterable(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("chained", tuple(args)))
-
-    def computed_chain(self, *its: Any, node: Any) -> Any:
-        return self.concatenated(list(its), node)
-
-    def computed_chained(self, its: Any, node: Any) -> Any:
-        out = self.new_list([])
-        self.each(self.iterable(its, node), lambda item: self.extend(out, item, node), node)
-        return out
-
-    def i_accumulate(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        fn = kwargs.get("func", args[1] if len(args) > 1 else None)
-        return self.one_shot(DeferredOf("accumulate", (args[0], fn, kwargs.get("initial"))))
-
-    def computed_accumulate(self, it: Any, fn: Any, initial: Any, node: Any) -> Any:
-        it = self.iterable(it, node, self.partly)
-        if initial is None:
-            if self.iterated(it, node) == []:
-                return Seq(())
-            it, initial = self.split_first(it, node, "accumulate() of an empty iterable")
-        out = self.new_list([initial])
-        step = self.added(node) if fn is None else lambda a, x: self.call(fn, [a, x], {}, node)
-
-        def one(total: Any, item: Any) -> Any:
-            new = step(total, item)
-            self.list_append(out, new, node)
-            return new
-
-        self.carried("accumulate", initial, it, one, node)
-        return out
-
-    def i_pairwise(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("pairwise", (self.iterable(args[0], node),)))
-
-    def i_starmap(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("starmap", tuple(args)))
-
-    def i_repeat(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        times = [kwargs["times"]] if "times" in kwargs else args[1:]
-        return self.one_shot(IndexedOf("repeat", (args[0], *times)))
-
-    def i_count(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        start, step = (kwargs.get(n, args[k] if len(args) > k else k) for k, n in enumerate(("start", "step")))
-        return self.one_shot(IndexedOf("count", (start, step)))
-
-    def i_cycle(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("cycle", (self.as_list(args[0], node),)))
-
-    def i_islice(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        start, stop, step = (0, args[1], 1) if len(args) == 2 else [*args[1:], None][:3]
-        start, step = start or 0, step or 1
-        if not (is_static_int(start) and is_static_int(step)):
-            self.fail("itertools.islice() with a start or step known at run time only", node, "use an array")
-        return self.one_shot(DeferredOf("islice", (args[0], start, stop, step)))
-
-    def computed_islice(self, it: Any, start: int, stop: Any, step: int, node: Any) -> Any:
-        if type(it) is not Instance or it.cls is not OneShot:
-            it = self.one_shot(it)
-        source, place = (self.use(x, "the iterator", node) for x in self.checked(it.cell, node, "iterator").items)
-        source = self.opened(source, node)
-        start = self.binary(operator.add, place, start, node)
-        end = None if stop is None else self.binary(operator.add, place, stop, node)
-        self.mutate(it.cell, Entries(("source", "place"), (Seq(()), 0) if end is None else (source, end)), node)
-        known = all(x is None or is_static_int(x) for x in (start, end))
-        if _endless(source) and known and end is not None and end - start <= UNROLLED_ROWS:
-            return Seq(tuple([self.item_of(source, k, node) for k in range(start, end, step)]))
-        items = None if _endless(source) else self.iterated(source, node)
-        if items is None or not known:
-            return IndexedOf("islice", (source, start, end, step))
-        if end is not None:
-            self.mutate(it.cell, Entries(("source", "place"), (source, min(end, len(items)))), node)
-        return Seq(tuple(items[start:end:step]))
-
-    def i_zip_longest(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        lists = [self.static_items(self.iterable(a, node), node) for a in args]
-        rows = itertools.zip_longest(*lists, fillvalue=kwargs.get("fillvalue"))
-        return self.one_shot(Seq(tuple([Seq(row) for row in rows])))
-
-    def i_filterfalse(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("filter", (args[0], args[1], False)))
-
-    def i_compress(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        pairs = ZipOf((self.iterable(args[0], node), self.iterable(args[1], node)))
-        out = self.new_list([])
-
-        def one(pair: Any) -> None:
-            item, flag = pair.items
-            self.branch(self.truth(flag, node), lambda: self.list_append(out, item, node), lambda: None, node)
-
-        self.each(pairs, one, node)
-        return self.one_shot(out)
-
-    def while_true(self, args: list[Any], take: bool, node: Any) -> Any:
-        """takewhile and dropwhile, by conditions that are known at compile time."""
-        items = self.static_items(self.iterable(args[1], node, True), node)
-        for k, item in enumerate(items):
-            flag = self.truth(self.call(args[0], [item], {}, node), node)
-            if not isinstance(flag, bool):
-                self.fail(
-                    f"itertools.{'take' if take else 'drop'}while() by a condition that is known at run time only",
-                    node,
-                    "write a loop with `break`",
-                )
-            if not flag:
-                return self.one_shot(Seq(tuple(items[:k] if take else items[k:])))
-        return self.one_shot(Seq(tuple(items if take else [])))
-
-    def i_takewhile(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.while_true(args, True, node)
-
-    def i_dropwhile(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.while_true(args, False, node)
-
     # --- generator expressions ------------------------------------------------------------------------------------
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
@@ -776,19 +479,15 @@ class Iterators(Containers):
             self.fail(f"{name}() is called with arguments that are not supported", node, "", ArgumentError)
 
 
-def _endless(av: Any) -> bool:
+def endless(av: Any) -> bool:
     if type(av) is EnumerateOf:
-        return _endless(av.it)
+        return endless(av.it)
     if type(av) is ZipOf:
-        return bool(av.its) and all(map(_endless, av.its))
+        return bool(av.its) and all(map(endless, av.its))
     return type(av) is IndexedOf and (
         (av.kind in ENDLESS and not (av.kind == "repeat" and len(av.its) == 2))
-        or (av.kind in ("map", "starmap") and all(map(_endless, av.its[1:])))
+        or (av.kind in ("map", "starmap") and all(map(endless, av.its[1:])))
     )
 
 
-def is_itertools(obj: Any) -> bool:
-    return getattr(obj, "__module__", "") == "itertools" or getattr(obj, "__self__", None) is itertools.chain
-
-
-__all__ = ["Handler", "Iterators", "is_itertools"]
+__all__ = ["ENDLESS", "Handler", "Iterators", "endless"]

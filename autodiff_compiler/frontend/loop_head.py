@@ -66,6 +66,7 @@ class Guess:
     lists: dict[int, Any] = field(default_factory=dict)  # the columns made of what list cells hold before the loop
     families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
     kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
+    detached: set[Any] = field(default_factory=set)  # slots that may hold what other lists share
     items: set[Any] = field(default_factory=set)  # slots found to hold an item of a list
     rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
 
@@ -261,6 +262,8 @@ class LoopHead:
         cell = self.head_cells.get(key)
         if cell is None:
             cell = self.head_cells[key] = interp.cells.new()
+            if slot in guess.detached or (av is not MISSING and av.cell in interp.cells.detached):
+                interp.cells.detached.add(cell)
             if av is not MISSING:
                 interp.cells.families[cell] = interp.cells.family(av.cell) | guess.families.get(slot, frozenset())
             else:
@@ -385,9 +388,11 @@ class LoopHead:
         columns = found[1]
         if type(content) is Items and cell is not None:
             for element in cells:
-                for other in (element, *self.entry.links.get(element, ())):
-                    self.head.link(cell, other)
-            self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.form))
+                self.head.link_view(cell, element)
+            if cell in self.guess.cells:
+                self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.form))
+            else:  # another list on each trip
+                interp.cells.detached.update(cells)
         return columns
 
     def link_heads(self) -> None:
@@ -396,7 +401,7 @@ class LoopHead:
         for k, (slot, cell, origin) in enumerate(self.slot_cells):
             if origin is not None:
                 state.link(cell, origin, self.origin)
-                for other in entry.links.get(origin, ()):
+                for other in state.links.get(origin, frozenset()) - {cell}:
                     state.link(cell, other, self.origin)
             for slot2, cell2, origin2 in self.slot_cells[:k]:
                 if cell2 == cell:

@@ -469,6 +469,8 @@ class LoopPass(LoopHead):
     def match_list(self, slot: Any, head: Columns, now: Any, state: State, cell: int, form: Any) -> None:
         """Does a list of run-time length fit what the top of the body assumed?"""
         guess = self.guess
+        if slot not in guess.columns:
+            return  # it shares its cell with another slot, which is looked at
         known, distinct = guess.columns[slot]
         try:
             if type(now) is Items and not now.items:
@@ -511,6 +513,8 @@ class LoopPass(LoopHead):
         """Widen the type of a leaf to cover what it is at the end."""
         guess = self.guess
         dims = self.interp.builder.dims
+        if key not in guess.types:
+            return  # it shares its cell with another slot, which is looked at
         old, new = guess.types[key], type_of(end)
         if head is end or new == old:
             return
@@ -548,11 +552,22 @@ class LoopPass(LoopHead):
         """Names that got the same buffer, or linked ones, at the end have to be linked at the top."""
         guess = self.guess
         ends = []
+        unknown = set()
         for slot, cell, _ in self.slot_cells:
             av = self.end_of(slot, end)
             if av is not None:
                 ends.append((slot, cell, av))
+            else:
+                unknown.add(cell)
+        for slot, cell, _ in ends:
+            # One that shares its cell with one of which the end is not known must not follow that.
+            if cell in unknown and guess.partition.get(slot) != slot:
+                guess.partition[slot] = slot
+                self.again = True
         for slot, cell, av in ends:
+            if av.cell in self.interp.cells.detached and slot not in guess.detached and type(av) is not Ref:
+                guess.detached.add(slot)
+                self.again = True
             if type(av) is not Ref:
                 made = {c for c in self.interp.cells.family(av.cell) if c <= self.cell_limit}
                 missing = made - self.interp.cells.family(cell)

@@ -44,7 +44,22 @@ class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
     def do_For(self, stmt: ast.For) -> Any:
-        av = self.iterable(self.ev(stmt.iter), stmt, True)
+        source = self.ev(stmt.iter)
+        cells, names = self.read_by(source)
+        assigned = loop_facts(stmt, self.frame.node).assigned if cells or names else ()
+        before = {cell: self.held(cell) for cell in cells}
+        av = self.iterable(source, stmt, True)
+        code = self.loop_over(stmt, av)
+        if names & set(assigned) or any(self.state.heap.get(c) is not content for c, content in before.items()):
+            self.fail(
+                "a loop changes what the iterator that it runs over still reads", stmt, "make a list of it: list(...)"
+            )
+        return code
+
+    def read_by(self, av: Any) -> tuple[set[int], set[str]]:
+        raise NotImplementedError
+
+    def loop_over(self, stmt: ast.For, av: Any) -> Any:
         items = self.trips(stmt, av)
         if items is not None:
             return self.unroll(stmt, items, 0, av, self.contents(av))

@@ -42,6 +42,8 @@ class NumpyCalls(ArrayStores):
             name = _SPECIAL.get(obj)
         except TypeError:
             return None
+        if obj in (np.vstack, np.hstack, np.column_stack):
+            return lambda args, kwargs, node: self.stack_call(obj, args, kwargs, node)
         if name is not None:
             return getattr(self, "n_" + name)  # type: ignore[no-any-return]
         if obj in DEFINED and DEFINED[obj] is not self.frame.owner:
@@ -120,14 +122,14 @@ class NumpyCalls(ArrayStores):
             return self.copy_of(args[0], node, False) if dtype is None else self.cast_copy(args[0], dtype, node)
         if kwargs.get("copy") is True:
             kwargs = {k: v for k, v in kwargs.items() if k != "copy"}
-        value = self.call_prim(PRIMS[np.array], self.as_lists(args, node), kwargs, node)
+        made = self.stacked(args[0], node)
+        if plain and made is not args[0]:
+            return made if dtype is None else self.cast_copy(made, dtype, node)
+        value = self.call_prim(PRIMS[np.array], [made, *args[1:]], kwargs, node)
         if plain and type(value) is Ref:
             self.state.links.pop(value.cell, None)
             self.cells.numpy.add(value.cell)
         return value
-
-    def as_lists(self, args: list[Any], node: Any) -> list[Any]:
-        return args
 
     def n_asarray(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)

@@ -153,6 +153,8 @@ class Rows(Core):
         cell = self.cells.new()
         self.state.heap[cell] = ItemOf(owner, index, columns.form, place, form)
         self.state.link_view(cell, owner)
+        for other in self.cells_in([ListRef(owner)])[1:]:
+            self.state.link_view(cell, other)  # it is one of these
         self.cells.origins[cell] = self.cells.origins.get(owner, frozenset())
         return self.reference(form, cell)
 
@@ -260,8 +262,10 @@ class Rows(Core):
             if not alone or self.state.links.get(av.cell, frozenset()) - {owner}:
                 return
         elif type(form) is Record:
-            inner = place
-            for sub, part in zip(form.parts, self.content(av.cell).items):
+            inner, content = place, self.content(av.cell)
+            if isinstance(content, Poison):
+                return
+            for sub, part in zip(form.parts, content.items):
                 self.adopt(owner, part, index, root, inner, sub)
                 inner += width(sub)
         self.state.heap[av.cell] = ItemOf(owner, index, root, place, form)
@@ -288,10 +292,12 @@ class Rows(Core):
 
     def forget_items(self, cell: int, node: Any) -> None:
         """Before the items of a list move, or others take their places: what refers to one keeps what it is now."""
-        for other, held in list(self.state.heap.items()):
-            if type(held) is ItemOf and held.cell == cell and other != cell:
+        heap = self.state.heap
+        while items := [c for c, held in heap.items() if type(held) is ItemOf and held.cell == cell and c != cell]:
+            for other in items:  # of one that is a container, the parts are such items again
+                held = heap[other]
                 why = Poison(self.loc_of(node), "is an item of a list that was changed")
-                self.state.heap[other] = self.resolved(held) if held.sure else why
+                heap[other] = self.resolved(held) if held.sure else why
                 self.cells.detached.add(other)
 
     def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
@@ -393,7 +399,7 @@ class Rows(Core):
             self.cells.families[cell] = families | {cell}
         self.state.heap[cell] = content
         for other in sharing:
-            self.state.link(cell, other)
+            self.state.link_view(cell, other)
         origins = [self.cells.origins.get(other, frozenset()) for other in sharing]
         self.cells.origins[cell] = frozenset().union(*origins)
         return self.reference(form, cell)

@@ -48,7 +48,10 @@ class Splitting(Contexts):
         """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
         if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
             self.plan.refuse(stmt)
-        av = self.iterable(self.ev(stmt.iter), stmt, True)
+        source = self.ev(stmt.iter)
+        if any(self.read_by(source)):
+            self.plan.refuse(stmt)
+        av = self.iterable(source, stmt, True)
         items, held = self.trips(stmt, av), self.contents(av)
 
         def unchanged() -> None:
@@ -60,6 +63,9 @@ class Splitting(Contexts):
         return [s for item in items for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
 
     def contents(self, av: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def read_by(self, av: Any) -> tuple[set[int], set[str]]:
         raise NotImplementedError
 
     def assign(self, target: ast.expr, av: Any, node: Any) -> None:

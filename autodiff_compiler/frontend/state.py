@@ -413,7 +413,8 @@ class Joiner:
             for side, content in enumerate((a, b)):
                 interp.state = self.states[side]
                 if type(content) is Columns or content.items:
-                    forms.append(interp.list_form(content))
+                    with self.builder.inside(self.regions[side]):
+                        forms.append(interp.list_form(content))
             form = HOLE if not forms else forms[0] if len(forms) == 1 else united(forms[0], forms[1])
             sides = []
             for side, content in enumerate((a, b)):
@@ -421,7 +422,9 @@ class Joiner:
                 with self.builder.inside(self.regions[side]):
                     sides.append(columns_unless_returned(interp, content, form, self.codes[side]))
                 if type(content) is Items:
-                    self.elements += [(cell, side, element) for element in interp.cells_in(content.items)]
+                    inside = interp.cells_in(content.items)
+                    self.elements += [(cell, side, element) for element in inside]
+                    self.cells.detached.update(inside)
         except Unfit as error:
             return Poison(None, f"is a list of different lengths on different paths that {error}", self.origin)
         finally:
@@ -486,8 +489,15 @@ class Joiner:
                 if origin is not None:
                     groups.setdefault(origin, []).append(entry[0])
             heap = self.out.heap
+            for entry in self.merged:
+                if entry[1 + side] in self.cells.detached:
+                    self.cells.detached.add(entry[0])
+            holders: dict[int, list[int]] = {}
             for holder, on, element in self.elements:
                 if on == side:
+                    for other in holders.setdefault(element, []):
+                        self.out.link(holder, other, self.origin)
+                    holders[element].append(holder)
                     for origin in {element, *links.get(element, ())}:
                         for other in {*groups.get(origin, ()), *([origin] if origin in heap else ())}:
                             self.out.link(holder, other, self.origin)
