@@ -105,3 +105,15 @@ def test_second_order(f):
     second = ad.grad(lambda x: np.sum(g(x, 0.7) * v))(X.copy())
     h = 1e-6
     np.testing.assert_allclose(second, (g(X + h * v, 0.7) - g(X - h * v, 0.7)) / (2 * h), 1e-5, 1e-6)
+
+
+def protected_views(x):
+    a = np.outer(x, x)
+    wide = np.broadcast_to(x * 2, (3, 3))
+    return np.sum(np.diagonal(a) * x) + np.trace(a * a) + np.sum(wide * a)
+
+
+def test_cotangents_that_are_read_only_views_are_copied_before_they_are_added_to():
+    h = 1e-6
+    expected = [(protected_views(X + h * e) - protected_views(X - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(ad.grad(protected_views)(X.copy()), expected, 1e-6, 1e-7)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value
-from ..ir.opset import COPY, PRIMS, lookup, opaque
+from ..ir.opset import COPY, PRIMS, READ_ONLY, lookup, opaque
 from .avals import (
     MISSING,
     Bound,
@@ -200,7 +200,7 @@ class Calls(Construct):
             return self.fresh(value, contiguous=prim.name in _CONTIGUOUS, like=like)
         if prim.alias == "view":
             made = self.linked(value, sources[:1])
-            if prim.name in _READ_ONLY and type(made) is Ref:
+            if prim.name in READ_ONLY and type(made) is Ref:
                 self.cells.read_only.add(made.cell)
             return made
         return self.linked(value, sources)
@@ -609,7 +609,6 @@ _ARRAY_LIKE = frozenset(
         "weights",
     ]
 )
-_READ_ONLY = {"np.broadcast_to", "np.diagonal"}
 # Parameters that take a list of arrays, in which NumPy makes arrays of lists.
 _ARRAYS = frozenset(["arrays", "tup", "choices"])
 _CONTIGUOUS = {

@@ -399,6 +399,7 @@ LIST_ADDAT = define(
 LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_first, alias="maybe")
 
 STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_DROP})
+READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal"})  # functions whose views NumPy protects from stores
 
 # --- contexts ---------------------------------------------------------------------------------------------------------
 

@@ -261,8 +261,10 @@ class Analysis:
             return frozenset([own]), self.inside_of(op.args)
         if prim.alias == "view":
             self.made[own] = op
-            base = self.of(op.args[0])
-            return (base if base else frozenset([own])), self.inside_of(op.args[0])
+            base = self.of(op.args[0]) or frozenset([own])
+            if prim.name in opset.READ_ONLY:  # nobody may store into it, whoever owns the memory
+                base = base | frozenset([(EXTERNAL, v)])
+            return base, self.inside_of(op.args[0])
         if prim.alias == "maybe" or prim.effects:
             shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
             return shared, shared
