@@ -1,0 +1,769 @@
+"""What is refused, and how it is said: place, caret, reason and remedy of each.
+
+A case is a program with carets under the place that the error has to name. docs/refusals.md is made from this list:
+``pytest --update-golden`` rewrites it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler import errors
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "refusals.md"
+NUMBERS = itertools.count()
+X = np.array([0.5, 1.5, 2.5])
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A program that is refused."""
+
+    title: str
+    program: str  # with a line of carets under the place
+    error: type[errors.AutodiffError]
+    message: str  # a regular expression
+    remedy: str  # a regular expression
+    args: tuple[Any, ...] = (X,)
+
+
+def split_carets(text: str) -> tuple[str, int, int, int]:
+    """The program without its carets; line, column and width of the place that they mark."""
+    lines: list[str] = []
+    place = (0, 0, 0)
+    for line in text.strip("\n").split("\n"):
+        if line.strip() and not line.strip().strip("^"):
+            place = (len(lines) - 1, line.index("^"), line.count("^"))
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n", *place
+
+
+def load(program: str, directory: Path) -> tuple[Any, Path]:
+    path = directory / f"refused_{next(NUMBERS)}.py"
+    path.write_text(program)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, path
+
+
+HEAD = "import numpy as np\nimport autodiff_compiler as ad\n\n"
+
+REFUSALS: list[Refusal] = []
+
+
+def refuse(
+    title: str, program: str, error: type[errors.AutodiffError], message: str, remedy: str, args: Any = (X,)
+) -> None:
+    REFUSALS.append(Refusal(title, program, error, message, remedy, args))
+
+
+# --- what is not part of the language ---
+
+refuse(
+    "a generator that is called",
+    """
+def f(x):
+    def powers():
+        yield x[0]
+        yield x[1]
+
+    return sum(powers())
+               ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "'powers' is a generator",
+    "return a list",
+)
+refuse(
+    "a generator that is differentiated",
+    """
+def f(x):
+^^^^^^^^^
+    yield x
+""",
+    errors.UnsupportedError,
+    "'f' is a generator",
+    "return",
+)
+refuse(
+    "yield from",
+    """
+def helper(x):
+    yield from x
+
+def f(x):
+    return sum(helper(x))
+               ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "'helper' is a generator",
+    "return a list",
+)
+refuse(
+    "async def",
+    """
+async def f(x):
+^^^^^^^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "async",
+    "ordinary function",
+)
+refuse(
+    "await of a coroutine",
+    """
+async def later(x):
+    return x
+
+def f(x):
+    return np.sum(later(x))
+                  ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "async",
+    "ordinary function",
+)
+refuse(
+    "eval",
+    """
+def f(x):
+    return np.sum(eval("x * x"))
+                  ^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"eval\(\)",
+    "write",
+)
+refuse(
+    "exec",
+    """
+def f(x):
+    exec("y = 2.0")
+    ^^^^^^^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    r"exec\(\)",
+    "write",
+)
+refuse(
+    "locals",
+    """
+def f(x):
+    y = x * x
+    return np.sum(locals()["y"])
+                  ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"locals\(\)",
+    ".",
+)
+refuse(
+    "input",
+    """
+def f(x):
+    return np.sum(x) * float(input())
+                             ^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"input\(\)",
+    ".",
+)
+refuse(
+    "a file that is opened",
+    """
+def f(x):
+    with open("weights.txt") as file:
+         ^^^^^^^^^^^^^^^^^^^
+        w = float(file.read())
+    return np.sum(w * x)
+""",
+    errors.UnsupportedError,
+    "open",
+    "outside",
+)
+refuse(
+    "a class that is defined inside",
+    """
+def f(x):
+    class Box:
+    ^^^^^^^^^^
+        pass
+
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "class definition",
+    "outside",
+)
+refuse(
+    "an exception group",
+    """
+def f(x):
+    try:
+    ^^^^
+        y = np.sum(x)
+    except* ValueError:
+        y = 0.0
+    return y
+""",
+    errors.UnsupportedError,
+    r"except\*",
+    "except",
+)
+
+# --- what has to be known when the program is compiled ---
+
+refuse(
+    "a dictionary key that is computed from numbers",
+    """
+def f(x):
+    table = {0: x, 1: x * x}
+    return np.sum(table[int(x[0])])
+                  ^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "key has to be known",
+    "literal",
+)
+refuse(
+    "a name of an attribute that is computed",
+    """
+class Model:
+    a = 1.0
+    b = 2.0
+
+def f(x, names):
+    which = "a" if x[0] > 0 else "b"
+    return np.sum(x) * getattr(Model, which + str(x[0]))
+                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"getattr\(\) needs a name",
+    ".",
+    (X, ()),
+)
+refuse(
+    "a set of values of run time",
+    """
+def f(x):
+    return sum({x[0], x[1]})
+               ^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "set",
+    ".",
+)
+refuse(
+    "a dtype that is chosen at run time",
+    """
+def f(x):
+    kinds = [np.float32, np.float64]
+    return np.sum(x.astype(kinds[int(x[0])]))
+                           ^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "known",
+    ".",
+)
+refuse(
+    "a function that is chosen by a number of run time",
+    """
+def f(x):
+    return np.sum([np.sin, np.cos][int(x[0])](x))
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "known",
+    "if",
+)
+refuse(
+    "a recursion that does not end",
+    """
+def f(x):
+    return f(x)
+           ^^^^
+""",
+    errors.UnsupportedError,
+    "recursion",
+    "loop",
+)
+refuse(
+    "the number of axes that a reduction leaves",
+    """
+def f(x, axis):
+    return np.sum(np.sum(x, axis=axis))
+                         ^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "axis",
+    ".",
+    (np.eye(2), [0]),
+)
+
+# --- memory ---
+
+refuse(
+    "arguments that overlap in part",
+    """
+def f(x, y):
+^^^^^^^^^^^^
+    x[0] = 2.0
+    return np.sum(x * y)
+""",
+    errors.AliasError,
+    "may share memory",
+    r"copy",
+    (X[:2], X[1:]),
+)
+refuse(
+    "a view that is one on some trips only",
+    """
+def f(x, n):
+    y = x * 2.0
+    z = x * 3.0
+    for i in range(n):
+        z[0] = 2.0 * y[1]
+        y = z if x[i] > 1.0 else y
+    y[1] = 5.0
+    return np.sum(z)
+                  ^
+""",
+    errors.AliasError,
+    "unprovable alias",
+    r"copy",
+    (X, 2),
+)
+refuse(
+    "an array from outside that is stored into",
+    """
+table = np.ones(3)
+
+def f(x):
+    table[0] = x[0]
+    ^^^^^^^^
+    return np.sum(table * x)
+""",
+    errors.UnsupportedError,
+    "lives outside of the function",
+    "argument",
+)
+refuse(
+    "an array with another number of elements in its place",
+    """
+def f(x):
+    y = x * 2.0
+    y.resize(5)
+    ^^^^^^^^^^^
+    return np.sum(y)
+""",
+    errors.UnsupportedError,
+    "resize",
+    ".",
+)
+
+# --- arguments and results ---
+
+refuse(
+    "a result with axes",
+    """
+def f(x):
+^^^^^^^^^
+    return x * 2
+""",
+    errors.NonScalarOutputError,
+    r"grad needs a scalar result; f returns float64\[",
+    "sum it, or use vjp",
+)
+refuse(
+    "a result that is no number",
+    """
+def f(x):
+^^^^^^^^^
+    return "done"
+""",
+    errors.NonScalarOutputError,
+    "grad needs a scalar result",
+    ".",
+)
+refuse(
+    "a complex result",
+    """
+def f(x):
+^^^^^^^^^
+    return np.sum(x * 1j)
+""",
+    errors.NonScalarOutputError,
+    "grad needs a (real )?scalar result",
+    ".",
+)
+refuse(
+    "an integer to differentiate by",
+    """
+def f(n):
+^^^^^^^^^
+    return n * 2.0
+""",
+    errors.IntegerArgumentError,
+    "cannot differentiate with respect to 'n'",
+    "pass it as a float",
+    (3,),
+)
+refuse(
+    "an array of integers to differentiate by",
+    """
+def f(n):
+^^^^^^^^^
+    return np.sum(n * 2.0)
+""",
+    errors.IntegerArgumentError,
+    "cannot differentiate with respect to 'n'",
+    "pass it as a float",
+    (np.arange(3),),
+)
+refuse(
+    "an argument without floating numbers",
+    """
+def f(name, x):
+^^^^^^^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.ArgumentError,
+    "cannot differentiate with respect to 'name'",
+    "pass floats",
+    ("weights", X),
+)
+refuse(
+    "a subclass of an array",
+    """
+def f(x):
+^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "subclasses of np.ndarray",
+    "np.asarray",
+    (np.ma.array([1.0, 2.0]),),
+)
+refuse(
+    "an array of objects",
+    """
+def f(x):
+^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.AutodiffError,
+    "object",
+    ".",
+    (np.array([1.0, None], dtype=object),),
+)
+refuse(
+    "an argument too many",
+    """
+def f(x):
+^^^^^^^^^
+    return np.sum(x)
+""",
+    errors.ArgumentError,
+    "too many positional arguments",
+    "",
+    (X, X),
+)
+
+# --- functions ---
+
+refuse(
+    "a function without a rule",
+    """
+def f(x):
+    return np.sum(np.roots(x))
+                  ^^^^^^^^^^^
+""",
+    errors.RuleLookupError,
+    "no derivative rule for np.roots|no derivative rule for numpy.roots",
+    "vjp_rule",
+)
+refuse(
+    "a function without a rule whose result is unpacked",
+    """
+def f(x):
+    w, v = np.linalg.eig(np.outer(x, x))
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(w)
+""",
+    errors.AutodiffError,
+    "eig",
+    ".",
+)
+refuse(
+    "a library function that calls back",
+    """
+def f(x):
+    return np.sum(np.vectorize(lambda v: v * v)(x))
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "vectorize",
+    ".",
+)
+refuse(
+    "random numbers from a generator's state",
+    """
+def f(x):
+    return np.sum(x * np.random.rand(3))
+                      ^^^^^^^^^^^^^^^^^
+""",
+    errors.AutodiffError,
+    "random",
+    ".",
+)
+refuse(
+    "an object that decides what its attributes are",
+    """
+class Strange:
+    def __getattribute__(self, name):
+        return 1.0
+
+strange = Strange()
+
+def f(x):
+    return np.sum(x * strange.w)
+                      ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "__getattribute__",
+    ".",
+)
+refuse(
+    "an attribute by a descriptor",
+    """
+class Descriptor:
+    def __get__(self, obj, cls):
+        return 1.0
+
+class Model:
+    w = Descriptor()
+
+model = Model()
+
+def f(x):
+    return np.sum(x * model.w)
+                      ^^^^^^^
+""",
+    errors.UnsupportedError,
+    "descriptor",
+    ".",
+)
+
+# --- Python's own errors, found early ---
+
+refuse(
+    "a name that is bound later",
+    """
+def f(x):
+    y = z
+        ^
+    z = x
+    return np.sum(y)
+""",
+    errors.UnboundNameError,
+    "'z'",
+    "",
+)
+refuse(
+    "a name that is bound nowhere",
+    """
+def f(x):
+    return np.sum(x) + nowhere
+                       ^^^^^^^
+""",
+    errors.MissingNameError,
+    "'nowhere'",
+    "",
+)
+refuse(
+    "an attribute of a module that is not there",
+    """
+def f(x):
+    return np.summ(x)
+           ^^^^^^^
+""",
+    errors.MissingAttributeError,
+    "has no attribute 'summ'",
+    "",
+)
+refuse(
+    "an attribute of a number that is not there",
+    """
+def f(x):
+    return x.sum()
+           ^^^^^
+""",
+    errors.MissingAttributeError,
+    "'float' object has no attribute 'sum'",
+    "",
+    (2.0,),
+)
+refuse(
+    "a call that does not fit",
+    """
+def helper(a, b):
+    return a * b
+
+def f(x):
+    return np.sum(helper(x))
+                  ^^^^^^^^^
+""",
+    errors.ArgumentError,
+    "'b'",
+    "",
+)
+refuse(
+    "an item that does not exist",
+    """
+def f(x):
+    parts = [x, x * x]
+    return np.sum(parts[2])
+                  ^^^^^^^^
+""",
+    errors.AutodiffError,
+    "index out of range",
+    "",
+)
+refuse(
+    "a key that does not exist",
+    """
+def f(x):
+    parts = {"a": x}
+    return np.sum(parts["b"])
+                  ^^^^^^^^^^
+""",
+    errors.AutodiffError,
+    "'b'",
+    "",
+)
+refuse(
+    "an unpacking that does not fit",
+    """
+def f(x):
+    a, b = x, x, x
+    ^^^^^^^^^^^^^^
+    return np.sum(a)
+""",
+    errors.ArgumentError,
+    "unpack",
+    "",
+)
+refuse(
+    "floats added to integers in place",
+    """
+def f(x):
+    count = np.zeros(3, dtype=np.int64)
+    count += x
+    ^^^^^^^^^^
+    return np.sum(count)
+""",
+    errors.AutodiffError,
+    "int64",
+    "",
+)
+
+
+# --- the tests ---
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=lambda c: c.title.replace(" ", "-"))
+def test_refused(case: Refusal, tmp_path: Path) -> None:
+    program, line, column, width = split_carets(case.program)
+    module, path = load(HEAD + program, tmp_path)
+    before = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in case.args]
+    with pytest.raises(case.error) as caught:
+        ad.grad(module.f)(*case.args)
+    for was, a in zip(before, case.args):
+        assert was is a or np.array_equal(was, a)
+    text = str(caught.value).splitlines()
+    shown = program.split("\n")[line]
+    assert re.match(rf"{re.escape(str(path))}:(\d+):(\d+)", text[0])
+    head = f"{path}:{HEAD.count(chr(10)) + line + 1}:{column + 1}"
+    assert text[0].startswith(f"{head}, in "), text
+    assert text[1] == f"    {shown}"
+    assert text[2] == "    " + " " * column + "^" * width, text
+    assert re.search(case.message, text[3]), text
+    if case.remedy:
+        assert text[4].startswith("Instead: ") and re.search(case.remedy, text[4]), text
+    assert len(text) <= 5
+
+
+def calls_of(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "autodiff_compiler").rglob("*.py")), ids=lambda p: p.stem)
+def test_each_refusal_says_what_to_do_instead(path: Path) -> None:
+    """`self.fail(message, node)` without a remedy is for what Python itself would raise, and then names that error."""
+    missing = []
+    for call in calls_of(ast.parse(path.read_text())):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "fail" and len(call.args) < 4:
+            keywords = {k.arg for k in call.keywords}
+            remedy = call.args[2] if len(call.args) > 2 else None
+            empty = remedy is None or (isinstance(remedy, ast.Constant) and not remedy.value)
+            if empty and not keywords & {"remedy", "error"}:
+                missing.append(f"{path.name}:{call.lineno}")
+        raised = isinstance(call.func, ast.Name) and call.func.id in (
+            "UnsupportedError",
+            "RuleLookupError",
+            "AliasError",
+            "NonScalarOutputError",
+            "IntegerArgumentError",
+            "SourceUnavailableError",
+        )
+        if raised and len(call.args) < 3 and "remedy" not in {k.arg for k in call.keywords}:
+            missing.append(f"{path.name}:{call.lineno}")
+    assert not missing
+
+
+PAGE_HEAD = """# What is refused
+
+One line for each kind of refusal: what the error says, and what it says to do instead. Each comes with file, line and
+column, the line and a caret under the place; [Known limitations](limitations.md) shows some in full. This page is made from
+the tests.
+
+| | the error says | instead |
+|---|---|---|
+"""
+
+
+def told(case: Refusal, directory: Path) -> tuple[str, str]:
+    """Message and remedy, without what is this machine's."""
+    module, _ = load(HEAD + split_carets(case.program)[0], directory)
+    try:
+        ad.grad(module.f)(*case.args)
+    except errors.AutodiffError as error:
+        return error.message, error.remedy
+    raise AssertionError(f"{case.title} is not refused")
+
+
+def test_the_page_lists_them(tmp_path: Path, update_golden: bool) -> None:
+    rows = ""
+    for case in REFUSALS:
+        message, remedy = told(case, tmp_path)
+        message = re.sub(r" \(\S+\.py\)", "", message).replace("|", "\\|")
+        rows += f"| {case.title} | {message} | {remedy} |\n"
+    if update_golden:
+        PAGE.write_text(PAGE_HEAD + rows)
+    assert PAGE.read_text() == PAGE_HEAD + rows
