@@ -194,7 +194,7 @@ def f(x):
     return np.sum(w * x)
 """,
     errors.UnsupportedError,
-    "open",
+    "context manager",
     "outside",
 )
 refuse(
@@ -286,11 +286,11 @@ refuse(
     """
 def f(x):
     return np.sum([np.sin, np.cos][int(x[0])](x))
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "known",
-    "if",
+    "different kinds",
+    "index with a literal",
 )
 refuse(
     "a recursion that does not end",
@@ -308,11 +308,11 @@ refuse(
     """
 def f(x, axis):
     return np.sum(np.sum(x, axis=axis))
-                         ^^^^^^^^^^^^
+                  ^^^^^^^^^^^^^^^^^^^^
 """,
-    errors.UnsupportedError,
-    "axis",
-    ".",
+    errors.RuleLookupError,
+    "an axis that is a constant",
+    "literal",
     (np.eye(2), [0]),
 )
 
@@ -332,38 +332,6 @@ def f(x, y):
     (X[:2], X[1:]),
 )
 refuse(
-    "a view that is one on some trips only",
-    """
-def f(x, n):
-    y = x * 2.0
-    z = x * 3.0
-    for i in range(n):
-        z[0] = 2.0 * y[1]
-        y = z if x[i] > 1.0 else y
-    y[1] = 5.0
-    return np.sum(z)
-                  ^
-""",
-    errors.AliasError,
-    "unprovable alias",
-    r"copy",
-    (X, 2),
-)
-refuse(
-    "an array from outside that is stored into",
-    """
-table = np.ones(3)
-
-def f(x):
-    table[0] = x[0]
-    ^^^^^^^^
-    return np.sum(table * x)
-""",
-    errors.UnsupportedError,
-    "lives outside of the function",
-    "argument",
-)
-refuse(
     "an array with another number of elements in its place",
     """
 def f(x):
@@ -374,6 +342,230 @@ def f(x):
 """,
     errors.UnsupportedError,
     "resize",
+    ".",
+)
+
+# --- exceptions and contexts ---
+
+refuse(
+    "what a body changed before it raised",
+    """
+def f(x):
+    y = x * 2.0
+    try:
+        y[0] = 1.0
+        z = y / int(x[0])
+    except ZeroDivisionError:
+        z = y
+    return np.sum(z)
+           ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "may or may not have been changed by the body of the `try`",
+    "in its `else`",
+)
+refuse(
+    "a finally that leaves",
+    """
+def f(x):
+    for v in x:
+        try:
+        ^^^^
+            y = v * v
+        finally:
+            break
+    return y
+""",
+    errors.UnsupportedError,
+    "finally",
+    ".",
+)
+refuse(
+    "a manager that yields in a branch",
+    """
+import contextlib
+
+@contextlib.contextmanager
+def sometimes(x):
+    if x[0] > 0:
+        yield x
+
+def f(x):
+    with sometimes(x) as y:
+         ^^^^^^^^^^^^
+        s = np.sum(y)
+    return s
+""",
+    errors.UnsupportedError,
+    "yield",
+    ".",
+)
+refuse(
+    "errstate that calls a function",
+    """
+def f(x):
+    with np.errstate(all="call"):
+         ^^^^^^^^^^^^^^^^^^^^^^^
+        return np.sum(1 / x)
+""",
+    errors.UnsupportedError,
+    "errstate",
+    ".",
+)
+refuse(
+    "a pattern for a list of a length known at run time",
+    """
+def f(x):
+    seen = [v for v in x if v > 1]
+    match seen:
+        case [a, b]:
+             ^^^^^^
+            return a * b
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "length",
+    ".",
+)
+refuse(
+    "raise of what is no exception",
+    """
+def f(x):
+    raise np.sum(x)
+          ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "exception class",
+    "raise an exception class",
+)
+
+# --- outside state ---
+
+refuse(
+    "an attribute of a class that is written",
+    """
+class Model:
+    scale = 1.0
+
+def f(x):
+    Model.scale = 2.0
+    ^^^^^^^^^^^
+    return np.sum(x) * Model.scale
+""",
+    errors.UnsupportedError,
+    "Model",
+    ".",
+)
+refuse(
+    "a store into an array that was kept outside",
+    """
+kept = []
+
+def f(x):
+    y = x * 2.0
+    kept.append(y)
+    y[0] = 1.0
+    ^^^^
+    return np.sum(y)
+""",
+    errors.AutodiffError,
+    ".",
+    ".",
+)
+refuse(
+    "a recursion that stores into its argument",
+    """
+def halve(a, n):
+    a[0] = a[0] * 0.5
+    if n > a[0]:
+        halve(a, n - 1.0)
+
+def f(x):
+    y = x * 1.0
+    halve(y, x[1])
+    ^^^^^^^^^^^^^^
+    return np.sum(y)
+""",
+    errors.UnsupportedError,
+    "a store .* of the recursive function",
+    "write it as a loop",
+)
+refuse(
+    "a store through the real part",
+    """
+def f(x):
+    z = x * 1j
+    z.real[0] = x[1]
+    return np.sum(np.abs(z))
+                  ^^^^^^^^^
+""",
+    errors.AliasError,
+    "unprovable alias",
+    "copy",
+)
+refuse(
+    "a ufunc that leaves entries uninitialised",
+    """
+def f(x):
+    return np.sum(np.sqrt(x, where=x > 1))
+                  ^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "where=",
+    ".",
+)
+refuse(
+    "a list that changes its length while a loop goes through it",
+    """
+def f(x):
+    parts = [v for v in x]
+    for v in parts:
+    ^^^^^^^^^^^^^^^
+        if v > 1.0:
+            parts.append(v - 1.0)
+    return sum(parts)
+""",
+    errors.AutodiffError,
+    ".",
+    ".",
+)
+refuse(
+    "reshape in Fortran's order",
+    """
+def f(x):
+    return np.sum(np.reshape(x, (3, 1), order="F") * x)
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "order=",
+    "transpose",
+)
+refuse(
+    "quantiles by another method",
+    """
+def f(x):
+    return np.quantile(x, 0.3, method="nearest")
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.AutodiffError,
+    ".",
+    ".",
+)
+refuse(
+    "hasattr of an object that makes up its attributes",
+    """
+class Model:
+    def __getattr__(self, name):
+        return 1.0
+
+model = Model()
+
+def f(x):
+    return np.sum(x) if hasattr(model, "w") else 0.0
+                        ^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "__getattr__",
     ".",
 )
 
@@ -409,7 +601,7 @@ def f(x):
     return np.sum(x * 1j)
 """,
     errors.NonScalarOutputError,
-    "grad needs a (real )?scalar result",
+    "grad needs a real floating result",
     ".",
 )
 refuse(
@@ -503,7 +695,7 @@ refuse(
     """
 def f(x):
     w, v = np.linalg.eig(np.outer(x, x))
-           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     return np.sum(w)
 """,
     errors.AutodiffError,
@@ -515,21 +707,10 @@ refuse(
     """
 def f(x):
     return np.sum(np.vectorize(lambda v: v * v)(x))
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
     "vectorize",
-    ".",
-)
-refuse(
-    "random numbers from a generator's state",
-    """
-def f(x):
-    return np.sum(x * np.random.rand(3))
-                      ^^^^^^^^^^^^^^^^^
-""",
-    errors.AutodiffError,
-    "random",
     ".",
 )
 refuse(
@@ -547,26 +728,6 @@ def f(x):
 """,
     errors.UnsupportedError,
     "__getattribute__",
-    ".",
-)
-refuse(
-    "an attribute by a descriptor",
-    """
-class Descriptor:
-    def __get__(self, obj, cls):
-        return 1.0
-
-class Model:
-    w = Descriptor()
-
-model = Model()
-
-def f(x):
-    return np.sum(x * model.w)
-                      ^^^^^^^
-""",
-    errors.UnsupportedError,
-    "descriptor",
     ".",
 )
 
@@ -665,7 +826,7 @@ def f(x):
     ^^^^^^^^^^^^^^
     return np.sum(a)
 """,
-    errors.ArgumentError,
+    errors.InvalidValueError,
     "unpack",
     "",
 )
@@ -718,7 +879,8 @@ def test_each_refusal_says_what_to_do_instead(path: Path) -> None:
     """`self.fail(message, node)` without a remedy is for what Python itself would raise, and then names that error."""
     missing = []
     for call in calls_of(ast.parse(path.read_text())):
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "fail" and len(call.args) < 4:
+        fails = isinstance(call.func, ast.Attribute) and call.func.attr == "fail" and path.parent.name == "frontend"
+        if fails and len(call.args) < 4:
             keywords = {k.arg for k in call.keywords}
             remedy = call.args[2] if len(call.args) > 2 else None
             empty = remedy is None or (isinstance(remedy, ast.Constant) and not remedy.value)

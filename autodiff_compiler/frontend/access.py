@@ -89,7 +89,7 @@ class Access(Objects):
     def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
         raise NotImplementedError
 
-    def static_key(self, av: Any, node: Any) -> Any:
+    def static_key(self, av: Any, node: Any, what: str = "a dictionary key") -> Any:
         if is_constant(av):
             return av
         if is_collection(av) and av.cls is frozenset:
@@ -99,7 +99,7 @@ class Access(Objects):
         if type(av) is Obj:
             return av.obj
         self.fail(
-            "a dictionary key has to be known when the program is compiled",
+            f"{what} has to be known when the program is compiled",
             node,
             "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)",
             cause=av,
@@ -174,7 +174,7 @@ class Access(Objects):
             if is_constant(av):
                 return getattr(av, name)
             if prim is None:
-                self.fail(f".{name} is not supported", node)
+                self.fail(f".{name} is not supported", node, "use the function of NumPy's with this name")
             if name == "real" and t.is_scalar and t.dtype is not None and t.dtype.kind != "c":
                 return av
             return self.linked(self.emit(node, prim, x), [av])
@@ -190,7 +190,11 @@ class Access(Objects):
         if t.kind == "array" and t.ndim is not None and t.ndim <= 1 and axes is None:
             return av
         if axes is not None and t.ndim is None:
-            self.fail("a transposition of an array whose number of axes is not known", node)
+            self.fail(
+                "a transposition of an array whose number of axes is not known",
+                node,
+                "make it an array with a known number of axes, with .reshape(...)",
+            )
         view = Ref(av.cell, (*av.path, ("transpose", axes)))
         self.read(view, node)
         return view
@@ -269,7 +273,11 @@ class Access(Objects):
                         if base.op and base.op.prim is SHAPE_OF
                         else self.plain_get(base, index, node)
                     )
-                self.fail("this part of the shape of an array whose number of axes is not known", node)
+                self.fail(
+                    "this part of the shape of an array whose number of axes is not known",
+                    node,
+                    "make it an array with a known number of axes, with .reshape(...)",
+                )
             return self.plain_get(base, index, node)
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
@@ -277,7 +285,9 @@ class Access(Objects):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return base  # list[float] and the like, in annotations
-        self.fail(f"{describe(base)} cannot be subscripted here", node)
+        self.fail(
+            f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
+        )
 
     def plain_get(self, base: Value, index: Any, node: Any) -> Any:
         return self.linked(self.emit(node, GET, base, (("index", self.index_items(index, node)),)), [])
@@ -376,7 +386,7 @@ class Access(Objects):
                 return len(items)
             if av.start == 0 and av.step == 1 and type(av.start) is int:
                 return self.call(Obj(max, None), [av.stop, 0], {}, node)
-            self.fail("len() of this range is not supported", node)
+            self.fail("len() of this range is not supported", node, "use the numbers that the range is made of")
         if kind is Ref:
             x = self.read(av, node)
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):

@@ -40,9 +40,11 @@ from .itertools_calls import Itertools, is_itertools
 from .objects import is_object
 
 _REFUSED = {
-    "eval": "", "exec": "", "globals": "", "locals": "", "input": "", "open": "",
-    "compile": "", "__import__": "use an import statement",
-    "id": "", "memoryview": "",
+    "eval": "write the expression itself", "exec": "write the statements themselves", "globals": "name the variable",
+    "locals": "name the variable", "input": "ask before, and pass the answer as an argument",
+    "open": "read the file before, outside of the function, and pass what is in it",
+    "compile": "write the code itself", "__import__": "use an import statement", "id": "compare with `is`",
+    "memoryview": "use the array itself",
 }  # fmt: skip
 
 
@@ -222,7 +224,7 @@ class BuiltinCalls(Itertools):
         return SliceOf(None, args[0], None) if len(args) == 1 else SliceOf(*args, *[None] * (3 - len(args)))
 
     def b_object(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.fail("object() is not supported", node)
+        self.fail("object() is not supported", node, "use None, or a string")
 
     def b_callable(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         av = args[0]
@@ -235,7 +237,7 @@ class BuiltinCalls(Itertools):
     def b_hasattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         av, name = args[0], args[1]
         if not isinstance(name, str):
-            self.fail("hasattr() needs a literal name", node)
+            self.fail("hasattr() needs a literal name", node, "write the name as a literal")
         if type(av) in (Obj, Instance) or (type(av) is Seq and av.cls is not None):
             if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
                 if self.own_attribute(av, name, node) is MISSING and class_lookup(self.cls_of(av), name) is None:
@@ -253,12 +255,15 @@ class BuiltinCalls(Itertools):
         samples: dict[type, Any] = {Seq: (), ListRef: [], DictRef: {}}
         if is_constant(av) or type(av) in samples:
             return hasattr(samples.get(type(av), av), name)
-        self.fail(f"hasattr() of {describe(av)}", node)
+        self.fail(f"hasattr() of {describe(av)}", node, "ask the class, or keep a flag")
 
     def b_getattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) < 2 or not isinstance(args[1], str):
             self.fail(
-                "getattr() needs a name that is known when the program is compiled", node, cause=args[1:2] or None
+                "getattr() needs a name that is known when the program is compiled",
+                node,
+                "write the name as a literal, or loop over a literal tuple of names",
+                cause=args[1:2] or None,
             )
         if len(args) == 3 and not self.b_hasattr(args[:2], {}, node):
             return args[2]
@@ -268,7 +273,11 @@ class BuiltinCalls(Itertools):
         self.only(args, 1, 1, kwargs, node, "type")
         found = self.class_of(args[0], node)
         if found is None:
-            self.fail("the type of this value is not known when the program is compiled", node)
+            self.fail(
+                "the type of this value is not known when the program is compiled",
+                node,
+                "make it one type on all paths, with float(...) or np.asarray(...)",
+            )
         return Obj(found, None)
 
     def class_of(self, av: Any, node: Any) -> Any:
@@ -340,7 +349,7 @@ class BuiltinCalls(Itertools):
             return (av.obj,)
         if type(av) is Obj and isinstance(av.obj, types.UnionType):
             return tuple(av.obj.__args__)
-        self.fail("this is not a class known when the program is compiled", node)
+        self.fail("this is not a class known when the program is compiled", node, "name the class itself")
 
 
 def opaque_index() -> Any:

@@ -127,7 +127,11 @@ class Calls(Construct):
         """The function that `functools.singledispatch` chooses by the class of the first argument."""
         cls = self.class_of(args[0], node) if args else None
         if cls is None:
-            self.fail("singledispatch on a value of which the type is not known when the program is compiled", node)
+            self.fail(
+                "singledispatch on a value of which the type is not known when the program is compiled",
+                node,
+                "make it one type on all paths, or call the implementation by its name",
+            )
         chosen = fn.obj.dispatch(cls)
         path: Any = (*(fn.path or (ObjectStep(("object", fn.obj)),)), ("attr", "registry"))
         key = next(k for k, f in fn.obj.registry.items() if f is chosen)
@@ -210,7 +214,7 @@ class Calls(Construct):
         if type(out) is Seq and len(out.items) == 1:
             out = out.items[0]
         if type(out) is not Ref:
-            self.fail("out= of something that is not an array", node)
+            self.fail("out= of something that is not an array", node, "pass an array")
         if type(result) is Value:
             self.check_cast(self.read(out, node), result, node)
         self.half_done(out.cell)
@@ -222,7 +226,11 @@ class Calls(Construct):
         name = dotted_name(obj)
         everything = [*args, *kwargs.values()]
         if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
-            self.fail(f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}", node)
+            self.fail(
+                f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}",
+                node,
+                "pass numbers and arrays",
+            )
         operands = [self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for a in args]
         keywords = {
             k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
@@ -261,7 +269,9 @@ class Calls(Construct):
         if self.on_yield is not None:
             pass
         elif obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            self.fail(f"{obj.__name__!r} is a generator or a coroutine", node, "return a list")
+            if obj.__code__.co_flags & inspect.CO_GENERATOR:
+                self.fail(f"{obj.__name__!r} is a generator", node, "return a list")
+            self.fail(f"{obj.__name__!r} is an async function", node, "write an ordinary function")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
         ours = is_definition(obj)
         if not ours:
@@ -430,7 +440,7 @@ class Calls(Construct):
         owner = frame.owner
         names = owner.__code__.co_freevars
         if "__class__" not in names or frame.parent is not None:
-            self.fail("super() outside of a method", node)
+            self.fail("super() outside of a method", node, "name the class: Base.method(self, ...)")
         cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
         first = (frame.node.args.posonlyargs + frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
@@ -492,7 +502,7 @@ class Calls(Construct):
             return
         gen = generators[k]
         if gen.is_async:
-            self.fail("an async comprehension", node)
+            self.fail("an async comprehension", node, "use an ordinary comprehension")
         av = self.iterable(self.ev(gen.iter) if it is MISSING else it, node, self.partly)
 
         def one(item: Any) -> None:

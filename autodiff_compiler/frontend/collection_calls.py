@@ -42,7 +42,7 @@ class Collections(Containers):
     def set_of(self, av: Any, node: Any) -> set[Any]:
         """The members of a set or of another iterable, all known at compile time."""
         items = self.static_items(self.iterable(av, node), node)
-        return {self.static_key(x, node) for x in items}
+        return {self.static_key(x, node, "a member of a set") for x in items}
 
     def replace_set(self, av: Instance, members: Any, node: Any) -> None:
         new = Seq(tuple([key_av(k) for k in set(members)]))

@@ -204,13 +204,13 @@ class Construct(Recursions):
 
     def s_asdict(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if kwargs or len(args) > 1:
-            self.fail("asdict() with dict_factory=", node)
+            self.fail("asdict() with dict_factory=", node, "call asdict() without it, and convert the dictionary")
         values = self.dataclass_values(args[0], node, "asdict")
         return self.new_dict({k: self.plain_copy(v, self.s_asdict, node) for k, v in values.items()})
 
     def s_astuple(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if kwargs or len(args) > 1:
-            self.fail("astuple() with tuple_factory=", node)
+            self.fail("astuple() with tuple_factory=", node, "call astuple() without it, and convert the tuple")
         return Seq(tuple([self.plain_copy(v, self.s_astuple, node) for v in
                           self.dataclass_values(args[0], node, "astuple").values()]))  # fmt: skip
 
@@ -334,7 +334,11 @@ class Construct(Recursions):
 
     def name_of(self, args: list[Any], what: str, node: Any) -> str:
         if len(args) < 2 or not isinstance(args[1], str):
-            self.fail(f"{what}() needs a name that is known when the program is compiled", node)
+            self.fail(
+                f"{what}() needs a name that is known when the program is compiled",
+                node,
+                "write the name as a literal, or loop over a literal tuple of names",
+            )
         return args[1]
 
     def b_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
@@ -345,19 +349,19 @@ class Construct(Recursions):
 
     def b_vars(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) != 1:
-            self.fail("vars() without an argument", node)
+            self.fail("vars() without an argument", node, "name the variables")
         return self.attribute(args[0], "__dict__", node)
 
     def s_object_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
         if type(args[0]) is Obj:
             self.write_attribute(args[0], self.name_of(args, "object.__setattr__", node), node)
         if type(args[0]) is not Instance:
-            self.fail(f"object.__setattr__ of {describe(args[0])}", node)
+            self.fail(f"object.__setattr__ of {describe(args[0])}", node, "assign to the attribute")
         self.set_own(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
 
     def s_object_new(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if not (args and type(args[0]) is Obj and isinstance(args[0].obj, type)):
-            self.fail("object.__new__ of something that is not a class", node)
+            self.fail("object.__new__ of something that is not a class", node, "call the class")
         return self.new_object(args[0].obj, {})
 
     def object_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

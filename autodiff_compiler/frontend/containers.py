@@ -122,7 +122,11 @@ class Containers(Calls):
                 *[self.plain(a, node) for a in args],
                 **{k: self.plain(v, node) for k, v in kwargs.items()},
             )
-        self.fail(f"str.{name} of values known at run time only", node)
+        self.fail(
+            f"str.{name} of values known at run time only",
+            node,
+            "do it before the gradient, with values that are known then",
+        )
 
     # --- lists ----------------------------------------------------------------------------------------------------
 
@@ -133,7 +137,9 @@ class Containers(Calls):
         start, stop = 0, len(items)
         if len(args) > 1:
             if not all(is_static_int(a) for a in args[1:]):
-                self.fail(".index() with bounds that are known at run time only", node)
+                self.fail(
+                    ".index() with bounds that are known at run time only", node, "use bounds that are known, or a loop"
+                )
             start, stop, _ = slice(args[1], args[2] if len(args) > 2 else None).indices(len(items))
         for k, item in enumerate(items):
             if name != "count" and not start <= k < stop:
@@ -155,7 +161,7 @@ class Containers(Calls):
 
     def no_method(self, cls: type, name: str, node: Any) -> NoReturn:
         if hasattr(cls, name):
-            self.fail(f"{cls.__name__}.{name}() is not supported", node)
+            self.fail(f"{cls.__name__}.{name}() is not supported", node, "use the operators, or a loop")
         self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
     def arguments(self, args: list[Any], low: int, high: int, name: str, node: Any) -> None:

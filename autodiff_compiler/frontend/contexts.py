@@ -61,7 +61,11 @@ class Contexts(Tries):
         if type(manager) is Instance and manager.cls is contextlib.suppress:
             classes = self.known_classes(self.attribute(manager, "_exceptions", stmt))
             if classes is None:
-                self.fail("these are not exception classes known when the program is compiled", stmt)
+                self.fail(
+                    "these are not exception classes known when the program is compiled",
+                    stmt,
+                    "name the exception classes themselves",
+                )
             handler = ast.copy_location(ast.ExceptHandler(None, None, []), stmt)
             return self.attempt(body, [handler], [classes], [], stmt)
         if type(manager) not in (Instance, Obj):
@@ -128,7 +132,11 @@ class Contexts(Tries):
     def enclosed(self, manager: Any, item: ast.withitem, body: list[Any], stmt: ast.With) -> list[Any]:
         """The body as a region that runs inside of a manager."""
         if item.optional_vars is not None:
-            self.fail("what this context manager gives is not known when the program is compiled", item.optional_vars)
+            self.fail(
+                "what this context manager gives is not known when the program is compiled",
+                item.optional_vars,
+                "write the manager in Python, or bind the value before the `with`",
+            )
         raising = False
         if type(manager) is Value and manager.op is not None and manager.op.prim is ERRSTATE:
             modes = list(manager.op.kwargs.values())

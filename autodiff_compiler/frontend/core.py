@@ -517,7 +517,9 @@ class Core:
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
             self.fail(f"this {av.why}", node, av.remedy, cause=av)
-        self.fail(f"{describe(av)} cannot be used as a value here", node)
+        self.fail(
+            f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
+        )
 
     def one_list(self, columns: Columns, node: Any) -> Value:
         """The IR list of numbers or arrays that a list is."""

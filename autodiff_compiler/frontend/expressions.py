@@ -82,7 +82,9 @@ class Expressions(Access):
     def ev(self, node: ast.expr) -> Any:
         method = getattr(self, "ev_" + type(node).__name__, None)
         if method is None:
-            self.fail(f"the expression `{type(node).__name__}` is not supported", node)
+            self.fail(
+                f"the expression `{type(node).__name__}` is not supported", node, "write it in simpler expressions"
+            )
         return method(node)
 
     def ev_Computed(self, node: Computed) -> Any:
@@ -109,7 +111,7 @@ class Expressions(Access):
         return self.new_list(self.ev_many(node.elts))
 
     def ev_Set(self, node: ast.Set) -> Any:
-        return self.new_set({self.static_key(x, node) for x in self.ev_many(node.elts)})
+        return self.new_set({self.static_key(x, node, "a member of a set") for x in self.ev_many(node.elts)})
 
     def new_set(self, members: Any, cls: type = set) -> Instance:
         raise NotImplementedError
@@ -144,7 +146,7 @@ class Expressions(Access):
         return DictRef(cell)
 
     def ev_Starred(self, node: ast.Starred) -> Any:
-        self.fail("a starred expression is not supported here", node)
+        self.fail("a starred expression is not supported here", node, "write the items out, or build a list with +")
 
     def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
         av = self.ev(node.value)
@@ -193,7 +195,7 @@ class Expressions(Access):
             return self.emit(node, FORMAT, self.emit_opaque(fn, "%", [a, self.plain(b, node)], node))
         prim = PRIMS.get(fn)
         if prim is None:
-            self.fail("this operator is not supported", node)
+            self.fail("this operator is not supported", node, "call the function of NumPy's that does it")
         x, y = (self.argument(v, node, array_like=type(other) is Ref) for v, other in ((a, b), (b, a)))
         value = self.emit(node, prim, x, y)
         return self.fresh(value, contiguous=fn is operator.matmul, like=(a, b) if prim.elementwise else None)
@@ -300,12 +302,18 @@ class Expressions(Access):
         if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
             return self.new_list(list(content.items) * times)
         if type(content) is not Items:
-            self.fail("repetition of a list whose length is known at run time only", node, cause=x)
+            self.fail(
+                "repetition of a list whose length is known at run time only",
+                node,
+                "use an array, and np.tile",
+                cause=x,
+            )
         items = content.items
         if not all(type(i) is Value and i.type.is_scalar or is_number(i) for i in items):
             self.fail(
                 "repetition of a list of arrays or containers a number of times known at run time only",
                 node,
+                "use an array, and np.tile, or append in a loop",
                 cause=times,
             )
         empty = self.fresh(self.emit(node, LIST_NEW, ()))

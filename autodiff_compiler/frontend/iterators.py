@@ -229,7 +229,7 @@ class Iterators(Collections):
         if type(av) is ZipOf:
             finite = tuple([x for x in av.its if not endless(x)])
             if av.its and not finite:
-                self.fail("a loop over iterators that do not end", node)
+                self.fail("a loop over iterators that do not end", node, "add one that ends, such as range(n)")
             return super().iter_length(ZipOf(finite), node)
         if type(av) is not IndexedOf:
             return super().iter_length(av, node)
@@ -251,7 +251,11 @@ class Iterators(Collections):
                 n = self.iter_length(source, node)
                 stop = n if stop is None else self.call(Obj(min, None), [stop, n], {}, node)
             if stop is None:
-                self.fail("a loop over an iterator that does not end", node)
+                self.fail(
+                    "a loop over an iterator that does not end",
+                    node,
+                    "use `while True`, or itertools.islice with a known number",
+                )
             n = self.binary(operator.sub, self.binary(operator.add, stop, step - 1, node), start, node)
             return self.call(Obj(max, None), [self.binary(operator.floordiv, n, step, node), 0], {}, node)
         if av.kind == "repeat" and len(av.its) == 2:
@@ -296,7 +300,10 @@ class Iterators(Collections):
             items = self.shortest(av, node)
         if items is None:
             self.fail(
-                f"the number of items of {describe(av)} has to be known when the program is compiled", node, cause=av
+                f"the number of items of {describe(av)} has to be known when the program is compiled",
+                node,
+                "unpack by subscripts, x[0], or use a tuple of known length",
+                cause=av,
             )
         return items
 

@@ -57,7 +57,7 @@ class Itertools(Orders):
     def i_product(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         repeat = kwargs.get("repeat", 1)
         if not is_static_int(repeat) or set(kwargs) - {"repeat"}:
-            self.fail("itertools.product() with repeat= known at run time only", node)
+            self.fail("itertools.product() with repeat= known at run time only", node, "write nested loops")
         args = [a if type(a) is not Instance else self.as_list(a, node) for a in args] * repeat
         return self.rows("product", args, len(args), node)
 

@@ -300,7 +300,9 @@ class Loops(Statements):
             return out
         if kind in (Ref, ListRef, Seq, RangeOf, DictRef, Instance, Obj) or type(av) is Value:
             return self.length(av, node)
-        self.fail(f"a loop over {describe(av)} is not supported", node)
+        self.fail(
+            f"a loop over {describe(av)} is not supported", node, "loop over a range, an array, a list or a dictionary"
+        )
 
     def same_length(self, n: Any, m: Any) -> bool:
         if isinstance(n, int) or isinstance(m, int):
@@ -364,7 +366,11 @@ class Loops(Statements):
                 self.state = entry
                 continue
         else:
-            self.fail("what this loop carries from trip to trip does not settle", stmt)
+            self.fail(
+                "what this loop carries from trip to trip does not settle",
+                stmt,
+                "give what the loop carries one kind and one number of axes before it",
+            )
         self.loop_memo[memo_key] = self.remember(guess, entry)
         return self.after_loop(stmt, code, test, orelse)
 

@@ -138,7 +138,7 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     try:
         bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}") from None
+        raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}", location_of(fn)) from None
     except ValueError:
         if kwargs:
             raise ArgumentError("this callable takes no keyword arguments") from None
@@ -176,7 +176,10 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) 
 
 def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Interpreter) -> Lowered:
     names, values, signature = bind_arguments(fn, args, kwargs)
-    avs = [interp.inputs.wrap(v, (("arg", k),), name, hidden=False) for k, (name, v) in enumerate(zip(names, values))]
+    avs = [
+        interp.inputs.wrap(v, (("arg", k),), name, hidden=False, loc=location_of(fn))
+        for k, (name, v) in enumerate(zip(names, values))
+    ]
     interp.state.heap.update(interp.inputs.initial)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}

@@ -198,7 +198,7 @@ class Matching(Expressions):
     def match_class(self, pattern: ast.MatchClass, av: Any) -> Found:
         cls = self.ev(pattern.cls)
         if type(cls) is not Obj or not isinstance(cls.obj, type):
-            self.fail("this is not a class known when the program is compiled", pattern.cls)
+            self.fail("this is not a class known when the program is compiled", pattern.cls, "name the class itself")
         found = Found(self.truth(self.call(Obj(isinstance, None), [av, cls], {}, pattern), pattern))
         if found.flag is False:
             return found

@@ -164,7 +164,7 @@ class NumpyCalls(ArrayStores):
             shape = args[1]
         order = kwargs.pop("order", args[2] if len(args) > 2 else "C")
         if order not in ("C", "A", "K") or kwargs or (order != "C"):
-            self.fail("reshape with order= other than 'C'", node)
+            self.fail("reshape with order= other than 'C'", node, "transpose first, or after")
         return self.reshaped(args[0], shape, node)
 
     def reshaped(self, av: Any, shape: Any, node: Any) -> Any:
@@ -209,7 +209,7 @@ class NumpyCalls(ArrayStores):
 
     def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) != 1 or kwargs:
-            self.fail("ravel with order=", node)
+            self.fail("ravel with order=", node, "transpose first: x.T.ravel()")
         av = args[0]
         if type(av) is Ref:
             t = self.read(av, node).type
@@ -230,7 +230,11 @@ class NumpyCalls(ArrayStores):
             )
         order = self.operand(axes, node)
         if type(av) is not Ref or not isinstance(order, (tuple, list)) or not all(is_static_int(k) for k in order):
-            self.fail("the axes of a transposition have to be known when the program is compiled", node)
+            self.fail(
+                "the axes of a transposition have to be known when the program is compiled",
+                node,
+                "write the axes as literals",
+            )
         t = self.read(av, node).type
         if t.ndim is None:
             return self.linked(self.emit(node, PRIMS[np.transpose], self.operand(av, node), tuple(order)), [av])
@@ -325,7 +329,7 @@ class NumpyCalls(ArrayStores):
         t = type_of(self.operand(args[0], node))
         if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):
             return t.is_scalar
-        self.fail("np.isscalar of a value of unknown type", node)
+        self.fail("np.isscalar of a value of unknown type", node, "ask before the gradient")
 
     def arrayed(self, av: Any, node: Any) -> Any:
         if type(av) in (ListRef, Seq):
@@ -338,7 +342,7 @@ class NumpyCalls(ArrayStores):
         if type(av) is Obj and isinstance(av.obj, np.ufunc):
             return self.ufunc_method(av.obj, name, args, kwargs, node)
         if type(av) not in (Ref, Value):
-            self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node)
+            self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "use a function of NumPy's")
         if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
             return self.unknown_method(av, name, args, kwargs, node)
         if type(av) is Ref and av.cell not in self.cells.numpy and self.read(av, node).type == ANY:
@@ -389,7 +393,7 @@ class NumpyCalls(ArrayStores):
         dtype = self.dtype_of(kwargs.pop("dtype", args[0] if args else None), node)
         copy = kwargs.pop("copy", True)
         if kwargs or len(args) > 1 or copy not in (True, False):
-            self.fail("astype with these arguments", node)
+            self.fail("astype with these arguments", node, "call x.astype(dtype)")
         if copy is False:
             t = type_of(self.operand(av, node))
             if t.dtype == dtype and dtype is not None:
@@ -400,7 +404,7 @@ class NumpyCalls(ArrayStores):
 
     def m_reshape(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if kwargs.get("order", "C") != "C" or set(kwargs) - {"order"}:
-            self.fail("reshape with order= other than 'C'", node)
+            self.fail("reshape with order= other than 'C'", node, "transpose first, or after")
         return self.reshaped(av, args[0] if len(args) == 1 else Seq(tuple(args)), node)
 
     def m_ravel(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -408,7 +412,7 @@ class NumpyCalls(ArrayStores):
 
     def m_flatten(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if args or kwargs:
-            self.fail("flatten with order=", node)
+            self.fail("flatten with order=", node, "transpose first: x.T.flatten()")
         flat = self.n_ravel([av], {}, node)
         return self.copy_of(flat, node, True)
 

@@ -165,7 +165,11 @@ class Objects(Outside):
             if origin is not None:
                 return self.own_attribute(origin, name, node)
             if any(c in self.inputs.outside for c in self.cells.family(av.cell)):
-                self.fail(f"{cls.__name__}.{name} of one of several objects, depending on a condition", node)
+                self.fail(
+                    f"{cls.__name__}.{name} of one of several objects, depending on a condition",
+                    node,
+                    "call it on each path",
+                )
             return MISSING
         obj = av.obj
         if name == "__dict__" or name in getattr(obj, "__dict__", ()):

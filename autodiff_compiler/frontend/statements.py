@@ -99,7 +99,7 @@ class Statements(Splitting):
 
     def unsupported(self, stmt: ast.stmt) -> NoReturn:
         what = {
-            "TryStar": ("try/except*", "check the condition with `if`"),
+            "TryStar": ("try/except*", "write an `except` for each exception"),
             "ClassDef": ("a class definition inside a differentiated function", "define the class outside"),
             "AsyncFunctionDef": ("an async function", "use an ordinary function"),
             "AsyncFor": ("async for", "use an ordinary loop"),
@@ -271,7 +271,11 @@ class Statements(Splitting):
             return av
         if type(av) is Obj and isinstance(av.obj, BaseException):
             return self.pinned(av)
-        self.fail("raise of something that is not an exception class or a call of one", node)
+        self.fail(
+            "raise of something that is not an exception class or a call of one",
+            node,
+            "raise an exception class, or a call of one",
+        )
 
     def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
         fn: Any = self.make_closure(stmt)
@@ -316,14 +320,14 @@ class Statements(Splitting):
                 self.load(target.id, target)
                 frame = self.home(target.id)
                 if frame is None:
-                    self.fail("del of a name outside of the function", stmt)
+                    self.fail("del of a name outside of the function", stmt, "leave it, or set it to None")
                 self.state.envs[frame.env].pop(target.id, None)
             elif isinstance(target, ast.Subscript):
                 self.delete_item(self.ev(target.value), self.ev(target.slice), target)
             elif isinstance(target, ast.Attribute):
                 self.delete_attribute(self.ev(target.value), target.attr, stmt)
             else:
-                self.fail("del of this is not supported", stmt)
+                self.fail("del of this is not supported", stmt, "delete names, items and attributes one by one")
         return NORMAL
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
@@ -345,7 +349,7 @@ class Statements(Splitting):
         elif isinstance(target, ast.Attribute):
             self.store_attribute(self.ev(target.value), target.attr, av, target)
         else:
-            self.fail("this assignment target is not supported", target)
+            self.fail("this assignment target is not supported", target, "assign to names, items and attributes")
 
     def unpack(self, target: ast.Tuple | ast.List, av: Any, node: Any) -> None:
         n = len(target.elts)

@@ -54,7 +54,11 @@ class Tries(Matching):
             return (BaseException,)
         found = self.known_classes(self.ev(handler.type))
         if found is None:
-            self.fail("this is not an exception class known when the program is compiled", handler.type)
+            self.fail(
+                "this is not an exception class known when the program is compiled",
+                handler.type,
+                "name the exception class itself",
+            )
         return found
 
     def known_classes(self, av: Any) -> tuple[type, ...] | None:

@@ -46,7 +46,10 @@ def check_rule(
     """
     prim = fn if isinstance(fn, Prim) else lookup(fn)
     if prim is None:
-        raise RuleLookupError(f"{fn!r} is not a primitive")
+        raise RuleLookupError(
+            f"{fn!r} is not a primitive",
+            remedy="pass a function that has rules, or register it with autodiff_compiler.primitive",
+        )
     check = _Check(prim, args, kwargs or {}, constant, tolerance, np.random.default_rng(seed), prepare)
     check.run(check.slots, order, single)
 
@@ -383,7 +386,9 @@ def reverse_straight_line(fn: Function, inputs: list[Any], seeds: list[Any]) -> 
             if rule is None:
                 if registry.is_nondiff(op.prim):
                     continue
-                raise RuleLookupError(f"no rule for {op.prim.name} in {name!r}")
+                raise RuleLookupError(
+                    f"no rule for {op.prim.name} in {name!r}", remedy="register one with autodiff_compiler.vjp_rule"
+                )
             nout = op.prim.nout
             add(arg, rule(gs[0] if nout == 1 else tuple(gs), outs[0] if nout == 1 else tuple(outs), *args, **kwargs))
     return [bars.get(p) for p in fn.params]

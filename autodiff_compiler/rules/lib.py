@@ -36,7 +36,7 @@ def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def unsupported(what: str, remedy: str = "") -> RuleLookupError:
+def unsupported(what: str, remedy: str = "write it with other functions of NumPy's") -> RuleLookupError:
     """The error of a rule that does not cover a call, located where the operation at hand was written."""
     try:
         loc = current().loc
@@ -98,7 +98,10 @@ def conj(x: Any) -> Any:
 def need_real(what: str, *args: Any) -> None:
     """Refuse operands that may be complex."""
     if may_be_complex(*args):
-        raise unsupported(f"the derivative of {what} is known for real operands only, and this one may be complex")
+        raise unsupported(
+            f"the derivative of {what} is known for real operands only, and this one may be complex",
+            "take the real part first, with np.real",
+        )
 
 
 def axes(axis: Any, x: Any) -> tuple[int, ...]:
@@ -107,7 +110,7 @@ def axes(axis: Any, x: Any) -> tuple[int, ...]:
     if found is None:
         if not symbolic(axis) and isinstance(axis, (int, tuple)):
             raise np.exceptions.AxisError(f"axis {axis} is out of bounds for an array of {ndim(x)} axes")
-        raise unsupported("the derivative rule needs an axis that is a constant")
+        raise unsupported("the derivative rule needs an axis that is a constant", "write the axis as a literal")
     return found
 
 

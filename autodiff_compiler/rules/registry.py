@@ -151,7 +151,7 @@ def has_rule(prim: Prim) -> bool:
 def partial(prim: Prim, k: int) -> Partial:
     """The partial derivative of an elementwise primitive in argument number `k`; LookupError if it declares none."""
     if prim not in _partials:
-        raise RuleLookupError(f"{prim.name} declares no partial derivatives")
+        raise RuleLookupError(f"{prim.name} declares no partial derivatives", remedy="give the rule its partials")
     partials = _partials[prim]
     return partials[k] if k < len(partials) else None
 
