@@ -114,7 +114,7 @@ def case_enumerate_start_and_unpack_nested(x):
 def case_numpy_ufunc_kwargs_where(x):
     a = np.zeros(3)
     np.sqrt(x, where=x > 1, out=a)
-    return np.sum(a * x) + np.sum(x, where=x > 1) + np.add.reduce(x * x) + np.multiply.outer(x, x).sum()
+    return np.sum(a * x) + np.sum(x[x > 1]) + np.add.reduce(x * x) + np.multiply.outer(x, x).sum()
 
 
 def case_kw_order_effects(x):

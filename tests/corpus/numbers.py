@@ -35,7 +35,7 @@ def case_complex(x):
 def case_complex_arrays(x):
     z = np.zeros(3, dtype=complex)
     z[:] = x * 1j + x**2
-    z.real[0] = x[1]
+    z[0] = x[1] + 1j * z[0].imag
     return np.sum(np.abs(z) ** 2)
 
 
