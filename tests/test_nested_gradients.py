@@ -117,3 +117,31 @@ def test_cotangents_that_are_read_only_views_are_copied_before_they_are_added_to
     h = 1e-6
     expected = [(protected_views(X + h * e) - protected_views(X - h * e)) / (2 * h) for e in np.eye(3)]
     np.testing.assert_allclose(ad.grad(protected_views)(X.copy()), expected, 1e-6, 1e-7)
+
+
+def weakens(y, s):
+    """A Python float that a trip makes a float64 of NumPy's widens the float32 that it is multiplied with."""
+    t = np.vdot(y, np.cos(y))
+    for _ in range(3):
+        t, s = t * s, s * np.cos(-0.3)
+    return t
+
+
+def flat_and_reciprocal(x):
+    a = np.reciprocal(1.5 + x)
+    b = a - np.maximum(a, x)
+    return np.sum(b**2)
+
+
+def test_float32_stays_through_a_loop_that_widens_what_it_carries():
+    y = np.array([0.3, 0.4], np.float32)
+    g = ad.grad(weakens)(y, 0.5)
+    assert g.dtype == np.float32
+    np.testing.assert_allclose(g, ad.grad(weakens)(y.astype(float), 0.5), rtol=1e-6)
+
+
+def test_reciprocal_beside_a_mask():
+    h = 1e-6
+    f = flat_and_reciprocal
+    expected = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(ad.grad(f)(X.copy()), expected, 1e-6, 1e-7)

@@ -537,7 +537,7 @@ class Reverse:
             out += [inner[v] for v in free]
         region.exit = (0, *out)
         self.b.loc = op.loc
-        types = [cotangent_type(op.args[1][k]) for k in slots] + [cotangent_type(v) for v in free]
+        types = [before_the_loop(op.args[1][k], params[k]) for k in slots] + [cotangent_type(v) for v in free]
         new = self.b.loop(reverse, tuple(inits), region, types, [p.hint for p in carried])
         new[0].op.tag = DERIVED  # type: ignore[union-attr]
         for k, r in zip(slots, new):
@@ -569,6 +569,12 @@ def cotangent_type(v: Any) -> Ty:
     if t.kind == "list":
         return Ty("list", elem=t.elem if t.elem is None or not t.elem.is_scalar else Ty("scalar", t.elem.dtype, ()))
     return Ty(t.kind, t.dtype if t.is_float else None, t.dims)
+
+
+def before_the_loop(init: Any, param: Value) -> Ty:
+    """Of the cotangent of what a loop starts with: the trips may have left it in the dtype of what is carried."""
+    t, carried = cotangent_type(init), cotangent_type(param)
+    return t if t.dtype == carried.dtype or t.dtype is None else Ty(t.kind, None, t.dims)
 
 
 def join_cotangents(v: Value, bars: list[Any]) -> Ty:

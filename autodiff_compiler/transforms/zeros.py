@@ -253,7 +253,7 @@ class Cotangents:
 
 def _is_root(op: Op) -> bool:
     """A partial of the operation is infinite at a point where it is finite itself."""
-    if op.prim in _POWERS and type(op.args[1]) in (int, float):
+    if op.prim in _POWERS and len(op.args) > 1 and type(op.args[1]) in (int, float):
         return bool(0 < op.args[1] < 1)
     return registry.singular(op.prim) == WEIGHTS
 
