@@ -23,16 +23,15 @@ from ..ir.core import (
     Op,
     Region,
     Value,
-    leaves,
     structural_key,
     type_of,
 )  # fmt: skip
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
-from ..ir.rewrite import called, content_operands, enclosing, handler_of
+from ..ir.rewrite import called, enclosing, handler_of
 from .expressions import Printer
 from .names import Naming
+from .nesting import Nesting, maybe_undefined, where_completed
 
-MAX_DEPTH = 5
 COMMENT_WIDTH = 90
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 
@@ -79,24 +78,14 @@ class Emitter:
         self.line_of = line_of
         self.lines: list[str] = []
         self.depth = 1
-        self.inlined: dict[Op, Op | Region] = {}
         self.split = split
         self.taken: set[Op] = set()  # printed as part of a loop's head
         self.tried: dict[Op, Op] = {}  # from an ``if`` that is printed as a handler to its ``try``
-        self.weight: dict[Op, int] = {}
-        self.reads: dict[Op, frozenset[Any]] = {}
-        self.use_count: dict[Value, int] = {}
-        self.users: dict[Value, list[Op | Region]] = {}
-        self._count(self.body)
-        # A function that calls itself stores only into what it has made, but it may print.
-        self.effects = any(
-            op.prim.effects and op.prim not in (PUSH, POP)
-            for func in self.body.ops if func.prim is FUNC for op in func.regions[0].walk()
-        )  # fmt: skip
-        self._choose_inlined(self.body)
+        nesting = Nesting(self.body, analysis, split)
+        self.inlined, self.users, self.use_count = nesting.inlined, nesting.users, nesting.use_count
         inner = {op for op in self.body.ops if op.tag == "derived"} if split is not None else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
-        self.maybe = self._maybe_undefined()
+        self.maybe = maybe_undefined(self.body)
         self.printer = Printer(self.naming, self.inlined, self.maybe)
         self.commented: tuple[str, int, bool] | None = None
         # Of these, the ones that are read whether defined or not, so that their name must exist.
@@ -104,159 +93,9 @@ class Emitter:
             v for v in self.maybe
             if any(
                 isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.ZEROS)
-                for u in self.users.get(v, ()) if not self._where_completed(u, v)
+                for u in self.users.get(v, ()) if not where_completed(u, v)
             )
         }  # fmt: skip
-
-    # --- what is nested into what ---------------------------------------------------------------------------------
-
-    def _count(self, region: Region) -> None:
-        for op in region.ops:
-            for v in op.operands():
-                self.use_count[v] = self.use_count.get(v, 0) + 1
-                self.users.setdefault(v, []).append(op)
-            for inner in op.regions:
-                self._count(inner)
-        for v in leaves(region.exit):
-            self.use_count[v] = self.use_count.get(v, 0) + 1
-            self.users.setdefault(v, []).append(region)
-
-    def _choose_inlined(self, region: Region) -> None:
-        place = {op: k for k, op in enumerate(region.ops)}
-        hazards = [self._hazard(op) for op in region.ops]
-        for k, op in enumerate(region.ops):
-            for inner in op.regions:
-                self._choose_inlined(inner)
-            if not self._may_nest(op):
-                continue
-            v = op.results[0]
-            (user,) = self.users[v]
-            if self.split is not None and op.tag != "derived" and self._in_pullback(v, user):
-                continue  # computed once, in the forward sweep
-            if isinstance(user, Region):
-                if user is not self.body and (user.op is None or user.op.prim is not FUNC):
-                    continue
-                last = len(region.ops)
-            else:
-                if user.parent is not region or not self._accepts(user, v):
-                    continue
-                last = place[user]
-            reads = frozenset().union(*(self.analysis.of(x) | self.analysis.inside_of(x) for x in content_operands(op)))
-            weight = 1
-            for x in op.operands():
-                if x.op in self.inlined:
-                    reads |= self.reads[x.op]
-                    weight += self.weight[x.op]
-            if weight > MAX_DEPTH:
-                continue
-            if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
-                continue
-            end = last
-            if any(h is not None and (h is True or h & reads) for h in hazards[k + 1 : end]):
-                continue
-            self.inlined[op] = user
-            self.weight[op] = weight
-            self.reads[op] = reads
-            if isinstance(user, Op):
-                self.weight[user] = self.weight.get(user, 0) + weight
-
-    def _in_pullback(self, v: Value, user: Op | Region) -> bool:
-        """A use by the backward sweep that becomes a function of its own."""
-        if isinstance(user, Op):
-            while user.parent is not self.body:
-                user = user.parent.op  # type: ignore[union-attr, assignment]
-            return bool(user.tag == "derived")
-        return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
-
-    def _may_nest(self, op: Op) -> bool:
-        if (
-            op.regions
-            or op.prim.effects
-            or op.prim is CALL
-            or op.prim.nout != 1
-            or op.prim in STORES
-            or op.prim in (STACK_NEW, opset.LIST_NEW)
-        ):
-            return False
-        v = op.results[0]
-        if self.use_count.get(v, 0) != 1:
-            return False
-        derived = op.tag == "derived" or op.droppable
-        # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
-        return derived or not v.hint or sum(1 for x in op.operands() if x.op in self.inlined) == 0
-
-    def _accepts(self, user: Op, v: Value) -> bool:
-        """The operation can be printed with an expression in the place of this operand."""
-        if user.prim is LOOP:
-            return user.args[0] is not None and any(v is x for x in leaves(user.args[0]))
-        if user.prim in STORES:
-            return v is not user.args[0] and (user.prim is not ADDAT or user.args[0] is not v)
-        if user.prim in (GET,) and v is user.args[0]:
-            return v.op is not None and v.op.prim is not ADDAT
-        return True
-
-    def _hazard(self, op: Op) -> Any:
-        """What an operation forbids to be read after it that was to be read before: roots, or True for everything."""
-        if op.prim in STORES:
-            return self.analysis.of(op.args[0]) or None
-        if op.prim in (PUSH, POP):
-            return None
-        if op.prim.effects:
-            return True
-        if op.prim is FUNC:
-            return None
-        if op.prim is CALL:
-            return self.effects or None
-        if op.regions:
-            found: frozenset[Any] = frozenset()
-            for region in op.regions:
-                for inner in region.ops:
-                    h = self._hazard(inner)
-                    if h is True:
-                        return True
-                    found |= h or frozenset()
-            if op.prim is LOOP:
-                for k, init in enumerate(op.args[1]):
-                    if op.regions[0].params[k + 1] in self.analysis.mutated:
-                        found |= self.analysis.of(init)
-            return found or None
-        return None
-
-    def _maybe_undefined(self) -> set[Value]:
-        """Values that are undefined on some path."""
-        maybe: set[Value] = set()
-        before = -1
-        while before != len(maybe):
-            before = len(maybe)
-            for op in self.body.walk():
-                if op.prim is IF:
-                    for k, r in enumerate(op.results):
-                        if any(s.exit[k] is UNDEF or s.exit[k] in maybe for s in op.regions if _hashable(s.exit[k])):
-                            maybe.add(r)
-                elif op.prim is LOOP:
-                    inner = op.regions[0]
-                    for k, init in enumerate(op.args[1]):
-                        if (
-                            init is UNDEF
-                            or (type(init) is Value and init in maybe)
-                            or (type(inner.exit[k + 1]) is Value and inner.exit[k + 1] in maybe)
-                        ):
-                            maybe.add(inner.params[k + 1])
-                            maybe.add(op.results[k])
-                elif op.prim is TRY and op.args[0]:
-                    maybe.update(op.results[2:])
-                elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):
-                    maybe.add(op.args[0])
-                elif op.prim is POP and op.args[0] in maybe or op.prim is opset.COPY and op.args[0] in maybe:
-                    maybe.add(op.results[0])
-        return maybe
-
-    def _where_completed(self, user: Op | Region, v: Value) -> bool:
-        """The user runs only if the ``try`` that makes `v` was completed."""
-        if v.op is None or v.op.prim is not TRY:
-            return False
-        owners = [(r, r.op) for r in enclosing(user if isinstance(user, Region) else user.parent) if r.op is not None]
-        return any(op.prim is IF and op.args[0] is v.op.results[0] and op.regions[0] is r for r, op in owners)
 
     # --- statements -----------------------------------------------------------------------------------------------
 
@@ -871,7 +710,3 @@ def _balanced(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
-
-
-def _hashable(x: Any) -> bool:
-    return type(x) is Value or x is UNDEF
