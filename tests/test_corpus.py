@@ -97,3 +97,28 @@ def test_second_order(name: str) -> None:
         second = ad.grad(lambda x: np.sum(g(x) * V))(X.copy())
         expected = difference(g, X, V)
     np.testing.assert_allclose(second, expected, rtol=2e-5, atol=2e-5)
+
+
+def taken_by_numpy(f: Program, dtype: Any) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            f(X.astype(dtype))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+DTYPES = [(n, t) for n, f in CASES.items() for t in (np.float16, np.float32, np.longdouble) if taken_by_numpy(f, t)]
+
+
+@pytest.mark.parametrize(("name", "dtype"), DTYPES, ids=lambda x: getattr(x, "__name__", x))
+def test_dtype(name: str, dtype: Any) -> None:
+    """The gradient has the argument's dtype, and the value that float64 gives, as far as the dtype holds it."""
+    f = CASES[name]
+    x = X.astype(dtype)
+    with np.errstate(all="ignore"):
+        gradient = ad.grad(f)(x)
+        expected = ad.grad(f)(X.copy())
+    bound = {np.float16: 0.05, np.float32: 2e-3, np.longdouble: 1e-8}[dtype]
+    assert gradient.dtype == x.dtype
+    np.testing.assert_allclose(gradient.astype(float), expected, rtol=bound, atol=bound * max(1, abs(expected).max()))
