@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler import errors
 
 V = np.array([0.7, 1.3, 2.1])
 
@@ -500,3 +501,22 @@ def test_what_a_loop_returns_may_be_what_it_was_given() -> None:
         check(read, V, c)
         with pytest.raises(ad.AliasError, match="may share memory"):
             ad.grad(stored)(V, c)
+
+
+def swapped_until(x, y, s):
+    a = y * 1.0
+    z = a[:-1]
+    k = 0
+    while True:
+        if k >= 3 or s > 2.0:
+            break
+        k += 1
+        s = s + 0.5
+        a, y = y, a
+    y[:-1] *= np.sin(z)
+    return np.sum(y) * s
+
+
+def test_a_loop_that_any_trip_may_leave_is_unrolled_for_some_trips_only():
+    with pytest.raises(errors.AliasError, match="unprovable alias"):
+        ad.grad(swapped_until)(np.ones(3), np.ones(3), 0.5)

@@ -38,6 +38,7 @@ from .state import State
 from .statements import Statements
 
 UNROLL_LIMIT = 200
+EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is nested into the one before
 
 
 class Loops(Statements):
@@ -117,8 +118,8 @@ class Loops(Statements):
             self.plan.refuse(node)
         return [Later(item, i) for i in range(*range_)]
 
-    def unroll_while(self, stmt: ast.While, k: int) -> Any:
-        for n in range(k, UNROLL_LIMIT):
+    def unroll_while(self, stmt: ast.While, k: int, left: int = EXIT_LIMIT) -> Any:
+        for n in range(k, UNROLL_LIMIT if left else 0):
             cond = self.condition(stmt.test)
             if isinstance(cond, Value):
                 self.plan.require(actions_for(self, cond), self.plan.actions["unroll", original(stmt)])
@@ -132,7 +133,7 @@ class Loops(Statements):
                 if code in (RETURN, DEAD):
                     return code
                 continue
-            return self.after_trip(code, lambda n=n: self.unroll_while(stmt, n + 1), stmt)  # type: ignore[misc]
+            return self.after_trip(code, functools.partial(self.unroll_while, stmt, n + 1, left - 1), stmt)
         self.plan.refuse(stmt)
 
     def do_While(self, stmt: ast.While) -> Any:
@@ -184,7 +185,7 @@ class Loops(Statements):
             return None
         return self.known_items(av, node)
 
-    def unroll(self, stmt: ast.For, items: list[Any], k: int, av: Any, held: list[Any]) -> Any:
+    def unroll(self, stmt: ast.For, items: list[Any], k: int, av: Any, held: list[Any], left: int = EXIT_LIMIT) -> Any:
         """One copy of the body per item; `break` and `continue` by their codes."""
         n = k - 1
         while True:
@@ -202,7 +203,10 @@ class Loops(Statements):
                 if code in (RETURN, DEAD):
                     return code
                 continue
-            return self.after_trip(code, functools.partial(self.unroll, stmt, items, n + 1, av, held), stmt)
+            if not left and self.plan.has("unroll", stmt):
+                self.plan.refuse(stmt)
+            rest = functools.partial(self.unroll, stmt, items, n + 1, av, held, max(left - 1, 0))
+            return self.after_trip(code, rest, stmt)
         return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
 
     def after_trip(self, code: Value, rest: Callable[[], Any], stmt: Any) -> Any:
