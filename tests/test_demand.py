@@ -511,9 +511,10 @@ def swapped_until(x, y, s):
         if k >= 3 or s > 2.0:
             break
         k += 1
-        s = s + 0.5
+        s = s + 0.5 * np.sin(s * x[0])
         a, y = y, a
-    y[:-1] *= np.sin(z)
+    for _ in range(2):
+        y[:-1] *= np.sin(z)
     return np.sum(y) * s
 
 
