@@ -284,7 +284,9 @@ class Functions(Exotics):
         name = self.array_name(2)
         if name is None or self.chance(0.3):
             name = self.new("g")
-            self.line(f"{name} = np.outer({a}, {self.pick(a, f'np.sin({a})', 'np.arange(1.0, 4.0)')}) + {self.scalar(0)}")
+            self.line(
+                f"{name} = np.outer({a}, {self.pick(a, f'np.sin({a})', 'np.arange(1.0, 4.0)')}) + {self.scalar(0)}"
+            )
         axis = self.pick("0", "1", "-1")
         self.result(
             "np.sum("

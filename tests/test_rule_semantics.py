@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from autodiff_compiler.errors import RuleLookupError
 from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import Builder, Function, Op, Prim, Region, Value
@@ -293,6 +294,22 @@ def built(fn: Any, name: str, *args: Any, **kwargs: Any) -> list[str]:
         assert rule is not None
         rule(g, out, *params, **kwargs)
     return operations(Function("f", body))[1:]
+
+
+def by_zero(x):
+    return np.sum(x * x) if x[0] > 0 else x[0] / 0
+
+
+def by_zero_float(x):
+    return np.sum(x * x) if x[0] > 0 else x[1] / 0.0
+
+
+@pytest.mark.parametrize("f", [by_zero, by_zero_float])
+def test_a_division_by_a_literal_zero_is_compiled(f) -> None:
+    """What it gives is for the run to say, where it is reached."""
+    np.testing.assert_array_equal(ad.grad(f)(np.ones(2)), [2.0, 2.0])
+    with np.errstate(all="ignore"):
+        assert np.isinf(ad.grad(f)(-np.ones(2))).any()
 
 
 def test_rules_are_lean() -> None:

@@ -51,7 +51,7 @@ elementwise(
 
 @vjp((operator.truediv, np.true_divide), "x1")
 def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return guarded(g, lambda y: g / y, (y,))
+    return guarded(g, lambda y: lib.quotient(g, y), (y,))
 
 
 @vjp((operator.truediv, np.true_divide), "x2")

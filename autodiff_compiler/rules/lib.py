@@ -403,6 +403,15 @@ NEVER, CHOICES, SUBSCRIPTS, WEIGHTS = 0, 1, 2, 3
 STEP = -1  # the other way round: the partial is constant near the point, and where it is zero so is the product
 
 
+def quotient(g: Any, y: Any) -> Any:
+    """``g / y``. For two plain numbers as NumPy divides them, infinity by zero: it is computed while the program is
+    compiled, and may never be reached when it runs."""
+    if symbolic(g, y) or not isinstance(y, (int, float, complex)) or y != 0:
+        return g / y
+    with np.errstate(all="ignore"):
+        return np.divide(g, y).item() if isinstance(g, (int, float, complex)) else np.divide(g, y)
+
+
 def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: float = 0.5) -> Any:
     """``product(*args)``, a cotangent times a partial that may be infinite: zero where the cotangent is zero for sure.
 
