@@ -185,9 +185,32 @@ def judge(f: Callable[..., Any], args: Args, direction: Args, got: float, scale:
     return bool(abs(estimates[1] - got) <= 2e-3 * max(size, 1e-2))
 
 
-def compare(f: Callable[..., Any], gradient: Args, args: Args, what: str, seed: int) -> bool:
+def compare(
+    f: Callable[..., Any], gradient: Args, args: Args, what: str, seed: int, again: Callable[[Args], Args] | None = None
+) -> bool:
     """Whether differences could tell that it is right; raises `Wrong` if they tell that it is not. The gradient is that
-    of the first `len(gradient)` arguments."""
+    of the first `len(gradient)` arguments; `again` computes it. If rounding the arguments changes it, as where huge
+    numbers enter a sine, differences tell nothing."""
+    try:
+        return _compare(f, gradient, args, what, seed)
+    except Wrong:
+        if again is not None and chaotic(again, args, gradient):
+            return False
+        raise
+
+
+def chaotic(gradient: Callable[[Args], Args], args: Args, got: Args) -> bool:
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        near = [a * (1 + 1e-13 * rng.normal(size=np.shape(a))) for a in args]
+        there = gradient(tuple([a if np.ndim(a) else float(a) for a in near]))
+        size = max(1.0, *[float(np.max(np.abs(g), initial=0.0)) for g in got])
+        if any(not np.allclose(a, b, rtol=1e-3, atol=1e-3 * min(size, 1e3)) for a, b in zip(there, got)):
+            return True
+    return False
+
+
+def _compare(f: Callable[..., Any], gradient: Args, args: Args, what: str, seed: int) -> bool:
     scale = abs(float(f(*fresh(args))))
     for k, g in enumerate(gradient):
         if np.shape(g) != np.shape(args[k]):
@@ -244,6 +267,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
                 value = program.value(*args)
         except FloatingPointError:
             continue  # infinity times zero in the gradient would be right
+        except Timeout:
+            return "skip: the program does not end"
         except Exception as error:
             return f"skip: the program raises {error!r}"
         if not np.isfinite(value) or abs(value) > LARGEST:
@@ -252,7 +277,7 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
         cold.append((run, args, got))
         if "plain" in checks and run != 2 and check_plain(program, args, got, f"run {run}"):
             done.add("plain")
-        if compare(program.value, got, args, f"run {run}: the gradient", seed + run):
+        if compare(program.value, got, args, f"run {run}: the gradient", seed + run, program.gradient_of):
             done.add("differences")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
@@ -385,12 +410,13 @@ def check_second(program: Program, seed: int) -> bool:
         return float(h(*args))
 
     program.prepare()
+    curvature = ad.grad(h, argnums=(0, 1, 2))
     with refusals("second order: "):
-        got = ad.grad(h, argnums=(0, 1, 2))(*fresh(args), *direction)
+        got = curvature(*fresh(args), *direction)
     here = value(*args, *direction)
     if not np.isfinite(here) or abs(here) > LARGEST:
         return False
-    return compare(value, got, (*args, *direction), "the second derivative", seed)
+    return compare(value, got, (*args, *direction), "the second derivative", seed, lambda a: curvature(*a))
 
 
 # A folder for the disk cache ----------------------------------------------------------------------
