@@ -46,7 +46,7 @@ def shift(x: Any, axis: int, fill: float, step: int = 1) -> Any:
 
 def embed(x: Any, axis: int, start: int, length: int) -> Any:
     """Zeros of this length along an axis, with `x` from `start` on; what does not fit in is cut off."""
-    x = np.asarray(x)
+    x = np.atleast_1d(x)
     shape = list(x.shape)
     shape[axis] = length
     out = np.zeros(shape, x.dtype)

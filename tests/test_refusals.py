@@ -211,21 +211,6 @@ def f(x):
     "class definition",
     "outside",
 )
-refuse(
-    "an exception group",
-    """
-def f(x):
-    try:
-    ^^^^
-        y = np.sum(x)
-    except* ValueError:
-        y = 0.0
-    return y
-""",
-    errors.UnsupportedError,
-    r"except\*",
-    "except",
-)
 
 # --- what has to be known when the program is compiled ---
 
