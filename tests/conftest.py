@@ -14,6 +14,9 @@ os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--programs", type=int, default=500, help="how many random programs to check (default 500)")
     parser.addoption("--first-program", type=int, default=0, help="the seed of the first random program")
+    parser.addoption(
+        "--real", action="store_true", help="test the real TensorFlow or PyTorch instead of our drop-in modules"
+    )
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what is emitted now")
 
 

@@ -1,0 +1,41 @@
+"""The drop-in modules under test: ours, or with --real the systems whose behaviour they copy."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+# The real TensorFlow reports at length what it finds on the machine, and its vector instructions round differently.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What differs from the real systems on purpose is not asked of them."""
+    return True if config.getoption("--real") and collection_path.name.startswith("test_differences") else None
+
+
+def system(request: pytest.FixtureRequest, name: str) -> ModuleType:
+    """The system called name: the real one with --real, otherwise our module in its place."""
+    if request.config.getoption("--real"):
+        return importlib.import_module(name)
+    try:
+        return importlib.import_module(f"autodiff_compiler.compat.{name}")
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.startswith("autodiff_compiler.compat"):
+            pytest.skip(f"{error.name} is not there yet")
+        raise
+
+
+@pytest.fixture(scope="session")
+def tf(request: pytest.FixtureRequest) -> ModuleType:
+    return system(request, "tensorflow")
+
+
+@pytest.fixture(scope="session")
+def torch(request: pytest.FixtureRequest) -> ModuleType:
+    return system(request, "torch")
