@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -39,3 +43,21 @@ def tf(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.fixture(scope="session")
 def torch(request: pytest.FixtureRequest) -> ModuleType:
     return system(request, "torch")
+
+
+@pytest.fixture(scope="session")
+def fresh(request: pytest.FixtureRequest, tf: ModuleType) -> Callable[[str], str]:
+    """Runs a program in a process of its own, tf imported, and returns what it printed on both streams together."""
+
+    def run(program: str) -> str:
+        start = "import os\nos.environ.update(TF_CPP_MIN_LOG_LEVEL='3', AUTODIFF_COMPILER_CACHE='off')\n"
+        if request.config.getoption("--real"):
+            start += "import tensorflow as tf\n"
+        else:
+            start += "from autodiff_compiler.compat import tensorflow as tf\n"
+        command = [sys.executable, "-c", start + textwrap.dedent(program)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return run
