@@ -1,5 +1,6 @@
 """Automatic differentiation by source transformation, for Python functions that use NumPy."""
 
+from . import nn
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad, vjp
 from .errors import (
@@ -27,6 +28,7 @@ __all__ = [
     "check_grads",
     "elementwise",
     "grad",
+    "nn",
     "primitive",
     "value_and_grad",
     "vjp",

@@ -11,7 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import bessel_i, embed, flip_scan, if_square, linear_scan, overlap, polygamma, shift, split_like
+from .kernels import (
+    bessel_i,
+    elu,
+    embed,
+    erf,
+    flip_scan,
+    if_square,
+    linear_scan,
+    log_softmax,
+    logsumexp,
+    overlap,
+    polygamma,
+    relu,
+    shift,
+    sigmoid,
+    sigmoid_cross_entropy,
+    sigmoid_error,
+    softmax,
+    softplus,
+    split_like,
+)
 from .tree import new_object
 
 
@@ -310,7 +330,27 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
     return items
 
 
-__all__ = ["bessel_i", "embed", "flip_scan", "if_square", "linear_scan", "overlap", "polygamma", "shift", "split_like"]
+__all__ = [
+    "bessel_i",
+    "elu",
+    "embed",
+    "erf",
+    "flip_scan",
+    "if_square",
+    "linear_scan",
+    "log_softmax",
+    "logsumexp",
+    "overlap",
+    "polygamma",
+    "relu",
+    "shift",
+    "sigmoid",
+    "sigmoid_cross_entropy",
+    "sigmoid_error",
+    "softmax",
+    "softplus",
+    "split_like",
+]
 
 
 # --- writing to what lives outside of the function --------------------------------------------------------------------

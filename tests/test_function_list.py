@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autodiff_compiler import nn
 from autodiff_compiler.frontend.definitions import DEFINED
 from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.opset import PRIMS
@@ -76,6 +77,7 @@ def listed() -> str:
             if found:
                 out += f"- {label}: " + ", ".join(f"`{n.removeprefix(prefix)}`" for n in found) + "\n"
         out += "\n"
+    out += "## Neural networks\n\n- `autodiff_compiler.nn`: " + ", ".join(f"`{n}`" for n in sorted(nn.__all__)) + "\n"
     return out.rstrip() + "\n"
 
 

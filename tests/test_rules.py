@@ -20,6 +20,8 @@ from autodiff_compiler.rules import registry
 from autodiff_compiler.rules.check import RuleError, check_rule, named
 from autodiff_compiler.transforms import algebra
 
+from . import nn_rule_cases
+
 Case = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 RNG = np.random.default_rng(7)
@@ -669,6 +671,7 @@ GROUPS = {
     "fourier": fourier_cases,
     "picking": picking_cases,
     "special": special_cases,
+    "nn": nn_rule_cases.cases,
 }
 CASES: list[Case] = [case for make in GROUPS.values() for case in make()]
 

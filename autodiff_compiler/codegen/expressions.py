@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Op, Prim, Value, type_of
-from .names import Naming
+from .names import Naming, is_kernel
 
 ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3
 
@@ -140,7 +140,7 @@ class Printer:
         module = getattr(prim.fn, "__module__", "")
         if module == "builtins":
             return prim.name
-        if module in ("autodiff_compiler.runtime", "autodiff_compiler.kernels"):
+        if module == "autodiff_compiler.runtime" or is_kernel(prim):
             self.helpers.add(prim.fn.__name__)  # type: ignore[union-attr]
             return prim.fn.__name__  # type: ignore[union-attr]
         return self.bind(prim.fn)

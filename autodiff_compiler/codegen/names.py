@@ -12,7 +12,7 @@ import keyword
 from bisect import bisect_left, insort
 from typing import Any
 
-from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
+from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves
 from ..ir.opset import STORES
 from ..ir.rewrite import enclosing_func, handler_of, region_of
 
@@ -21,6 +21,13 @@ Interval = tuple[float, float]
 HELPERS = frozenset(
     ["accum", "cast", "copy", "dim", "format_", "full_like", "put_back", "spread", "stored_part", "sum_to", "zeros"]
 )
+
+
+def is_kernel(prim: Prim) -> bool:
+    """The primitive is printed as a call of the function of its name that the runtime hands out."""
+    return getattr(prim.fn, "__module__", "").startswith("autodiff_compiler.kernels.")
+
+
 # `_` is what the printer calls a loop variable or a result that nobody reads.
 RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS
 
@@ -52,7 +59,8 @@ class Naming:
         self.used: dict[Value, list[tuple[float, Region]]] = {}
         self._collect(body)
         self.group: dict[Value, Group] = {}
-        self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved}
+        called = {op.prim.name for op in body.walk() if is_kernel(op.prim)}
+        self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved | called}
         self.fixed = set(self.taken)
         self.busy: dict[Any, list[Interval]] = {}  # by name, and function of its own: when it is in use
         self._make_groups(body)

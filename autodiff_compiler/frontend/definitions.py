@@ -70,7 +70,11 @@ def constant(obj: Any) -> Any:
 
 def load() -> None:
     """Fill the table."""
+    from .. import nn
     from .library import arrays, fourier, linear_algebra, numbers, statistics, ufunc_methods  # noqa: F401
+
+    # The functions of `nn` are definitions of themselves.
+    _modules.update(fn.__module__ for fn in vars(nn).values() if isinstance(fn, types.FunctionType))
 
 
 __all__ = ["DEFINED", "METHODS", "constant", "defines", "defines_method", "is_definition", "lookup", "refuse"]

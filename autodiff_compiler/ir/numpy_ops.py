@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from . import ops_fourier, ops_linalg, ops_make, ops_picking, ops_reduce, ops_shape
+from . import ops_fourier, ops_linalg, ops_make, ops_nn, ops_picking, ops_reduce, ops_shape
 from .core import Builder, Prim, type_of
 from .infer import cannot_raise, infer_ufunc
 from .opset import PRIMS, dim_of
@@ -414,4 +414,4 @@ for _kernel, _params, _infer in (
 ):
     PRIMS[_kernel] = Prim(_kernel.__name__, _kernel, _infer, tuple(_params.split()))
 
-__all__ = ["ops_fourier", "ops_linalg", "ops_make", "ops_picking", "ops_reduce", "ops_shape"]
+__all__ = ["ops_fourier", "ops_linalg", "ops_make", "ops_nn", "ops_picking", "ops_reduce", "ops_shape"]

@@ -1,6 +1,18 @@
 """Derivative rules. Importing the package enters all of them into the registry."""
 
-from . import decompositions, elementwise, fourier, indexing, linalg, picking, reductions, registry, shaping, special
+from . import (
+    decompositions,
+    elementwise,
+    fourier,
+    indexing,
+    linalg,
+    nn,
+    picking,
+    reductions,
+    registry,
+    shaping,
+    special,
+)
 
 __all__ = [
     "decompositions",
@@ -8,6 +20,7 @@ __all__ = [
     "fourier",
     "indexing",
     "linalg",
+    "nn",
     "picking",
     "reductions",
     "registry",

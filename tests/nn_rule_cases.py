@@ -1,0 +1,50 @@
+"""Calls of the kernels of neural networks at which `test_rules` checks their rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autodiff_compiler import kernels
+
+RNG = np.random.default_rng(3)
+Case = tuple[Any, tuple[Any, ...], dict[str, Any]]
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.normal(size=shape)
+
+
+def activation_cases() -> Iterator[Case]:
+    for fn in (kernels.sigmoid, kernels.softplus, kernels.erf):
+        for x in (normal(3, 2), normal(0), normal(1, 4), np.array(0.7), 0.7, np.float64(-0.4)):
+            yield fn, (x,), {}
+    for x in (0.1 + normal(3, 2) ** 2, -0.1 - normal(3, 2) ** 2, normal(0, 3), 0.7, -0.7):
+        yield kernels.relu, (x,), {}
+    for alpha in (1.2, np.array([[0.7], [1.6]]), normal(1, 3)):
+        yield kernels.elu, (np.array([[-1.3, -0.2, 0.6]]), alpha), {}
+    yield kernels.elu, (-0.3, 0.9), {}
+    for axis in (-1, 0, (0, 1), 1):
+        for x in (normal(3, 4), normal(0, 4), normal(1, 4)):
+            if x.size or axis in (-1, 1):
+                yield kernels.softmax, (x, axis), {}
+                yield kernels.log_softmax, (x, axis), {}
+                yield kernels.logsumexp, (x, axis, False), {}
+                yield kernels.logsumexp, (x, axis, True), {}
+    yield kernels.softmax, (normal(4), 0), {}
+    yield kernels.logsumexp, (normal(3, 2), None, False), {}
+
+
+def loss_cases() -> Iterator[Case]:
+    for fn in (kernels.sigmoid_cross_entropy, kernels.sigmoid_error):
+        yield fn, (RNG.uniform(-0.5, 1.5, (3, 4)), normal(3, 4)), {}
+        yield fn, (normal(0, 4), normal(0, 4)), {}
+        yield fn, (np.array([0, 1, 1]), normal(3)), {}
+        yield fn, (0.3, -0.7), {}
+
+
+def cases() -> Iterator[Case]:
+    yield from activation_cases()
+    yield from loss_cases()
