@@ -1,5 +1,7 @@
 """Automatic differentiation by source transformation, for Python functions that use NumPy."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import nn
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad, vjp
@@ -15,21 +17,75 @@ from .errors import (
 from .rules.registry import elementwise, primitive
 from .rules.registry import vjp as vjp_rule
 
+if TYPE_CHECKING:
+    from .tape import ops
+    from .tape.custom import (
+        RegisterGradient,
+        custom_gradient,
+        grad_pass_through,
+        no_gradient,
+        recompute_grad,
+        stop_gradient,
+    )
+    from .tape.gradient_tape import GradientTape, UnconnectedGradients
+    from .tape.native import Tensor, Variable, constant
+
 __version__ = "0.1.0"
+
+# The tape is imported when one of its names is first used.
+_TAPE = {
+    "GradientTape": "gradient_tape",
+    "RegisterGradient": "custom",
+    "Tensor": "native",
+    "UnconnectedGradients": "gradient_tape",
+    "Variable": "native",
+    "constant": "native",
+    "custom_gradient": "custom",
+    "grad_pass_through": "custom",
+    "no_gradient": "custom",
+    "recompute_grad": "custom",
+    "stop_gradient": "custom",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "ops":
+        return importlib.import_module(".tape.ops", __name__)
+    module = _TAPE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f".tape.{module}", __name__), name)
+    globals()[name] = found
+    return found
+
 
 __all__ = [
     "AliasError",
     "AutodiffError",
+    "GradientTape",
     "IntegerArgumentError",
     "NonScalarOutputError",
+    "RegisterGradient",
     "RuleLookupError",
     "SourceUnavailableError",
+    "Tensor",
+    "UnconnectedGradients",
     "UnsupportedError",
+    "Variable",
     "check_grads",
+    "constant",
+    "custom_gradient",
     "elementwise",
     "grad",
+    "grad_pass_through",
     "nn",
+    "no_gradient",
+    "ops",
     "primitive",
+    "recompute_grad",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
     "vjp_rule",

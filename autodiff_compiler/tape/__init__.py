@@ -1,0 +1,1 @@
+"""Eager code, recorded one primitive at a time and differentiated by the compiler."""

@@ -1,0 +1,140 @@
+"""What connects sources and targets in a recording, as one tape saw it.
+
+A record belongs to a tape if it was made while the tape was recording and one of its operands mattered to the tape:
+a leaf that it watches, or the result of a record that belongs to it. Whether a gradient is None is decided here, from
+the structure alone, and never from numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..rules.registry import is_nondiff
+from .recording import BARRIER, LEAF, PULL, Node, Reader, slots_in
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one tape sees of a recording.
+
+    spans:   the ranges of slots during which it was recording
+    watched: slots that it was told to watch, and from which slot on
+    auto:    whether it watches variables that are read
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    watched: tuple[tuple[int, int], ...] = ()
+    auto: bool = True
+
+    def covers(self, slot: int) -> bool:
+        return any(start <= slot < end for start, end in self.spans)
+
+
+@dataclass(slots=True)
+class Record:
+    """One record: the node, the slots of its results, and which operands each of them depends on."""
+
+    node: Node
+    results: range
+    operands: tuple[int, ...]
+    depends: tuple[tuple[int, ...], ...] | None  # by result: slots; None: each on all
+
+
+def read(node: Node) -> Record:
+    assert node.parent is not None
+    key = node.key
+    head, first = key[0], node.parent.count
+    if head == LEAF:
+        return Record(node, range(first, node.count), (), None)
+    if head == BARRIER:
+        slots = key[1]
+        found = None if key[3] is None else tuple([tuple([slots[k] for k in row]) for row in key[3]])
+        return Record(node, range(first, node.count), slots, found)
+    if head == PULL:
+        reader = Reader(node)
+        slots = tuple([reader.read(a).number for a in key[2:]])
+        return Record(
+            node, range(reader.next, node.count), slots, tuple([tuple([slots[k] for k in d]) for d in key[1].depends])
+        )
+    reader = Reader(node)
+    prim, args, kwargs, results = reader.operands()
+    if is_nondiff(prim):
+        return Record(node, range(results[0], node.count), (), None)
+    numbers = tuple([s.number for s in slots_in((args, kwargs)) if not s.constant])
+    return Record(node, range(results[0], node.count), numbers, None)
+
+
+def inexact(value: Any) -> bool:
+    """The value may carry a derivative."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "fcO"
+    return isinstance(value, (float, complex))
+
+
+def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record], set[int]]:
+    """The records that belong to the tape, in order, and all slots that matter to it."""
+    alive: set[int] = set()
+    kept: list[Record] = []
+    auto: set[int] = set()
+    watched = sorted(view.watched, key=lambda pair: pair[1])
+    at = 0
+    for step in node.path():
+        assert step.parent is not None
+        first = step.parent.count
+        while at < len(watched) and watched[at][1] <= first:
+            alive.add(watched[at][0])
+            at += 1
+        if step.key[0] == LEAF:
+            if step.key[2] and view.auto:
+                auto.add(first)
+            continue
+        if not view.covers(first):
+            continue
+        record = read(step)
+        alive.update(s for s in record.operands if s in auto)
+        results = [
+            s
+            for k, s in enumerate(record.results)
+            if inexact(values[s])
+            and any(o in alive for o in (record.operands if record.depends is None else record.depends[k]))
+        ]
+        if results:
+            alive.update(results)
+            kept.append(record)
+    alive.update(slot for slot, _ in watched)
+    # A variable that was read and not used.
+    alive.update(
+        first
+        for step in node.path()
+        if step.key[0] == LEAF and step.key[2] and view.auto and view.covers(first := step.count - 1)
+    )
+    return kept, alive
+
+
+def between(records: list[Record], sources: set[int], targets: set[int]) -> tuple[list[Record], set[int]]:
+    """The records through which a derivative flows from sources to targets, and the sources that it reaches."""
+    varied = set(sources)
+    forward: list[Record] = []
+    for record in records:
+        results = [
+            s
+            for k, s in enumerate(record.results)
+            if any(o in varied for o in (record.operands if record.depends is None else record.depends[k]))
+        ]
+        if results:
+            varied.update(results)
+            forward.append(record)
+    useful = {t for t in targets if t in varied}
+    kept: list[Record] = []
+    for record in reversed(forward):
+        wanted = [k for k, s in enumerate(record.results) if s in useful]
+        if wanted:
+            kept.append(record)
+            for k in wanted:
+                operands = record.operands if record.depends is None else record.depends[k]
+                useful.update(o for o in operands if o in varied)
+    kept.reverse()
+    return kept, useful & sources

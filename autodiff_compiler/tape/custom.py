@@ -1,0 +1,269 @@
+"""Gradients that users write: `custom_gradient`, the registry of named operations, and what stops a gradient."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from .barrier import Barrier
+from .gradient_tape import GradientTape
+from .nest import flatten, map_nested, pack_like
+from .recording import STATE, Recording
+from .tensor import Operand, wrap
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same value, on which no gradient depends. `x`: a tensor or variable, or a nest of them.
+
+    >>> import autodiff_compiler as ad
+    >>> x = ad.Variable(2.0)
+    >>> with ad.GradientTape() as tape:
+    ...     y = x * ad.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float64(2.0)
+    """
+    return map_nested(lambda t: wrap(t._tensor_class, t._value) if isinstance(t, Operand) else t, x)
+
+
+@contextmanager
+def isolated() -> Iterator[Recording]:
+    """What runs inside is recorded on no tape that is open outside; the variables that it reads are noted."""
+    state = STATE
+    saved = state.rec, state.home, state.tapes
+    watcher = Recording()
+    state.rec = state.home = watcher
+    state.tapes = (_Watcher(),)
+    try:
+        yield watcher
+    finally:
+        state.rec, state.home, state.tapes = saved
+
+
+class _Watcher:
+    """Stands for an open tape that watches what is read."""
+
+    _auto = True
+
+
+def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:
+    """Tensors for `results` (tensors that no tape knows), recorded as one operation on `inputs` whose pullback is
+    `back`: from a tensor for each result to a tensor or None for each input."""
+    rec = STATE.rec
+    if rec is None:
+        return results
+    slots = [rec.find(x) for x in inputs]
+    if all(s < 0 for s in slots):
+        return results
+    first = rec.barrier(Barrier(back, rows), inputs, [r._value for r in results])
+    for k, r in enumerate(results):
+        r._token, r._slot = rec.token, first + k
+    return results
+
+
+def custom_gradient(f: F) -> F:
+    """Give a function a gradient of one's own.
+
+    ``f(*args, **kwargs)`` returns its result, a tensor or a nest of them, and ``grad_fn(*upstream)``, which takes a
+    tensor for each result and returns a tensor or None for each positional argument. A function that reads variables
+    that are not among its arguments has a ``grad_fn(*upstream, variables=None)`` that returns the pair of its
+    arguments' gradients and a list of the variables'. Gradients of higher order differentiate ``grad_fn``.
+
+    Raises TypeError if variables are read and ``grad_fn`` does not take them, ValueError where the gradients are not as
+    many as the arguments.
+
+    >>> import autodiff_compiler as ad
+    >>> @ad.custom_gradient
+    ... def clipped(x):
+    ...     return x * 1.0, lambda upstream: upstream * 0.5
+    >>> x = ad.Variable(3.0)
+    >>> with ad.GradientTape() as tape:
+    ...     y = clipped(x * x)
+    >>> tape.gradient(y, x).numpy()
+    np.float64(3.0)
+    """
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        outside = STATE.rec
+        with isolated() as watcher:
+            result, grad_fn = f(*args, **kwargs)
+        given = flatten(list(args))
+        keywords = flatten(list(kwargs.values()))
+        variables: list[Any] = []
+        for v in watcher.variables.values():
+            if not any(v is x for x in [*given, *keywords, *variables]):
+                variables.append(v)
+        if variables and not _takes_variables(grad_fn):
+            raise TypeError(
+                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+                f"{variables}"
+            )
+        flat = flatten(result)
+        outs = [wrap(x._tensor_class, x._value) if isinstance(x, Operand) else _as_tensor_like(x, given) for x in flat]
+        inputs = [x for x in given if isinstance(x, Operand)]
+
+        def back(*upstream: Any) -> list[Any]:
+            if variables:
+                found, of_variables = grad_fn(*upstream, variables=variables)
+                of_variables = list(of_variables)
+                if len(of_variables) != len(variables):
+                    raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+            else:
+                found, of_variables = grad_fn(*upstream), []
+            grads = flatten(found)
+            if len(grads) != len(given):
+                raise ValueError(
+                    f"custom_gradient function expected to return {len(given)} gradients, but returned {len(grads)} "
+                    "instead."
+                )
+            kept = [_tensor_or_none(g, x) for g, x in zip(grads, given) if isinstance(x, Operand)]
+            return kept + [_tensor_or_none(g, v) for g, v in zip(of_variables, variables)]
+
+        if outside is not None:
+            outs = record_barrier(outs, [*inputs, *variables], back)
+        return pack_like(result, outs)
+
+    return decorated  # type: ignore[return-value]
+
+
+def _as_tensor_like(x: Any, given: list[Any]) -> Any:
+    for other in given:
+        if isinstance(other, Operand):
+            return wrap(other._tensor_class, other._coerce(x))
+    raise TypeError(f"a custom_gradient function returned {x!r}, which is no tensor")
+
+
+def _tensor_or_none(g: Any, x: Any) -> Any:
+    if g is None or isinstance(g, Operand):
+        return g
+    return wrap(x._tensor_class, x._coerce(g))
+
+
+def _takes_variables(fn: Callable[..., Any]) -> bool:
+    try:
+        spec = inspect.getfullargspec(fn)
+    except TypeError:
+        return False
+    return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
+
+
+def recompute_grad(f: F) -> F:
+    """The same function, of which a tape keeps no intermediate result: it runs again in the backward pass.
+
+    It is called once forward and once backward. ``__wrapped__`` is the function itself.
+    """
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        outside = STATE.rec
+        with isolated() as watcher:
+            result = f(*args, **kwargs)
+        flat = flatten(result)
+        outs = [wrap(x._tensor_class, x._value) for x in flat]
+        given = [x for x in flatten([list(args), kwargs]) if isinstance(x, Operand)]
+        variables = [v for v in watcher.variables.values() if not any(v is x for x in given)]
+
+        def back(*upstream: Any) -> Any:
+            with GradientTape() as tape:
+                tape.watch([x for x in given if not hasattr(x, "assign")])
+                again = f(*args, **kwargs)
+            return tape.gradient(again, [*given, *variables], output_gradients=pack_like(again, list(upstream)))
+
+        if outside is not None:
+            outs = record_barrier(outs, [*given, *variables], back)
+        return pack_like(result, outs)
+
+    return decorated  # type: ignore[return-value]
+
+
+def grad_pass_through(f: F) -> F:
+    """The same function, with the gradient of the identity."""
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        with isolated():
+            result = f(*args, **kwargs)
+        given = [x for x in flatten(list(args)) if isinstance(x, Operand)]
+        outs = [wrap(x._tensor_class, x._value) for x in flatten(result)]
+        return pack_like(result, record_barrier(outs, given, lambda *upstream: list(upstream)))
+
+    return decorated  # type: ignore[return-value]
+
+
+# --- named operations -------------------------------------------------------------------------------------------------
+
+_registered: dict[str, Callable[..., Any] | None] = {}
+
+
+class RegisterGradient:
+    """Decorator that registers the gradient of a named operation: ``fn(op, *upstream)`` gives a tensor or None for each
+    of ``op.inputs``.
+
+    Raises TypeError if the name is not a string, KeyError if it has a gradient already.
+    """
+
+    def __init__(self, op_type: str):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: F) -> F:
+        if self._op_type in _registered:
+            raise KeyError(f"Registering two gradient with name '{self._op_type}'!")
+        _registered[self._op_type] = f
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Say that the named operation has no gradient: None is what its inputs get."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _registered[op_type] = None
+
+
+class Operation:
+    """What the gradient function of a named operation is told: `type`, `inputs`, `outputs`, ``get_attr(name)``."""
+
+    def __init__(self, op_type: str, inputs: list[Any], outputs: list[Any], attributes: dict[str, Any]):
+        self.type = op_type
+        self.name = op_type
+        self.inputs = inputs
+        self.outputs = outputs
+        self._attributes = attributes
+
+    def get_attr(self, name: str) -> Any:
+        return self._attributes[name]
+
+
+def named_operation(
+    op_type: str, compute: Callable[..., Any], inputs: list[Any], attributes: dict[str, Any] | None = None
+) -> Any:
+    """Compute an operation that only a registered function can differentiate.
+
+    The gradient looks the function up when it gets there, and raises LookupError if there is none.
+    """
+    value = compute(*[x._value for x in inputs], **(attributes or {}))
+    out = wrap(inputs[0]._tensor_class, value)
+
+    def back(upstream: Any) -> list[Any]:
+        if op_type not in _registered:
+            raise LookupError(f"gradient registry has no entry for: {op_type}")
+        fn = _registered[op_type]
+        if fn is None:
+            return [None] * len(inputs)
+        found = fn(Operation(op_type, inputs, [out], attributes or {}), upstream)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
+
+    (out,) = record_barrier([out], inputs, back)
+    return out
+
+
+__all__ = [
+    "Operation", "RegisterGradient", "custom_gradient", "grad_pass_through", "isolated", "named_operation",
+    "no_gradient", "record_barrier", "recompute_grad", "stop_gradient",
+]  # fmt: skip

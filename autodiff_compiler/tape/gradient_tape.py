@@ -1,0 +1,433 @@
+"""`GradientTape`: which operations of eager code are differentiated, decided while it runs."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .connect import View
+from .jacobians import batch_jacobian, jacobian
+from .nest import flatten, is_nested, map_nested, pack_like
+from .pullback import request, show_recording
+from .recording import STATE, Node, Recording
+from .sweep import run_pullback, sweep
+from .tensor import Operand, wrap
+
+logger = logging.getLogger("autodiff_compiler")
+MAX_WARNINGS = 5
+_warned = 0
+
+SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+INSIDE = (
+    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "
+    "calling it outside the context (it causes the gradient ops to be recorded on the tape, leading to increased CPU "
+    "and memory usage). Only call GradientTape.gradient inside the context if you actually want to trace the gradient "
+    "in order to compute higher order derivatives."
+)
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source that the target does not depend on: None, or zeros of the source's shape."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations on tensors and variables, to differentiate what they compute.
+
+    persistent: whether `gradient` and the like may be called more than once.
+    watch_accessed_variables: whether trainable variables are watched when they are read.
+
+    A tape sees the operations of its own thread, while its ``with`` block is open.
+
+    >>> import autodiff_compiler as ad
+    >>> x = ad.Variable(3.0)
+    >>> with ad.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    np.float64(6.0)
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        self._persistent = persistent
+        self._auto = watch_accessed_variables
+        self._rec: Recording | None = None
+        self._recording = False
+        self._start = 0
+        self._spans: tuple[tuple[int, int], ...] = ()
+        self._watched: tuple[tuple[int, int], ...] = ()
+        self._explicit: tuple[Any, ...] = ()  # variables that it was told to watch
+        # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
+        self._seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
+        self._told = False
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        self._push()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._recording:
+            self._pop()
+
+    def _push(self) -> None:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        state = STATE
+        own, home = self._rec, state.home
+        if home is None:
+            if own is None:
+                self._rec = home = Recording()
+            else:
+                home = own
+            state.home = home
+        elif own is None:
+            self._rec = home
+        elif own is not home:
+            self._join(home)
+        self._start = home.node.count
+        self._recording = True
+        state.tapes = (*state.tapes, self)
+        state.rec = home
+        home.auto = self._auto if len(state.tapes) == 1 else any(t._auto for t in state.tapes)
+
+    def _join(self, home: Recording) -> None:
+        """Go on in another recording, which takes over what this tape has recorded so far."""
+        assert self._rec is not None
+        base = home.absorb(self._rec)
+        self._spans = tuple([(a + base, b + base) for a, b in self._spans])
+        self._watched = tuple([(slot + base, at + base) for slot, at in self._watched])
+        self._rec = home
+
+    def _pop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        assert self._rec is not None
+        state = STATE
+        self._recording = False
+        end = self._rec.node.count
+        if end > self._start:
+            self._spans = (*self._spans, (self._start, end))
+        if len(state.tapes) == 1 and state.tapes[0] is self:
+            state.tapes = ()
+            state.rec = state.home = None
+            return
+        state.tapes = tuple([t for t in state.tapes if t is not self])
+        if state.home is not None:
+            state.home.auto = any(t._auto for t in state.tapes)
+
+    def _release(self) -> None:
+        """Let go of everything; `watched_variables` stays what it was."""
+        rec = self._rec
+        if rec is not None and self._auto and rec.variables:
+            self._seen = (*self._seen, (rec.variables, rec.node, self._spans))
+        self._rec = None
+        self._spans = self._watched = ()
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Pause this tape: operations in the ``with`` block are not recorded on it.
+
+        Raises RuntimeError before the tape was entered, ValueError where it is not recording.
+        """
+        if self._rec is None and not self._recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
+
+    def reset(self) -> None:
+        """Forget operations, watched tensors and variables, as if the block had been entered just now."""
+        self._pop()
+        self._rec = None
+        self._spans = self._watched = ()
+        self._seen = self._explicit = ()
+        if STATE.home is not None:  # other tapes go on
+            self._rec = STATE.home
+        self._push()
+
+    # --- watching -------------------------------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Differentiate by these tensors too, from here on. `tensor`: a tensor or variable, or a nest of them.
+
+        Raises ValueError for anything else.
+        """
+        global _warned
+        for x in flatten(tensor):
+            if not isinstance(x, Operand):
+                raise not_a_tensor(x)
+            if not _may_be_watched(x):
+                if _warned < MAX_WARNINGS:
+                    _warned += 1
+                    logger.warning(
+                        "The dtype of the watched tensor must be floating (e.g. tf.float32), got %s",
+                        x.dtype if hasattr(x, "dtype") else np.asarray(x._value).dtype,
+                    )
+                continue
+            rec = self._rec
+            if rec is None:
+                raise RuntimeError("watch() called on a tape that was never entered, or was used up")
+            slot = rec.find(x)
+            if slot < 0:
+                slot = rec.leaf(x)
+            self._watched = (*self._watched, (slot, rec.node.count))
+            if hasattr(x, "assign"):
+                self._explicit = (*self._explicit, x)
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that were watched when they were read, or explicitly, in the order of their creation."""
+        return tuple(sorted(self._variables(), key=lambda v: getattr(v, "_serial", 0)))
+
+    def _variables(self) -> tuple[Any, ...]:
+        found: dict[int, Any] = {id(v): v for v in self._explicit}
+        seen = self._seen
+        if self._rec is not None:
+            end = ((self._start, self._rec.node.count + 1),) if self._recording else ()
+            if self._auto:
+                seen = (*seen, (self._rec.variables, self._rec.node, (*self._spans, *end)))
+        for variables, node, spans in seen:
+            slots = {slot for slot in variables if any(a <= slot < b for a, b in spans)}
+            if len(slots) < len(variables):
+                slots |= self._used(node, spans) & set(variables)
+            found.update((id(variables[slot]), variables[slot]) for slot in sorted(slots))
+        return tuple(found.values())
+
+    def _used(self, end: Node, spans: tuple[tuple[int, int], ...]) -> set[int]:
+        """Slots that the records in these spans read."""
+        from .connect import read
+
+        out: set[int] = set()
+        for node in end.path():
+            assert node.parent is not None
+            if any(a <= node.parent.count < b for a, b in spans):
+                out.update(read(node).operands)
+        return out
+
+    # --- derivatives ----------------------------------------------------------------------------------------------
+
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:  # fmt: skip
+        """The derivative of the sum of `target` with respect to `sources`.
+
+        target: a tensor, or a nest of tensors, whose elements are all summed.
+        sources: a tensor or variable, or a nest of them. The result has the same structure.
+        output_gradients: weights of the target's elements, of its structure and shapes; one by default.
+        unconnected_gradients: what to give where the target does not depend on a source.
+
+        Returns tensors in the sources' shapes and dtypes, or None. Raises RuntimeError at the second use of a tape that
+        is not persistent, TypeError and ValueError for arguments that are no tensors.
+        """
+        rec = self._rec
+        if rec is None:
+            raise RuntimeError(SECOND_USE)
+        if self._recording:
+            if not self._persistent:
+                self._pop()
+            elif not self._told:
+                self._told = True
+                logger.warning(INSIDE)
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            )
+        unconnected = _unconnected(unconnected_gradients)
+        kind = type(sources)
+        flat = sources if kind is list or kind is tuple and not hasattr(kind, "_fields") else None
+        if flat is None or not all(isinstance(x, Operand) for x in flat):
+            flat = flatten(sources)
+            _check_sources(flat)
+        targets = [target] if isinstance(target, Operand) else _targets(target)
+        seeds = None if output_gradients is None else _seeds(targets, output_gradients)
+        try:
+            grads = self._gradient(rec, targets, flat, seeds)
+        finally:
+            if not self._persistent:
+                self._release()
+        if unconnected is UnconnectedGradients.ZERO:
+            grads = [_zeros(x) if g is None else g for g, x in zip(grads, flat)]
+        if kind is list:
+            if len(flat) == len(sources):
+                return grads
+        elif flat is not sources and not is_nested(sources):
+            return grads[0]
+        return pack_like(sources, grads)
+
+    def _view(self, rec: Recording) -> View:
+        spans = self._spans
+        if self._recording:
+            spans = (*spans, (self._start, rec.node.count))
+        return View(spans, self._watched, self._auto)
+
+    def _gradient(self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None) -> list[Any]:
+        slots = [rec.slots(x) for x in sources]
+        ends: list[tuple[Any, Any]] = []  # targets that the recording knows, with their seeds
+        direct: list[tuple[Any, Any]] = []  # those that it does not: they may still be sources
+        for k, x in enumerate(targets):
+            value = x._value
+            if not _may_be_watched(x):
+                continue
+            seed = None if seeds is None else seeds[k]
+            at = rec.slots(x)
+            if at:
+                at_now = at[-1]
+                ends.append((at_now, seed))
+            else:
+                direct.append((x, seed))
+            del value
+        results = self._run(rec, ends, slots, seeds is not None, sources)
+        out = []
+        for x, at in zip(sources, slots):
+            parts = [results[s] for s in at if s in results]
+            total = parts[0] if parts else None
+            for part in parts[1:]:
+                total = total + part
+            for y, seed in direct:
+                if y is x:
+                    g = seed if seed is not None else _ones(x)
+                    total = g if total is None else total + g
+            if total is not None and not at and not isinstance(total, x._tensor_class):
+                total = wrap(x._tensor_class, total)
+            out.append(total)
+        return out
+
+    def _run(
+        self, rec: Recording, ends: list[tuple[Any, Any]], slots: list[tuple[int, ...]], seeded: bool, sources: Any
+    ) -> dict[int, Any]:
+        if not ends:
+            return {}
+        cls = sources[0]._tensor_class if len(sources) else None
+        if cls is None:
+            return {}
+        wanted = tuple([s for at in slots for s in at])
+        targets = tuple([t for t, _ in ends])
+        view = self._view(rec)
+        if rec.barriers:
+            return sweep(rec, view, ends, wanted, cls)
+        ask = request(rec, targets, wanted, view, seeded)
+        if not ask.sources:
+            return {}
+        return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls)
+
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """The derivative of each element of `target` by each element of the sources.
+
+        The result has the structure of `sources`; its parts have the shape of the target followed by that of the
+        source. The pullback runs once for each element of the target. `parallel_iterations` is accepted and has no
+        effect; ``experimental_use_pfor=False`` needs a persistent tape, as in TensorFlow.
+        """
+        return jacobian(self, target, sources, _unconnected(unconnected_gradients), experimental_use_pfor)
+
+    def batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """For each row of a batch, the derivative of the target's row by the source's row.
+
+        target: shape (b, m...), source: shape (b, n...); the result has shape (b, m..., n...). Rows must not depend on
+        each other: what row i of the target owes to row j of the source would be added to what it owes to its own. The
+        pullback runs once for each element of a target's row.
+        """
+        return batch_jacobian(self, target, source, _unconnected(unconnected_gradients), experimental_use_pfor)
+
+    # --- to read --------------------------------------------------------------------------------------------------
+
+    def ir(self) -> str:
+        """What was recorded, as the text of the compiler's IR."""
+        rec = self._need("ir")
+        return show_recording(rec.node, rec.values)
+
+    def source(self, target: Any, sources: Any) -> str:
+        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it. It does not use up
+        the tape."""
+        rec = self._need("source")
+        flat = flatten(sources)
+        _check_sources(flat)
+        ends = tuple([rec.slots(x)[-1] for x in _targets(target) if rec.slots(x)])
+        wanted = tuple([s for x in flat for s in rec.slots(x)])
+        ask = request(rec, ends, wanted, self._view(rec))
+        return ask.pullback(rec.values).source
+
+    def _need(self, what: str) -> Recording:
+        if self._rec is None:
+            raise RuntimeError(f"{what}() of a tape that was never entered, or was used up")
+        return self._rec
+
+
+def _may_be_watched(x: Any) -> bool:
+    v = x._value
+    kind = v.dtype.kind if isinstance(v, (np.ndarray, np.generic)) else "f"
+    return kind in "fc"
+
+
+def _unconnected(value: Any) -> UnconnectedGradients:
+    if type(value) is UnconnectedGradients:
+        return value
+    try:
+        return UnconnectedGradients(getattr(value, "value", value))
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
+
+
+def not_a_tensor(x: Any) -> ValueError:
+    name = type(x).__name__
+    return ValueError(f"Passed in object {x!r} of type {name!r}, not tf.Tensor or tf.Variable or ExtensionType.")
+
+
+def _check_sources(flat: list[Any]) -> None:
+    for x in flat:
+        if not isinstance(x, Operand):
+            raise not_a_tensor(x)
+
+
+def _targets(target: Any) -> list[Any]:
+    out = flatten(target)
+    for x in out:
+        if not isinstance(x, Operand):
+            raise AttributeError(f"the target of a gradient has to be made of tensors; {x!r} is a {type(x).__name__}")
+    return out
+
+
+def _seeds(targets: list[Any], given: Any) -> list[Any]:
+    flat = flatten(given)
+    if len(flat) != len(targets):
+        raise ValueError(f"output_gradients has {len(flat)} parts for {len(targets)} targets")
+    out = []
+    for x, g in zip(targets, flat):
+        if g is None:
+            g = _ones(x)
+        elif not isinstance(g, Operand):
+            g = wrap(x._tensor_class, np.asarray(g, np.asarray(x._value).dtype)[()])
+        shape = np.shape(x._value)
+        if np.shape(g._value) != shape:
+            if np.shape(g._value) != ():
+                raise ValueError(f"output_gradients has shape {np.shape(g._value)} for a target of shape {shape}")
+            g = g * _ones(x)
+        out.append(g)
+    return out
+
+
+def _ones(x: Any) -> Any:
+    return wrap(x._tensor_class, np.ones_like(x._value)[()])
+
+
+def _zeros(x: Any) -> Any:
+    return wrap(x._tensor_class, np.zeros_like(x._value)[()])
+
+
+__all__ = ["GradientTape", "UnconnectedGradients", "map_nested"]

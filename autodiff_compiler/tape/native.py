@@ -1,0 +1,251 @@
+"""The tape's own tensors: NumPy values with NumPy's dtypes, and NumPy's two protocols, so that code may stay
+``np.*``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..frontend.definitions import DEFINED
+from ..ir.opset import PRIMS
+from .tensor import Operand, Static, apply, getitem, missing, wrap
+from .tensor import Tensor as _Tensor
+
+_serial = itertools.count()
+
+
+class _Native(Operand):
+    """What native tensors and variables share."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype."""
+        return np.asarray(self._value).dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.shape(self._value)
+
+    @property
+    def ndim(self) -> int:
+        return np.ndim(self._value)
+
+    @property
+    def size(self) -> int:
+        return int(np.size(self._value))
+
+    @property
+    def T(self) -> Any:
+        return apply(PRIMS[np.transpose], np.transpose, (self,), {})
+
+    def numpy(self) -> Any:
+        """A copy of the value: an array, or a NumPy number."""
+        return self._value.copy()
+
+    def _coerce(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return other.copy()  # the recording keeps it, and its owner may write into it
+        if isinstance(other, (int, float, complex, np.generic)):
+            return other
+        if isinstance(other, (list, tuple)):
+            return np.array(other)
+        return NotImplemented
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        out: np.ndarray[Any, Any] = np.array(self._value, dtype)
+        return out
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            return NotImplemented
+        fn = ufunc if method == "__call__" else getattr(ufunc, method)
+        return call_numpy(fn, inputs, kwargs)
+
+    def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return call_numpy(fn, args, kwargs)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __float__(self) -> float:
+        return float(self._value)
+
+    def __int__(self) -> int:
+        return int(self._value)
+
+    def __complex__(self) -> complex:
+        return complex(self._value)
+
+    def __index__(self) -> int:
+        return self._value.__index__()  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Any:
+        if not self.shape:
+            raise TypeError("iteration over a tensor without axes")
+        return (getitem(self, k) for k in range(len(self)))
+
+    def __eq__(self, other: Any) -> Any:
+        return np.equal(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return np.not_equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def item(self) -> Any:
+        return self._value.item()
+
+    def __getattr__(self, name: str) -> Any:
+        fn = _METHODS.get(name)
+        if fn is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return lambda *args, **kwargs: call_numpy(fn, (self, *_shape_first(name, args)), kwargs)
+
+
+def _shape_first(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``x.reshape(2, 3)`` is ``np.reshape(x, (2, 3))``."""
+    if name in ("reshape", "transpose") and len(args) > 1:
+        return (args,)
+    return args
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name)
+    for name in (
+        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "cumprod", "reshape", "ravel", "transpose",
+        "squeeze", "swapaxes", "dot", "clip", "trace", "diagonal", "repeat", "take", "argmax", "argmin", "argsort",
+        "round", "conj", "all", "any", "sort",
+    )
+}  # fmt: skip
+
+
+def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy's on operands, and what is made of it recorded."""
+    kwargs = {k: v for k, v in kwargs.items() if not (v is None or v is np._NoValue)}
+    prim = PRIMS.get(fn)
+    if prim is None:
+        definition = DEFINED.get(fn)
+        if definition is None:
+            raise missing(fn)
+        return definition(*args, **kwargs)
+    if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
+        args = (args[0], Static(args[1]))
+    return apply(prim, fn, tuple([_kept(a) for a in args]), kwargs)
+
+
+def _kept(x: Any) -> Any:
+    """An array that the recording keeps, and that its owner may write into."""
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+class Tensor(_Native, _Tensor):
+    """An immutable array, or number, whose operations are recorded while a `GradientTape` is interested in it.
+
+    Python's operators, subscripts, NumPy's functions and the methods of arrays work on it and give tensors.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> x = ad.constant([1.0, 2.0])
+    >>> with ad.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = np.sum(np.exp(x) * x)
+    >>> tape.gradient(y, x).numpy().round(3)
+    array([ 5.437, 22.167])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, value: Any, dtype: Any = None):
+        self._value = as_value(value, dtype)
+        self._token = None
+        self._slot = -1
+
+    def __repr__(self) -> str:
+        return f"Tensor({self._value!r})"
+
+
+class Variable(_Native):
+    """A value that can be assigned anew. Open tapes watch a trainable variable when it is read.
+
+    value: an array, a number or a nested list; dtype: NumPy's for it, if none is given.
+
+    >>> import autodiff_compiler as ad
+    >>> w = ad.Variable([1.0, 2.0], name="w")
+    >>> _ = w.assign_sub([0.5, 0.5])
+    >>> w
+    Variable(array([0.5, 1.5]), name='w')
+    """
+
+    _token = None
+    _slot = -1
+
+    def __init__(self, value: Any, trainable: bool = True, name: str = "", dtype: Any = None):
+        self._value = as_value(value, dtype)
+        self._trainable = trainable
+        self.name = name
+        self._name_hint = "".join(c if c.isalnum() else "_" for c in name.split(":")[0])
+        self._serial = next(_serial)
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    def assign(self, value: Any) -> Variable:
+        """Give the variable another value, of its shape; it is cast to its dtype. Recordings keep the values that were
+        read."""
+        made = as_value(value, self.dtype)
+        if np.shape(made) != self.shape:
+            raise ValueError(f"a variable of shape {self.shape} cannot be assigned a value of shape {np.shape(made)}")
+        self._value = made
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        return self.assign(self._value + _raw(delta))
+
+    def assign_sub(self, delta: Any) -> Variable:
+        return self.assign(self._value - _raw(delta))
+
+    def read_value(self) -> Tensor:
+        """The value now, as a tensor that depends on the variable."""
+        return apply(PRIMS[np.positive], np.positive, (self,), {})  # type: ignore[no-any-return]
+
+    value = read_value
+
+    def __repr__(self) -> str:
+        return f"Variable({self._value!r}, name={self.name!r})"
+
+
+Tensor._tensor_class = Tensor
+Variable._tensor_class = Tensor
+
+
+def _raw(x: Any) -> Any:
+    return x._value if isinstance(x, Operand) else np.asarray(x)
+
+
+def as_value(value: Any, dtype: Any = None) -> Any:
+    """A value of its own: an array that nobody else writes into, or a NumPy number."""
+    made = np.array(_raw(value), dtype)
+    if made.dtype.kind not in "biufc":
+        raise TypeError(f"a tensor holds numbers; {value!r} gives dtype {made.dtype}")
+    return made[()]
+
+
+def constant(value: Any, dtype: Any = None) -> Tensor:
+    """A tensor of an array, a number or a nested list, which is copied.
+
+    Raises TypeError for what holds no numbers.
+
+    >>> import autodiff_compiler as ad
+    >>> ad.constant([1, 2]).dtype
+    dtype('int64')
+    """
+    return wrap(Tensor, as_value(value, dtype))  # type: ignore[no-any-return]

@@ -1,0 +1,60 @@
+"""Eager operations on tensors: the functions of NumPy that the compiler knows, under their names.
+
+>>> import autodiff_compiler as ad
+>>> ad.ops.sqrt(ad.constant(9.0)).numpy()
+np.float64(3.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..frontend.definitions import DEFINED
+from ..ir.opset import PRIMS
+from .native import call_numpy, constant
+from .tensor import Operand, operands_in
+
+
+def _names() -> dict[str, Any]:
+    out = {}
+    for fn in [*PRIMS, *DEFINED]:
+        name = getattr(fn, "__name__", "")
+        if name and getattr(np, name, None) is fn:
+            out[name] = fn
+    return out
+
+
+_functions = _names()
+
+
+def _eager(fn: Any) -> Callable[..., Any]:
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        found: list[Any] = []
+        operands_in((*args, *kwargs.values()), found)
+        if not found and args:
+            first = args[0]
+            args = ([constant(x) for x in first] if isinstance(first, (list, tuple)) else constant(first), *args[1:])
+            if isinstance(first, (list, tuple)) and not isinstance(first[0], (list, tuple, np.ndarray, Operand)):
+                args = (constant(first), *args[1:])
+        return call_numpy(fn, args, kwargs)
+
+    operation.__name__ = operation.__qualname__ = fn.__name__
+    operation.__doc__ = f"``np.{fn.__name__}`` on tensors: computed now, and recorded."
+    return operation
+
+
+def __getattr__(name: str) -> Any:
+    fn = _functions.get(name)
+    if fn is None:
+        raise AttributeError(
+            f"module {__name__!r} has no operation {name!r}; it has the functions of NumPy in docs/functions.md"
+        )
+    made = globals()[name] = _eager(fn)
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_functions])

@@ -1,0 +1,434 @@
+"""Compiled pullbacks of recordings: the records between sources and targets as IR, differentiated by the compiler's
+reverse transform. The forward operations are then taken out: their values are known, and become parameters."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..api import pipeline
+from ..api.specialize import collector_paused
+from ..codegen.emit import emit_function
+from ..codegen.load import load
+from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
+from ..ir.opset import PRIMS
+from ..ir.printer import print_function
+from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, collect_uses, replace_values, substitute
+from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
+from ..rules.registry import is_nondiff
+from ..transforms.inplace import restore_inplace
+from ..transforms.simplify import drop_dead
+from ..transforms.vjp import DERIVED
+from .connect import Record, View, between, records_of
+from .recording import BARRIER, PULL, Node, Reader, Recording, Slot
+
+FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
+ADD = PRIMS[operator.add]
+SUM = PRIMS[np.sum]
+
+
+def signature(values: Sequence[Any]) -> tuple[Any, ...]:
+    """What the code that was compiled depends on of the leaves."""
+    return tuple([(v.shape, v.dtype) if type(v) is np.ndarray else type(v) for v in values])
+
+
+class Pullback:
+    """One compiled pullback.
+
+    needed:  the slots whose values it takes, before the cotangents of the targets
+    depends: for each result, the positions of the parameters on which it depends differentiably
+    """
+
+    __slots__ = ("run", "needed", "fetch", "seeded", "function", "depends", "source", "dims", "leaves", "kinds")
+
+    def __init__(
+        self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
+    ):
+        self.needed = needed
+        self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
+        self.seeded = seeded
+        self.function, _ = clone_function(function)  # for those who differentiate it again
+        self.depends = dependence(function)
+        self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
+        self.leaves = [t for _, t in sizes]
+        analysis = restore_inplace(function)
+        emitted = emit_function(function, analysis, "pullback", line_of=line_of)
+        self.source = emitted.source
+        self.run = load(emitted.source, emitted.name, emitted.objects)
+
+    def accepts(self, values: Sequence[Any]) -> bool:
+        """It may be run for leaves like these, and not only for those that it was compiled for."""
+        lengths: dict[int, int] = {}
+        for v, t in zip(values, self.leaves):
+            if type(v) is not np.ndarray:
+                if t.kind == "array" or not same_kind(v, t):
+                    return False
+                continue
+            if t.kind != "array" or v.dtype != t.dtype or t.dims is None or len(t.dims) != v.ndim:
+                return False
+            for d, n in zip(t.dims, v.shape):
+                if isinstance(d, Dim):
+                    if n < 2:
+                        return False
+                    lengths[d.root] = n
+                elif d != n:
+                    return False
+        return all(
+            (length_of(a, lengths) == length_of(b, lengths)) == equal for a, b, equal in self.dims.assumed
+        ) and all(length_of(a, lengths) == length_of(b, lengths) for a, b in self.dims.constraints)
+
+
+def same_kind(v: Any, t: Ty) -> bool:
+    known = type_of_constant(v)
+    return known.kind == t.kind and known.dtype == t.dtype
+
+
+def fetcher(slots: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """The values of these slots, as a tuple."""
+    if len(slots) > 1:
+        return operator.itemgetter(*slots)
+    if slots:
+        (only,) = slots
+        return lambda values: (values[only],)
+    return lambda values: ()
+
+
+class Request:
+    """What `gradient` asks of a structure, and the pullbacks that were compiled for it.
+
+    Parameters
+    ----------
+    targets: the slots whose sum is differentiated, or whose cotangents are given if `seeded`.
+    sources: the slots to differentiate by.
+    view: what the tape saw; only records with results from slot `low` up to `high` count.
+    """
+
+    __slots__ = ("node", "targets", "sources", "seeded", "records", "reached", "leaf_slots", "fetch", "exact", "found")
+    lock = threading.RLock()
+
+    def __init__(
+        self,
+        node: Node,
+        targets: tuple[int, ...],
+        sources: tuple[int, ...],
+        seeded: bool,
+        records: list[Record],
+        alive: set[int],
+    ):
+        self.node = node
+        self.targets = targets
+        self.seeded = seeded
+        wanted = {s for s in sources if s in alive or s in targets}
+        self.records, reached = between(records, wanted, set(targets))
+        self.sources = tuple(dict.fromkeys(s for s in sources if s in reached))
+        self.reached = reached
+        self.leaf_slots: tuple[int, ...] | None = None
+        self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(())
+        self.exact: dict[Any, Pullback] = {}
+        self.found: list[Pullback] = []
+
+    def pullback(self, values: list[Any]) -> Pullback:
+        """The pullback for leaves like those in the recording."""
+        if self.leaf_slots is not None:
+            found = self.exact.get(signature(self.fetch(values)))
+            if found is not None:
+                return found
+        return self._make(values)
+
+    def _make(self, values: list[Any]) -> Pullback:
+        with self.lock, collector_paused():
+            if self.leaf_slots is not None:
+                given = self.fetch(values)
+                for known in self.found:
+                    if known.accepts(given):
+                        self.exact[signature(given)] = known
+                        return known
+            build = _Build(self, values)
+            made = build.pullback
+            if self.leaf_slots is None:
+                self.fetch = fetcher(build.leaf_slots)
+                self.leaf_slots = build.leaf_slots
+            if len(self.exact) > 4096:
+                self.exact.clear()
+            self.exact[signature(self.fetch(values))] = made
+            self.found.append(made)
+            return made
+
+
+def request(
+    rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View, seeded: bool = False
+) -> Request:
+    """The request in the structure that the recording has reached."""
+    key = (targets, sources, view.spans, view.watched, view.auto, seeded)
+    node = rec.node
+    found = node.pulls.get(key)
+    if found is None:
+        records, alive = records_of(node, view, rec.values)
+        found = node.pulls[key] = Request(node, targets, sources, seeded, records, alive)
+    return found
+
+
+def type_of_leaf(value: Any, dims: Dims) -> Ty:
+    """The type of a value: lengths of 0 and 1 are part of it, others are not."""
+    if type(value) is not np.ndarray:
+        return generic(value.dtype) if isinstance(value, np.generic) else type_of_constant(value)
+    axes: list[Any] = []
+    for n in value.shape:
+        if n < 2:
+            axes.append(n)
+            continue
+        axis = dims.fresh()
+        dims.mark_not_one(axis)
+        dims.arg_roots.add(axis.root)
+        dims.lengths[axis.root] = n
+        axes.append(axis)
+    return array(value.dtype, tuple(axes))
+
+
+class _Build:
+    """The IR of the records of a request, and the compiled pullback."""
+
+    def __init__(self, ask: Request, values: list[Any]):
+        self.values = values
+        self.body = Region()
+        self.b = Builder(self.body)
+        self.env: dict[int, Value] = {}
+        self.sizes: list[tuple[Any, Ty]] = []
+        self.leaves: list[int] = []
+        self.fake: dict[Value, int] = {}  # a parameter added to a source that is an intermediate result
+        self.names = names_of(ask.node)
+        wanted = set(ask.sources)
+        sources: dict[int, Value] = {}
+        for record in ask.records:
+            self.add(record)
+            for slot in record.results:
+                if slot in wanted:
+                    sources[slot] = self.perturbed(slot)
+        for slot in ask.sources:
+            if slot not in sources:
+                sources[slot] = self.value(slot)
+        exits: list[Any] = []
+        seeds: list[Any] = []
+        for target in ask.targets:
+            if target not in self.env and target not in sources:
+                continue  # nothing that was asked for leads here
+            v = self.value(target)
+            if ask.seeded:
+                seeds.append(None)
+            elif v.type.dims == ():
+                seeds.append(1.0)
+            else:
+                self.b.loc = None
+                v = self.b.emit(SUM, v)
+                seeds.append(1.0)
+            exits.append(v)
+        self.body.exit = tuple(exits)
+        fn = Function("pullback", self.body, {})
+        wrt = [self.body.params.index(sources[s]) for s in ask.sources]
+        out = pipeline.adjoint(fn, wrt, seeds=seeds)
+        out.meta["wrt"] = wrt
+        pipeline.finish(out, len(wrt))
+        needed = self.cut(out, [self.fake.get(p, slot) for p, slot in self.param_slots()])
+        self.leaf_slots = tuple(self.leaves)
+        self.pullback = Pullback(out, needed, ask.seeded, out.body.dims, self.sizes)
+
+    def param_slots(self) -> list[tuple[Value, int]]:
+        slot_of = {v: s for s, v in self.env.items()}
+        return [(p, slot_of.get(p, -1)) for p in self.body.params]
+
+    def name(self, slot: int) -> str:
+        return self.names.get(slot) or f"v{slot}"
+
+    def value(self, slot: int) -> Value:
+        """The IR value of a slot: a parameter if no record of the request makes it."""
+        found = self.env.get(slot)
+        if found is None:
+            t = type_of_leaf(self.values[slot], self.body.dims)
+            found = self.env[slot] = self.body.param(t, self.name(slot))
+            self.leaves.append(slot)
+            self.sizes.append((slot, t))
+        return found
+
+    def perturbed(self, slot: int) -> Value:
+        """A parameter that is added to an intermediate result: the cotangent of the one is that of the other."""
+        v = self.env[slot]
+        p = self.body.param(v.type, self.name(slot))
+        self.fake[p] = slot
+        self.b.loc = Loc(FILE, slot, 1, 1)
+        self.env[slot] = self.b.emit(ADD, v, p)
+        self.env[slot].type = v.type
+        return p
+
+    def add(self, record: Record) -> None:
+        head = record.node.key[0]
+        assert head != BARRIER
+        if head == PULL:
+            self.inline(record)
+            return
+        prim, args, kwargs, results = Reader(record.node).operands()
+        args, kwargs = self.operands(args), self.operands(kwargs)
+        self.b.loc = Loc(FILE, results[0], 0, 0)
+        out = self.b.emit(prim, *args, **kwargs)
+        for slot, v in zip(results, (out,) if prim.nout == 1 else out):
+            self.env[slot] = v
+            self.refine(v, self.values[slot])
+
+    def operands(self, arg: Any) -> Any:
+        if type(arg) is Slot:
+            return self.value(arg.number)
+        if isinstance(arg, tuple):
+            return tuple([self.operands(a) for a in arg])
+        if isinstance(arg, list):
+            return [self.operands(a) for a in arg]
+        if isinstance(arg, dict):
+            return {k: self.operands(a) for k, a in arg.items()}
+        if isinstance(arg, slice):
+            return slice(*[self.operands(a) for a in (arg.start, arg.stop, arg.step)])
+        return arg
+
+    def refine(self, v: Value, value: Any) -> None:
+        """What inference does not know, the value at hand shows: it follows from the types of the leaves."""
+        t = v.type
+        if isinstance(value, np.ndarray):
+            if t.kind != "array" or t.dtype is None or t.dims is None or len(t.dims) != value.ndim:
+                known = t.dims is not None and len(t.dims) == value.ndim
+                dims = t.dims if known else tuple([self.body.dims.fresh() for _ in value.shape])
+                v.type = array(value.dtype, dims)
+        elif isinstance(value, np.generic):
+            v.type = generic(value.dtype)
+
+    def inline(self, record: Record) -> None:
+        """The operations of a pullback that was itself recorded."""
+        key = record.node.key
+        reader = Reader(record.node)
+        operands = [self.value(reader.read(a).number) for a in key[2:]]
+        inner: Function = key[1].function
+        mapping: dict[Value, Any] = dict(zip(inner.params, operands))
+        self.b.loc = None
+        for op in inner.body.ops:
+            if op.regions or op.prim.unique:
+                new = clone_op(op, mapping, self.body)
+                new.loc = None
+                continue
+            # Built again, so that lengths are known by their names here.
+            out = self.b.emit(op.prim, *substitute(op.args, mapping), **substitute(op.kwargs, mapping))
+            mapping.update(zip(op.results, (out,) if op.prim.nout == 1 else out))
+        for slot, out in zip(record.results, inner.results):
+            v = mapping.get(out, out) if type(out) is Value else out
+            if type(v) is not Value:
+                continue  # a constant: nothing depends on it
+            self.refine(v, self.values[slot])
+            self.env[slot] = v
+
+    def cut(self, fn: Function, slots: list[int]) -> tuple[int, ...]:
+        """Replace forward operations by parameters for the values of their slots; the slots of all parameters but the
+        cotangents, in order."""
+        body = fn.body
+        seeds = fn.meta["seed_params"]
+        count = len(body.params) - seeds
+        by_slot: dict[int, Value] = {}
+        mapping: dict[Value, Any] = {}
+        params: list[Value] = []
+        for p, slot in zip(body.params[:count], slots):
+            if slot in by_slot:
+                mapping[p] = by_slot[slot]
+                continue
+            by_slot[slot] = p
+            params.append(p)
+        for op in body.ops:
+            if op.loc is None or op.loc.file != FILE or op.tag == DERIVED or op.loc.col < 0:
+                continue
+            for k, result in enumerate(op.results):
+                slot = op.loc.line + k
+                known = by_slot.get(slot)
+                if known is None:
+                    known = by_slot[slot] = Value(result.type, self.name(slot), None, body)
+                    params.append(known)
+                mapping[result] = known
+        body.params[:count] = params
+        replace_values(body, mapping)
+        for op in body.ops:
+            if op.tag != DERIVED and not op.prim.effects:
+                op.droppable = True
+        drop_dead(fn)
+        uses = collect_uses(body)
+        slot_of = {v: s for s, v in by_slot.items()}
+        kept = [p for p in params if p in uses]
+        body.params[: len(params)] = kept
+        fn.meta.pop("wrt", None)
+        return tuple([slot_of[p] for p in kept])
+
+
+def dependence(fn: Function) -> tuple[tuple[int, ...], ...]:
+    """For each result, the parameters on which it depends differentiably."""
+    found: dict[Value, frozenset[int]] = {p: frozenset([k]) for k, p in enumerate(fn.params)}
+    nothing: frozenset[int] = frozenset()
+
+    def visit(op: Op) -> frozenset[int]:
+        if is_nondiff(op.prim):
+            return nothing
+        skip = SHAPE_ONLY.get(op.prim, ())
+        operands = leaves([a for k, a in enumerate(op.args) if k not in skip] + [op.kwargs])
+        out = frozenset().union(*[found.get(v, nothing) for v in operands])
+        for region in op.regions:
+            for param in region.params:
+                found[param] = out
+            for inner in region.ops:
+                got = visit(inner)
+                out |= got
+                found.update(dict.fromkeys(inner.results, got))
+            out |= frozenset().union(*[found.get(v, nothing) for v in leaves(region.exit)])
+        return out
+
+    for op in fn.body.ops:
+        got = visit(op)
+        for r in op.results:
+            found[r] = got if r.type.may_be_float else nothing
+    return tuple([tuple(sorted(found.get(v, nothing))) if type(v) is Value else () for v in fn.results])
+
+
+def names_of(node: Node) -> dict[int, str]:
+    """Names for the leaves: those of the variables."""
+    out: dict[int, str] = {}
+    for step in node.path():
+        if step.key[0] == "leaf" and step.key[1]:
+            out[step.count - 1] = step.key[1]
+    return out
+
+
+def line_of(loc: Loc) -> str:
+    return ""
+
+
+def show_recording(node: Node, values: list[Any]) -> str:
+    """The records as IR text."""
+    body = Region()
+    env: dict[int, Value] = {}
+    b = Builder(body)
+    names = names_of(node)
+    for slot, v in enumerate(values):
+        del slot, v
+    build = object.__new__(_Build)
+    build.values, build.body, build.b, build.env = values, body, b, env
+    build.sizes, build.leaves, build.fake, build.names = [], [], {}, names
+    from .connect import read
+    from .recording import LEAF
+
+    for step in node.path():
+        if step.key[0] == LEAF:
+            build.value(step.count - 1)
+        elif step.key[0] != BARRIER:
+            record = read(step)
+            if step.key[0] == PULL:
+                build.inline(record)
+            else:
+                build.add(record)
+    body.exit = tuple([env[s] for s in sorted(env) if s == len(values) - 1])
+    return print_function(Function("recording", body, {}))
+
+
+__all__ = ["Pullback", "Request", "request", "show_recording", "signature", "type_of"]

@@ -1,0 +1,296 @@
+"""What was computed while a tape was open: values in slots, and a place in the trie of structures.
+
+Each record, a primitive with the slots of its operands, is one step down in a trie that all recordings share; so the
+node that a recording has reached *is* its structure, and what was compiled for the structure is found there. The
+recording itself holds the values. A tensor holds a bare token and the number of its slot, so that it keeps no
+recording alive.
+
+A slot is the number of a value: the leaves (what is differentiated by, and constants) and the results of records. In a
+record's key, operand -1 is a constant, which gets the next slot; a static operand stands there as ``(type, value)``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..ir.core import Prim
+from ..ir.opset import GET
+
+if TYPE_CHECKING:
+    from .barrier import Barrier
+
+LEAF = "leaf"  # a record of one value that comes from outside, by which one may differentiate
+BARRIER = "barrier"  # a record of results whose pullback is a Python function
+PULL = "pull"  # a record of a compiled pullback that was run
+
+MAX_NODES = 100_000
+
+
+class Node:
+    """A structure: the records from the root of the trie to here.
+
+    `count` is the number of slots that they take, `pulls` holds what was compiled for the structure.
+    """
+
+    __slots__ = ("parent", "key", "count", "next", "pulls")
+
+    def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0):
+        self.parent = parent
+        self.key = key
+        self.count = count
+        self.next: dict[Any, Node] = {}
+        self.pulls: dict[Any, Any] = {}
+
+    def grow(self, key: Any, produced: int) -> Node:
+        """The structure with one record more, which takes `produced` slots."""
+        global _nodes
+        _nodes += 1
+        return self.next.setdefault(key, Node(self, key, self.count + produced))
+
+    def path(self) -> list[Node]:
+        """The nodes from below the root to here: one for each record."""
+        out = []
+        node: Node | None = self
+        while node is not None and node.parent is not None:
+            out.append(node)
+            node = node.parent
+        out.reverse()
+        return out
+
+
+_nodes = 0
+_root = Node()
+
+
+def root() -> Node:
+    """Where recordings start. Structures that nobody repeats would fill the memory, so there is a new trie now and
+    then."""
+    global _nodes, _root
+    if _nodes > MAX_NODES:
+        _root, _nodes = Node(), 0
+    return _root
+
+
+class Token:
+    """Says which recording a tensor's slot belongs to."""
+
+    __slots__ = ()
+
+
+class Recording:
+    """The values of one recording, and the structure that it has reached."""
+
+    __slots__ = ("token", "node", "values", "known", "variables", "versions", "barriers", "absorbed", "auto", "cls")
+
+    def __init__(self) -> None:
+        self.token = Token()
+        self.node = root()
+        self.values: list[Any] = []
+        # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.
+        self.known: dict[int, tuple[Any, int, Any]] = {}
+        self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
+        self.versions: dict[int, tuple[int, ...]] = {}  # by identity: all slots of a leaf, if it has had several values
+        self.barriers: dict[int, Barrier] = {}  # by the first slot of their results
+        self.absorbed: dict[Token, int] = {}  # recordings that were appended to this one, and where
+        self.auto = True  # an open tape watches what is read
+
+    # --- operands -------------------------------------------------------------------------------------------------
+
+    def find(self, x: Any) -> int:
+        """The slot of a tensor or variable; -1 if no tape is interested in it. A variable that is read is watched."""
+        token = x._token
+        if token is self.token:
+            return x._slot  # type: ignore[no-any-return]
+        entry = self.known.get(id(x))
+        if entry is not None:
+            if entry[0] is x._value:
+                return entry[1]
+            return self.leaf(x)  # it was assigned to since
+        if x._trainable and self.auto:
+            return self.leaf(x)
+        if token is not None and token in self.absorbed:
+            return self.absorbed[token] + x._slot  # type: ignore[no-any-return]
+        return -1
+
+    def leaf(self, x: Any) -> int:
+        """Make the tensor or variable a leaf."""
+        slot = self.node.count
+        known = self.known.get(id(x))
+        if known is not None:
+            self.versions[id(x)] = (*self.versions.get(id(x), (known[1],)), slot)
+        if x._trainable:
+            self.variables[slot] = x
+        self.known[id(x)] = (x._value, slot, x)
+        self.step((LEAF, x._name_hint, x._trainable), 1)
+        self.values.append(x._value)
+        return slot
+
+    def slots(self, x: Any) -> tuple[int, ...]:
+        """All slots of what one differentiates by; none if it was not recorded."""
+        versions = self.versions.get(id(x))
+        if versions is not None:
+            return versions
+        if x._token is self.token:
+            return (x._slot,)
+        entry = self.known.get(id(x))
+        if entry is not None:
+            return (entry[1],)
+        if x._token is not None and x._token in self.absorbed:
+            return (self.absorbed[x._token] + x._slot,)
+        return ()
+
+    # --- records --------------------------------------------------------------------------------------------------
+
+    def step(self, key: Any, produced: int) -> int:
+        """Go down to the structure with one record more; the first of the slots that it takes."""
+        node = self.node
+        found = node.next.get(key)
+        if found is None:
+            found = node.grow(key, produced)
+        self.node = found
+        return node.count
+
+    def operand(self, x: Any) -> int:
+        """The slot of an operand; that of a constant is -1, and its value is appended."""
+        if hasattr(x, "_token"):
+            slot = self.find(x)
+            if slot < 0:
+                self.values.append(x._value)
+            return slot
+        self.values.append(x)
+        return -1
+
+    def barrier(self, barrier: Barrier, operands: list[Any], results: list[Any]) -> int:
+        """Record results of which only a Python function knows the pullback; the first of their slots."""
+        slots = tuple([self.find(x) for x in operands])
+        key = (BARRIER, slots, len(results), barrier.depends())
+        first = self.step(key, len(results))
+        self.values.extend(results)
+        self.barriers[first] = barrier
+        return first
+
+    def absorb(self, other: Recording) -> int:
+        """Append another recording: a tape that was closed is opened again while others are. Its slots move up by the
+        number returned."""
+        base = self.node.count
+        for node in other.node.path():
+            assert node.parent is not None
+            self.step(shift(node.key, base), node.count - node.parent.count)
+        self.values.extend(other.values)
+        for x_id, (value, slot, x) in other.known.items():
+            if x_id in self.known:
+                self.versions[x_id] = (*self.slots(x), *[s + base for s in other.slots(x)])
+            else:
+                self.known[x_id] = (value, slot + base, x)
+                if x_id in other.versions:
+                    self.versions[x_id] = tuple([s + base for s in other.versions[x_id]])
+        self.variables.update({slot + base: x for slot, x in other.variables.items()})
+        self.barriers.update({slot + base: b for slot, b in other.barriers.items()})
+        self.absorbed.update({token: at + base for token, at in other.absorbed.items()})
+        self.absorbed[other.token] = base
+        return base
+
+
+def shift(key: Any, by: int) -> Any:
+    """The key of a record with its slots moved up."""
+
+    def moved(arg: Any) -> Any:
+        if type(arg) is int:
+            return arg if arg < 0 else arg + by
+        if type(arg) is tuple and arg and arg[0] in CONTAINERS:
+            return (arg[0], *[moved(a) for a in arg[1:]])
+        return arg
+
+    head = key[0]
+    if head == LEAF:
+        return key
+    if head == BARRIER:
+        return (BARRIER, tuple([moved(s) for s in key[1]]), *key[2:])
+    if head == PULL:
+        return (PULL, key[1], *[moved(s) for s in key[2:]])
+    if type(key[1]) is tuple and key[1][:1] == (CALL,):
+        args, kwargs = key[1][1:], key[2]
+        return (head, (CALL, *[moved(a) for a in args]), tuple([(name, moved(a)) for name, a in kwargs]))
+    return (head, *[moved(s) for s in key[1:]])
+
+
+# How nested operands stand in a key: a marker, then the items.
+CALL = "call"
+TUPLE, LIST, SLICE = "tuple", "list", "slice"
+CONTAINERS = frozenset((TUPLE, LIST, SLICE))
+
+
+class Reader:
+    """Reads the key of a record: which primitive, and its operands, with slots mapped by `value_of`."""
+
+    def __init__(self, node: Node):
+        assert node.parent is not None
+        self.node = node
+        self.next = node.parent.count  # the slot of the next constant, then of the results
+
+    def operands(self) -> tuple[Prim, Any, Any, list[int]]:
+        """The primitive, its arguments and keyword arguments, where a `Slot` stands for each value, and the slots of
+        the results."""
+        key = self.node.key
+        head = key[0]
+        if type(key[1]) is tuple and key[1][:1] == (CALL,):
+            args = [self.read(a) for a in key[1][1:]]
+            kwargs = {name: self.read(a) for name, a in key[2]}
+        else:
+            args = [self.read(a) for a in key[1:]]
+            kwargs = {}
+        if head is GET:
+            args[1] = (("index", args[1]),)
+        return head, tuple(args), kwargs, list(range(self.next, self.node.count))
+
+    def read(self, arg: Any) -> Any:
+        if type(arg) is int:
+            if arg >= 0:
+                return Slot(arg)
+            self.next += 1
+            return Slot(self.next - 1, constant=True)
+        if arg[0] == TUPLE:
+            return tuple([self.read(a) for a in arg[1:]])
+        if arg[0] == LIST:
+            return [self.read(a) for a in arg[1:]]
+        if arg[0] == SLICE:
+            return slice(*[self.read(a) for a in arg[1:]])
+        return arg[1]
+
+
+class Slot:
+    """Stands for the value of a slot in the operands of a record."""
+
+    __slots__ = ("number", "constant")
+
+    def __init__(self, number: int, constant: bool = False):
+        self.number = number
+        self.constant = constant
+
+
+def slots_in(arg: Any) -> Iterator[Slot]:
+    """The slots in a nested operand, left to right."""
+    if type(arg) is Slot:
+        yield arg
+    elif isinstance(arg, (tuple, list)):
+        for item in arg:
+            yield from slots_in(item)
+    elif isinstance(arg, dict):
+        for item in arg.values():
+            yield from slots_in(item)
+    elif isinstance(arg, slice):
+        for item in (arg.start, arg.stop, arg.step):
+            yield from slots_in(item)
+
+
+class _State(threading.local):
+    """Of this thread: the recording that operations go to, that of all open tapes, and these tapes."""
+
+    rec: Recording | None = None
+    home: Recording | None = None
+    tapes: tuple[Any, ...] = ()
+
+
+STATE = _State()

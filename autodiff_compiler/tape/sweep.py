@@ -1,0 +1,127 @@
+"""Run pullbacks: whole ones, and in pieces around records of which only a Python function knows the pullback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .connect import View, between, records_of
+from .pullback import Pullback, Request, request
+from .recording import BARRIER, PULL, STATE, Node, Recording
+from .tensor import new, wrap
+
+
+def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
+    """The cotangents of the sources of a request, as tensors by slot. Recorded if a tape is open."""
+    values = rec.values
+    pull = ask.pullback(values)
+    out = pull.run(*pull.fetch(values), *[s._value for s in seeds])
+    if len(ask.sources) == 1:
+        out = (out,)
+    outer = STATE.rec
+    first = -1 if outer is None else record_pull(outer, rec, pull, seeds, out)
+    token = None if outer is None or first < 0 else outer.token
+    grads: dict[int, Any] = {}
+    for k, slot in enumerate(ask.sources):
+        t = new(cls)
+        t._value = out[k]
+        t._token = token
+        t._slot = first + k if token is not None else -1
+        grads[slot] = t
+    return grads
+
+
+def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[Any], results: Any) -> int:
+    """Record that a pullback was run; the slot of its first result."""
+    slots: list[int] = list(pull.needed)
+    constants: list[Any] = []
+    if outer is not rec:
+        base = outer.absorbed.get(rec.token)
+        if base is not None:
+            slots = [s + base for s in slots]
+        else:  # values that this recording does not know
+            constants += [rec.values[s] for s in slots]
+            slots = [-1] * len(slots)
+    for s in seeds:
+        slot = outer.find(s)
+        slots.append(slot)
+        if slot < 0:
+            constants.append(s._value)
+    if all(s < 0 for s in slots):
+        return -1
+    first = outer.step((PULL, pull, *slots), len(constants) + len(results)) + len(constants)
+    outer.values.extend(constants)
+    outer.values.extend(results)
+    return first
+
+
+def sweep(
+    rec: Recording, view: View, ends: list[tuple[int, Any]], sources: tuple[int, ...], cls: type[Any]
+) -> dict[int, Any]:
+    """The cotangents of the sources where barriers may lie between: from barrier to barrier, last one first."""
+    node, values = rec.node, rec.values
+    records, alive = records_of(node, view, values)
+    targets = {t for t, _ in ends}
+    on_path, reached = between(records, {s for s in sources if s in alive or s in targets}, targets)
+    useful = reached | {s for r in on_path for s in r.results}
+    env: dict[int, Any] = {}
+
+    def add(slot: int, g: Any) -> None:
+        known = env.get(slot)
+        env[slot] = g if known is None else known + g
+
+    for t, seed in ends:
+        if t in useful:
+            add(t, wrap(cls, _ones_like(values[t])) if seed is None else seed)
+    high = node.count
+    for k in [*[k for k in range(len(on_path) - 1, -1, -1) if on_path[k].node.key[0] == BARRIER], -1]:
+        barrier = on_path[k] if k >= 0 else None
+        low = barrier.results.stop if barrier is not None else 0
+        segment = [r for r in on_path if low <= r.results.start < high and r.node.key[0] != BARRIER]
+        seeded = {s: env[s] for r in segment for s in r.results if s in env}
+        if seeded:
+            made = {s for r in segment for s in r.results}
+            wanted = sorted(
+                {o for r in segment for o in r.operands if o in useful and o not in made} | (reached & made)
+            )
+            ask = _segment(rec, view, tuple(sorted(seeded)), tuple(wanted), low, high)
+            if ask.sources:
+                grads = run_pullback(rec, ask, [seeded[s] for s in ask.targets], cls)
+                for s in seeded:
+                    if s not in grads:
+                        continue
+                    env.pop(s)  # the pullback has added its seed
+                for s, g in grads.items():
+                    add(s, g)
+        if barrier is not None:
+            given = [env.get(s) for s in barrier.results]
+            if any(g is not None for g in given):
+                first = barrier.results.start
+                found = rec.barriers[first].pullback(given, [values[s] for s in barrier.results], cls)
+                for s, g in zip(barrier.operands, found):
+                    if g is not None and s in useful:
+                        add(s, g)
+            high = barrier.results.start
+    return {s: env[s] for s in sources if s in env and s in reached}
+
+
+def _segment(
+    rec: Recording, view: View, targets: tuple[int, ...], sources: tuple[int, ...], low: int, high: int
+) -> Request:
+    """The request for the records between two barriers: as of a tape that saw nothing else."""
+    node: Node = rec.node
+    key = (targets, sources, view.spans, view.watched, view.auto, low, high)
+    found = node.pulls.get(key)
+    if found is None:
+        records, alive = records_of(node, view, rec.values)
+        inside = [r for r in records if low <= r.results.start < high and r.node.key[0] != BARRIER]
+        found = node.pulls[key] = Request(node, targets, sources, True, inside, alive)
+    return found
+
+
+def _ones_like(value: Any) -> Any:
+    import numpy as np
+
+    return np.ones_like(value)[()]
+
+
+__all__ = ["request", "run_pullback", "sweep"]

@@ -1,0 +1,368 @@
+"""Tensors and variables: NumPy values whose operations are recorded while a tape is interested in them.
+
+`Operand` is what both have in common, and what the compatibility layers derive their own classes from. It has Python's
+operators. It has no ``__array_ufunc__``: ``np.mean(t)`` gives an array and leaves the tape. The native `Tensor` adds
+NumPy's two protocols, so that code may stay plain NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..ir import numpy_ops  # noqa: F401  (fills the table)
+from ..ir.core import Prim
+from ..ir.opset import ABS, GET, PRIMS
+from .recording import CALL, LIST, SLICE, STATE, TUPLE, Recording
+
+ndarray = np.ndarray
+new = object.__new__
+
+
+class Operand:
+    """A value that operations can be recorded of.
+
+    Class attributes for those who derive from it: `_tensor_class` is the class of results; `_strict` says whether two
+    operands have to have the same dtype. `_coerce(other)` gives the NumPy value that another operand stands for, or
+    NotImplemented.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100.0
+    _trainable: bool = False
+    _strict: ClassVar[bool] = False
+    _name_hint: str = ""
+    _tensor_class: ClassVar[type[Tensor]]
+    _value: Any
+    _token: Any
+    _slot: int
+
+    def _coerce(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    @staticmethod
+    def _exponent(other: Any) -> Any:
+        """A plain exponent in the layer's dtypes."""
+        return other
+
+    def _mismatch(self, other: Any, name: str) -> None:
+        """Called where `_strict` operands have two dtypes."""
+
+
+def wrap(cls: type[Any], value: Any) -> Any:
+    """A tensor of a value, which no recording knows."""
+    t = new(cls)
+    t._value = value
+    t._token = None
+    t._slot = -1
+    return t
+
+
+def binary(prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False) -> Callable[..., Any]:
+    """An operator of two operands. It is written out because every operation of a user goes through it."""
+
+    def method(self: Any, other: Any) -> Any:
+        x = self._value
+        if isinstance(other, Operand):
+            y = other._value
+            if self._strict and x.dtype is not y.dtype:
+                self._mismatch(other, name)
+        else:
+            y = self._coerce(other)
+            if y is NotImplemented:
+                return NotImplemented
+        out = compute(y, x) if reflected else compute(x, y)
+        t = new(self._tensor_class)
+        t._value = out
+        rec = STATE.rec
+        if rec is not None:
+            token = rec.token
+            i = self._slot if self._token is token else rec.find(self)
+            if isinstance(other, Operand):
+                j = other._slot if other._token is token else rec.find(other)
+            else:
+                j = -1
+            if i >= 0 or j >= 0:
+                node, values = rec.node, rec.values
+                if reflected:
+                    key = (prim, j, i)
+                    if j < 0:
+                        values.append(y)
+                    if i < 0:
+                        values.append(x)
+                else:
+                    key = (prim, i, j)
+                    if i < 0:
+                        values.append(x)
+                    if j < 0:
+                        values.append(y)
+                found = node.next.get(key)
+                if found is None:
+                    found = node.grow(key, 1 + (i < 0) + (j < 0))
+                values.append(out)
+                rec.node = found
+                t._token = token
+                t._slot = found.count - 1
+                return t
+        t._token = None
+        t._slot = -1
+        return t
+
+    method.__name__ = f"__{'r' if reflected else ''}{name}__"
+    method.__qualname__ = f"Operand.{method.__name__}"
+    return method
+
+
+def unary(prim: Prim, compute: Callable[[Any], Any]) -> Callable[..., Any]:
+    """An operation of one operand."""
+
+    def method(self: Any) -> Any:
+        out = compute(self._value)
+        t = new(self._tensor_class)
+        t._value = out
+        rec = STATE.rec
+        if rec is not None:
+            i = self._slot if self._token is rec.token else rec.find(self)
+            if i >= 0:
+                key = (prim, i)
+                found = rec.node.next.get(key)
+                if found is None:
+                    found = rec.node.grow(key, 1)
+                rec.values.append(out)
+                rec.node = found
+                t._token = rec.token
+                t._slot = found.count - 1
+                return t
+        t._token = None
+        t._slot = -1
+        return t
+
+    return method
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    # ndarray.dot has less to decide than np.matmul; for two matrices it is the same.
+    if type(x) is ndarray and type(y) is ndarray and x.ndim == 2 and y.ndim == 2:
+        return x.dot(y)
+    return np.matmul(x, y)
+
+
+_ARITHMETIC: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
+    "add": (operator.add, operator.add),
+    "sub": (operator.sub, operator.sub),
+    "mul": (operator.mul, operator.mul),
+    "truediv": (operator.truediv, operator.truediv),
+    "floordiv": (operator.floordiv, operator.floordiv),
+    "mod": (operator.mod, operator.mod),
+    "matmul": (np.matmul, _matmul),
+}
+_COMPARISONS: dict[str, Any] = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
+_BITWISE: dict[str, Any] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+
+for _name, (_fn, _compute) in _ARITHMETIC.items():
+    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _compute, _name))
+    setattr(Operand, f"__r{_name}__", binary(PRIMS[_fn], _compute, _name, reflected=True))
+for _name, _fn in _COMPARISONS.items():
+    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _fn, _name))
+for _name, _fn in _BITWISE.items():
+    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _fn, _name))
+    setattr(Operand, f"__r{_name}__", binary(PRIMS[_fn], _fn, _name, reflected=True))
+for _name, _fn in (("neg", operator.neg), ("pos", operator.pos), ("invert", operator.invert)):
+    setattr(Operand, f"__{_name}__", unary(PRIMS[_fn], _fn))
+setattr(Operand, "__abs__", unary(ABS, abs))
+
+POW = PRIMS[operator.pow]
+_power = binary(POW, operator.pow, "pow")
+
+
+def _pow(self: Any, other: Any) -> Any:
+    # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
+    if type(other) is int or type(other) is float:
+        return apply(POW, operator.pow, (self, Static(self._exponent(other))), {})
+    return _power(self, other)
+
+
+setattr(Operand, "__pow__", _pow)
+setattr(Operand, "__rpow__", binary(POW, operator.pow, "pow", reflected=True))
+
+
+# --- any primitive ----------------------------------------------------------------------------------------------------
+
+
+class Static:
+    """Marks an operand that is part of the structure, though it could be a value: an exponent, say."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def plain(x: Any) -> Any:
+    """An argument with NumPy values for operands."""
+    if isinstance(x, Operand):
+        return x._value
+    kind = type(x)
+    if kind is Static:
+        return x.value
+    if kind is tuple:
+        return tuple([plain(item) for item in x])
+    if kind is list:
+        return [plain(item) for item in x]
+    if kind is slice:
+        return slice(plain(x.start), plain(x.stop), plain(x.step))
+    return x
+
+
+def operands_in(x: Any, out: list[Any]) -> None:
+    """Append the operands in a nested argument."""
+    if isinstance(x, Operand):
+        out.append(x)
+    elif type(x) is tuple or type(x) is list:
+        for item in x:
+            operands_in(item, out)
+    elif type(x) is slice:
+        operands_in((x.start, x.stop, x.step), out)
+
+
+_STATIC = frozenset((int, bool, str, type(None), type(Ellipsis), type))
+
+
+def _encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
+    """How an argument stands in a record's key; the values of constants are appended to `constants`. `numbers`: plain
+    numbers are values, not part of the structure."""
+    if isinstance(x, Operand):
+        slot = x._slot if x._token is rec.token else rec.find(x)
+        if slot < 0:
+            constants.append(x._value)
+        return slot
+    kind = type(x)
+    if kind is Static:
+        return (type(x.value), x.value)
+    if kind is tuple:
+        return (TUPLE, *[_encode(item, rec, constants, numbers) for item in x])
+    if kind is list:
+        return (LIST, *[_encode(item, rec, constants, numbers) for item in x])
+    if kind is slice:
+        return (SLICE, *[_encode(item, rec, constants, False) for item in (x.start, x.stop, x.step)])
+    if kind is ndarray or isinstance(x, np.generic) or (numbers and kind in (int, float, complex)):
+        constants.append(x)
+        return -1
+    if kind is float:
+        return (float, x) if x == x and x != 0 else (float, x, repr(x))
+    return (kind, x)
+
+
+def record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
+    """Record one primitive that was computed; the slot of its (first) result, -1 if no tape is interested."""
+    found: list[Any] = []
+    operands_in(args, found)
+    for x in kwargs.values():
+        operands_in(x, found)
+    token = rec.token
+    known = [x._token is token or rec.find(x) >= 0 for x in found]  # all of them: reading a variable watches it
+    if True not in known:
+        return -1
+    constants: list[Any] = []
+    numbers = prim.elementwise
+    encoded = tuple([_encode(x, rec, constants, numbers) for x in args])
+    named = tuple([(name, _encode(x, rec, constants, False)) for name, x in kwargs.items()]) if kwargs else ()
+    count = prim.nout
+    first = rec.step((prim, (CALL, *encoded), named), len(constants) + count) + len(constants)
+    rec.values.extend(constants)
+    if count == 1:
+        rec.values.append(results)
+    else:
+        rec.values.extend(results)
+    return first
+
+
+def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute a primitive, and record it. Arguments may hold operands anywhere; the result is a tensor of their
+    class."""
+    found: list[Any] = []
+    operands_in(args, found)
+    if kwargs:
+        operands_in(tuple(kwargs.values()), found)
+    out = compute(*[plain(x) for x in args], **{k: plain(x) for k, x in kwargs.items()})
+    cls = found[0]._tensor_class
+    rec = STATE.rec
+    slot = -1 if rec is None else record(rec, prim, args, kwargs, out)
+    if prim.nout != 1:
+        return tuple([_tensor(cls, v, rec, slot + k if slot >= 0 else -1) for k, v in enumerate(out)])
+    return _tensor(cls, out, rec, slot)
+
+
+def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any:
+    t = new(cls)
+    t._value = value
+    if slot >= 0:
+        assert rec is not None
+        t._token = rec.token
+        t._slot = slot
+    else:
+        t._token = None
+        t._slot = -1
+    return t
+
+
+def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of NumPy's, or another one with a derivative rule, on operands: its result is a tensor, recorded.
+
+    Raises `RuleLookupError` for a function that the compiler has no primitive for.
+    """
+    prim = PRIMS.get(fn)
+    if prim is None:
+        raise missing(fn)
+    return apply(prim, fn, args, kwargs)
+
+
+def missing(fn: Any) -> Exception:
+    from ..errors import RuleLookupError
+
+    name = getattr(fn, "__name__", repr(fn))
+    return RuleLookupError(
+        f"{name} is not a primitive of the compiler, so it cannot be recorded",
+        None,
+        "write it with functions that are (docs/functions.md), or take the NumPy value first: t.numpy()",
+    )
+
+
+def getitem(self: Any, index: Any) -> Any:
+    """``self[index]``."""
+    items = index if type(index) is tuple else (index,)
+    return apply(GET, _take, (self, items), {})
+
+
+def _take(x: Any, items: tuple[Any, ...]) -> Any:
+    return x[items[0] if len(items) == 1 else items]
+
+
+setattr(Operand, "__getitem__", getitem)
+
+
+class Tensor(Operand):
+    """An immutable NumPy value, whose operations are recorded while a tape is interested in it."""
+
+    __slots__ = ("_value", "_token", "_slot", "__weakref__")
+
+
+Operand._tensor_class = Tensor
+
+
+class Variable(Operand):
+    """A value that can be assigned anew; a trainable one is watched by the tapes that are open when it is read."""
+
+    _token = None
+    _slot = -1
+    _trainable = True
+
+    def __init__(self, value: Any, trainable: bool = True, name: str = ""):
+        self._value = value
+        self._trainable = trainable
+        self._name_hint = name
