@@ -1,0 +1,461 @@
+"""torch.nn: modules, parameters, their names and state, what modules print, initialisation, optimizers."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+VALUES = Path(__file__).with_name("torch_values.json")
+
+
+@pytest.fixture(scope="module")
+def nn(torch: Any) -> Any:
+    return torch.nn
+
+
+# --- modules ----------------------------------------------------------------------------------------------------------
+
+
+def test_linear(torch: Any, nn: Any) -> None:
+    layer = nn.Linear(3, 2)
+    assert layer.weight.shape == (2, 3) and layer.bias.shape == (2,) and layer.weight.requires_grad
+    assert isinstance(layer.weight, nn.Parameter) and isinstance(layer.weight, torch.Tensor)
+    bound = 1 / np.sqrt(3)
+    assert layer.weight.abs().max().item() <= bound and layer.bias.abs().max().item() <= bound
+    x = torch.ones(4, 3)
+    assert torch.allclose(layer(x), x @ layer.weight.T + layer.bias)
+    assert nn.Linear(3, 2, bias=False).bias is None
+    layer(x).sum().backward()
+    assert layer.bias.grad.tolist() == [4.0, 4.0] and layer.weight.grad.tolist() == [[4.0] * 3] * 2
+    assert nn.Linear(3, 2, dtype=torch.float64).weight.dtype == torch.float64
+
+
+def net_class(torch: Any, nn: Any) -> Any:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc1 = nn.Linear(4, 3)
+            self.act = nn.ReLU()
+            self.fc2 = nn.Linear(3, 1)
+            self.scale = nn.Parameter(torch.tensor(2.0))
+            self.register_buffer("calls", torch.tensor(0))
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            return self.fc2(self.act(self.fc1(x))) * self.scale
+
+    return Net
+
+
+def test_a_module_of_ones_own(torch: Any, nn: Any) -> None:
+    net = net_class(torch, nn)()
+    names = [name for name, _ in net.named_parameters()]
+    assert names == ["scale", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"]
+    assert len(list(net.parameters())) == 5 and sum(p.numel() for p in net.parameters()) == 4 * 3 + 3 + 3 + 1 + 1
+    assert [n for n, _ in net.named_children()] == ["fc1", "act", "fc2"] and len(list(net.modules())) == 4
+    assert [n for n, _ in net.named_modules()] == ["", "fc1", "act", "fc2"]
+    assert [n for n, _ in net.named_buffers()] == ["calls"]
+    out = net(torch.ones(5, 4))
+    assert out.shape == (5, 1) and net.calls.item() == 1
+    out.sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+    net(torch.ones(5, 4)).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert all((p.grad == 0).all() for p in net.parameters())
+    assert list(net.state_dict()) == ["scale", "calls", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"]
+    assert repr(net) == (
+        "Net(\n  (fc1): Linear(in_features=4, out_features=3, bias=True)\n  (act): ReLU()\n"
+        "  (fc2): Linear(in_features=3, out_features=1, bias=True)\n)"
+    )
+
+
+def test_a_module_without_super_init(nn: Any) -> None:
+    class Broken(nn.Module):
+        def __init__(self) -> None:
+            self.fc = nn.Linear(1, 1)
+
+    with pytest.raises(AttributeError, match=r"cannot assign module before Module.__init__\(\) call"):
+        Broken()
+
+
+def test_missing_forward_and_missing_attributes(torch: Any, nn: Any) -> None:
+    class Empty(nn.Module):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r'Module \[Empty\] is missing the required "forward" function'):
+        Empty()(torch.ones(1))
+    with pytest.raises(AttributeError, match="'Linear' object has no attribute 'nonsense'"):
+        nn.Linear(1, 1).nonsense
+    layer = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match=r"cannot assign 'torch.FloatTensor' as parameter 'weight'"):
+        layer.weight = torch.ones(1, 1)
+    del layer.bias
+    assert [n for n, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_train_and_eval(torch: Any, nn: Any) -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    assert net.training and net[1].training
+    assert net.eval() is net and not net[1].training
+    x = torch.ones(3, 2)
+    assert torch.equal(net(x), net(x))
+    net.train()
+    assert net[1].training
+    frozen = net.requires_grad_(False)
+    assert all(not p.requires_grad for p in frozen.parameters())
+
+
+def test_sequential(torch: Any, nn: Any) -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    assert len(net) == 3 and isinstance(net[1], nn.Tanh) and [type(m).__name__ for m in net][2] == "Linear"
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "2.weight", "2.bias"] and net(torch.ones(4, 2)).shape == (
+        4,
+        1,
+    )
+    named = nn.Sequential(OrderedDict([("a", nn.Linear(2, 3)), ("b", nn.ReLU())]))
+    assert named.a.weight.shape == (3, 2) and isinstance(named.b, nn.ReLU)
+    named.add_module("c", nn.Sigmoid())
+    assert len(named) == 3 and isinstance(net[:2], nn.Sequential) and len(net[:2]) == 2
+    net.append(nn.ReLU())
+    assert len(net) == 4
+    assert repr(nn.Sequential(nn.Linear(2, 3), nn.Dropout(p=0.1))) == (
+        "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n  (1): Dropout(p=0.1, inplace=False)\n)"
+    )
+
+
+def test_containers(torch: Any, nn: Any) -> None:
+    layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+    layers.append(nn.Linear(2, 1))
+    assert len(layers) == 4 and layers[-1].out_features == 1 and len(list(layers.parameters())) == 8
+    table = nn.ModuleDict({"a": nn.Linear(1, 1)})
+    assert "a" in table and list(table) == ["a"] and table["a"].in_features == 1
+    values = nn.ParameterList([nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(2))])
+    assert len(list(values.parameters())) == 2 and len(values) == 2
+
+
+def test_state_dict_round_trip(torch: Any, nn: Any) -> None:
+    Net = net_class(torch, nn)
+    a, b = Net(), Net()
+    state = a.state_dict()
+    assert not state["fc1.weight"].requires_grad and state["fc1.weight"].data_ptr() == a.fc1.weight.data_ptr()
+    result = b.load_state_dict(state)
+    assert repr(result) == "<All keys matched successfully>"
+    x = torch.ones(2, 4)
+    assert torch.equal(a(x), b(x))
+    del state["fc1.weight"]
+    state["extra"] = torch.ones(1)
+    with pytest.raises(RuntimeError, match=r'(?s)Missing key\(s\) in state_dict: "fc1.weight".*Unexpected key\(s\)'):
+        b.load_state_dict(state)
+    result = b.load_state_dict(state, strict=False)
+    assert result.missing_keys == ["fc1.weight"] and result.unexpected_keys == ["extra"]
+    state = a.state_dict()
+    state["fc2.bias"] = torch.ones(7)
+    with pytest.raises(
+        RuntimeError, match=r"(?s)size mismatch for fc2.bias: copying a param with shape torch.Size\(\[7\]\)"
+    ):
+        b.load_state_dict(state)
+
+
+def test_apply_and_hooks(torch: Any, nn: Any) -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+
+    def constant(m: Any) -> None:
+        if isinstance(m, nn.Linear):
+            nn.init.constant_(m.weight, 0.5)
+            m.bias.data.fill_(0.25)
+
+    assert net.apply(constant) is net
+    assert net(torch.ones(1, 2)).tolist() == [[1.5, 1.5]]
+    seen = []
+    handle = net[0].register_forward_hook(lambda m, args, out: seen.append((args[0].shape, out.shape)))
+    net(torch.ones(1, 2))
+    handle.remove()
+    net(torch.ones(1, 2))
+    assert seen == [((1, 2), (1, 2))]
+
+
+def test_shared_parameters_are_listed_once(torch: Any, nn: Any) -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    assert len(list(net.parameters())) == 3
+    net(torch.ones(1, 2)).sum().backward()
+    assert net[0].weight.grad is net[1].weight.grad
+
+
+def test_conversions_of_modules(torch: Any, nn: Any) -> None:
+    net = nn.Linear(2, 2).double()
+    assert net.weight.dtype == torch.float64 and net.to(torch.float32).weight.dtype == torch.float32
+    assert net.to("cpu") is net
+    twin = copy.deepcopy(net)
+    assert torch.equal(twin.weight, net.weight) and twin.weight is not net.weight and twin.weight.requires_grad
+
+
+def test_conv_pool_flatten(torch: Any, nn: Any) -> None:
+    net = nn.Sequential(
+        nn.Conv2d(1, 4, kernel_size=3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 4 * 4, 10)
+    )
+    assert net[0].weight.shape == (4, 1, 3, 3) and net[0].bias.shape == (4,)
+    out = net(torch.ones(2, 1, 8, 8))
+    assert out.shape == (2, 10)
+    out.sum().backward()
+    assert net[0].weight.grad.shape == (4, 1, 3, 3)
+    assert repr(net[0]) == "Conv2d(1, 4, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))"
+    assert repr(net[2]) == "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"
+    assert repr(net[3]) == "Flatten(start_dim=1, end_dim=-1)"
+
+
+def test_batch_norm(torch: Any, nn: Any) -> None:
+    layer = nn.BatchNorm1d(2)
+    x = torch.tensor([[1.0, 10.0], [3.0, 30.0]])
+    y = layer(x)
+    assert torch.allclose(y, torch.tensor([[-1.0, -1.0], [1.0, 1.0]]), atol=1e-4)
+    assert torch.allclose(layer.running_mean, torch.tensor([0.2, 2.0]))
+    assert torch.allclose(layer.running_var, torch.tensor([1.1, 20.9])) and layer.num_batches_tracked.item() == 1
+    layer.eval()
+    expected = (x - layer.running_mean) / torch.sqrt(layer.running_var + 1e-5)
+    assert torch.allclose(layer(x), expected, atol=1e-5)
+    assert list(layer.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+    assert nn.BatchNorm2d(3)(torch.ones(2, 3, 4, 4)).shape == (2, 3, 4, 4)
+    with pytest.raises(ValueError, match=r"expected 4D input \(got 2D input\)"):
+        nn.BatchNorm2d(3)(torch.ones(2, 3))
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
+        nn.BatchNorm1d(2)(torch.ones(1, 2))
+
+
+def test_layer_norm_embedding_and_others(torch: Any, nn: Any) -> None:
+    x = torch.tensor([[1.0, 2.0, 3.0]])
+    layer = nn.LayerNorm(3)
+    assert (
+        torch.allclose(layer(x), torch.tensor([[-1.2247, 0.0, 1.2247]]), atol=1e-3)
+        and layer.weight.tolist() == [1.0] * 3
+    )
+    e = nn.Embedding(5, 3)
+    assert e(torch.tensor([1, 4])).shape == (2, 3) and e.weight.shape == (5, 3)
+    assert nn.Identity()(x) is x and nn.Softmax(dim=1)(x).sum().item() == pytest.approx(1.0)
+    assert nn.GELU()(x).shape == (1, 3) and nn.LeakyReLU(0.1)(-x).tolist()[0][0] == pytest.approx(-0.1)
+    assert nn.Sigmoid()(x).max().item() < 1 and nn.ELU()(x).tolist() == x.tolist() and nn.SiLU()(x).shape == (1, 3)
+    assert nn.Unflatten(1, (3, 1))(x).shape == (1, 3, 1) and nn.Softplus()(x).min().item() > 1
+    assert nn.AvgPool2d(2)(torch.ones(1, 1, 4, 4)).shape == (1, 1, 2, 2)
+    assert nn.AdaptiveAvgPool2d((1, 1))(torch.ones(1, 2, 4, 4)).shape == (1, 2, 1, 1)
+
+
+def test_loss_modules(torch: Any, nn: Any) -> None:
+    x, y = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([2])
+    F = nn.functional
+    assert nn.CrossEntropyLoss()(x, y).item() == F.cross_entropy(x, y).item()
+    assert nn.MSELoss()(x, x * 2).item() == F.mse_loss(x, x * 2).item() and nn.L1Loss()(x, x * 2).item() == 2.0
+    assert nn.NLLLoss()(F.log_softmax(x, dim=1), y).item() == F.nll_loss(F.log_softmax(x, dim=1), y).item()
+    t = torch.ones(1, 3)
+    assert nn.BCEWithLogitsLoss()(x, t).item() == F.binary_cross_entropy_with_logits(x, t).item()
+    assert nn.BCELoss()(torch.sigmoid(x), t).item() == pytest.approx(nn.BCEWithLogitsLoss()(x, t).item(), rel=1e-5)
+    assert (
+        nn.SmoothL1Loss()(x, t).item() == F.smooth_l1_loss(x, t).item()
+        and nn.HuberLoss()(x, t).item() == 0.6666666865348816
+    )
+    assert nn.MSELoss(reduction="sum")(x, t).item() == 5.0
+
+
+# --- initialisation ---------------------------------------------------------------------------------------------------
+
+
+def test_init(torch: Any, nn: Any) -> None:
+    w = torch.empty(30, 50)
+    assert nn.init.zeros_(w) is w and (w == 0).all() and (nn.init.ones_(w) == 1).all()
+    assert (nn.init.constant_(w, 0.3) == torch.tensor(0.3)).all() and nn.init.eye_(torch.empty(2, 2)).tolist() == [
+        [1, 0],
+        [0, 1],
+    ]
+    assert nn.init.uniform_(w, -0.1, 0.1).abs().max().item() <= 0.1
+    assert abs(nn.init.normal_(w, 1.0, 0.1).mean().item() - 1) < 0.02
+    assert nn.init.xavier_uniform_(w).abs().max().item() <= (6 / 80) ** 0.5
+    assert abs(nn.init.xavier_normal_(w).std().item() - (2 / 80) ** 0.5) < 0.02
+    assert nn.init.kaiming_uniform_(w, nonlinearity="relu").abs().max().item() <= (6 / 50) ** 0.5
+    assert abs(nn.init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu").std().item() - (2 / 30) ** 0.5) < 0.03
+    assert nn.init.calculate_gain("relu") == 2**0.5
+    p = nn.Parameter(torch.empty(3, 3))
+    nn.init.normal_(p)
+    assert p.requires_grad and p.is_leaf
+
+
+# --- optimizers -------------------------------------------------------------------------------------------------------
+
+# Three steps on sum(w ** 2 * c) from [1, -2] with c = [1, 0.5], measured.
+OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", dict(lr=0.1)),
+    ("SGD", dict(lr=0.1, momentum=0.9)),
+    ("SGD", dict(lr=0.1, momentum=0.9, dampening=0.5)),
+    ("SGD", dict(lr=0.1, momentum=0.9, nesterov=True)),
+    ("SGD", dict(lr=0.1, weight_decay=0.1)),
+    ("SGD", dict(lr=0.1, maximize=True)),
+    ("Adam", dict(lr=0.1)),
+    ("Adam", dict(lr=0.1, betas=(0.5, 0.9), eps=1e-3)),
+    ("Adam", dict(lr=0.1, weight_decay=0.1)),
+    ("Adam", dict(lr=0.1, amsgrad=True)),
+    ("AdamW", dict(lr=0.1)),
+    ("RMSprop", dict(lr=0.1)),
+    ("RMSprop", dict(lr=0.1, alpha=0.9, momentum=0.9, centered=True)),
+    ("Adagrad", dict(lr=0.1)),
+    ("Adadelta", dict(lr=1.0)),
+    ("Adamax", dict(lr=0.1)),
+]
+
+
+def three_steps(torch: Any, name: str, options: dict[str, Any]) -> list[float]:
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = getattr(torch.optim, name)([w], **options)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (w**2 * torch.tensor([1.0, 0.5])).sum().backward()
+        optimizer.step()
+    values: list[float] = w.tolist()
+    return values
+
+
+@pytest.mark.parametrize("case", OPTIMIZERS, ids=lambda case: f"{case[0]}-{case[1]}")
+def test_three_steps(torch: Any, case: tuple[str, dict[str, Any]]) -> None:
+    name, options = case
+    expected = json.loads(VALUES.read_text(encoding="utf-8"))["optimizers"][f"{name} {options}"]
+    assert three_steps(torch, name, options) == pytest.approx(expected, rel=2e-6)
+
+
+def test_optimizer_interface(torch: Any) -> None:
+    a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    optimizer = torch.optim.SGD([{"params": [a], "lr": 0.5}, {"params": [b]}], lr=0.1)
+    assert [g["lr"] for g in optimizer.param_groups] == [0.5, 0.1]
+    (a + b).backward()
+    optimizer.step()
+    assert a.item() == 0.5 and b.item() == pytest.approx(1.9)
+    optimizer.zero_grad()
+    assert a.grad is None
+    optimizer.param_groups[1]["lr"] = 1.0
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = a * 2 + b
+        loss.backward()
+        return loss
+
+    loss = optimizer.step(closure)
+    assert loss.item() == pytest.approx(2.9) and a.item() == -0.5 and b.item() == pytest.approx(0.9)
+    unused = torch.tensor(3.0, requires_grad=True)
+    torch.optim.SGD([unused], lr=1.0).step()
+    assert unused.item() == 3.0
+    with pytest.raises(ValueError, match="optimizer got an empty parameter list"):
+        torch.optim.SGD([], lr=0.1)
+    with pytest.raises(ValueError, match="Invalid learning rate: -1"):
+        torch.optim.SGD([a], lr=-1)
+    with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
+        torch.optim.SGD([a * 1], lr=0.1)
+    with pytest.raises(TypeError, match="params argument given to the optimizer should be an iterable of Tensors"):
+        torch.optim.SGD(a, lr=0.1)
+    with pytest.raises(ValueError, match="Nesterov momentum requires a momentum and zero dampening"):
+        torch.optim.SGD([a], lr=0.1, nesterov=True)
+
+
+def test_optimizer_state_round_trip(torch: Any) -> None:
+    def run(steps: int, w: Any, optimizer: Any) -> None:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            (w**2).sum().backward()
+            optimizer.step()
+
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = torch.optim.Adam([w], lr=0.1)
+    run(2, w, optimizer)
+    v = w.detach().clone().requires_grad_()
+    other = torch.optim.Adam([v], lr=0.5)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    run(2, w, optimizer)
+    run(2, v, other)
+    assert torch.equal(v, w)
+
+
+def test_schedulers(torch: Any) -> None:
+    w = torch.tensor(1.0, requires_grad=True)
+
+    def rates(make: Any, steps: int = 4) -> list[float]:
+        optimizer = torch.optim.SGD([w], lr=1.0)
+        scheduler = make(optimizer)
+        out = []
+        for _ in range(steps):
+            out.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            scheduler.step()
+        return out
+
+    S = torch.optim.lr_scheduler
+    assert rates(lambda o: S.StepLR(o, step_size=2, gamma=0.1)) == pytest.approx([1, 1, 0.1, 0.1])
+    assert rates(lambda o: S.ExponentialLR(o, gamma=0.5)) == pytest.approx([1, 0.5, 0.25, 0.125])
+    assert rates(lambda o: S.LambdaLR(o, lambda epoch: 1 / (1 + epoch))) == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4])
+    assert rates(lambda o: S.CosineAnnealingLR(o, T_max=2)) == pytest.approx([1, 0.5, 0.0, 0.5], abs=1e-6)
+    assert rates(lambda o: S.MultiStepLR(o, [1, 3], gamma=0.1)) == pytest.approx([1, 0.1, 0.1, 0.01])
+
+
+def test_clip_gradients(torch: Any, nn: Any) -> None:
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    (w * w).sum().backward()
+    norm = nn.utils.clip_grad_norm_([w], 1.0)
+    assert norm.item() == pytest.approx(10.0) and torch.allclose(w.grad, torch.tensor([0.6, 0.8]), atol=1e-5)
+    nn.utils.clip_grad_value_([w], 0.7)
+    assert torch.allclose(w.grad, torch.tensor([0.6, 0.7]), atol=1e-5)
+
+
+def test_data_loader(torch: Any) -> None:
+    x, y = torch.arange(10.0).reshape(5, 2), torch.arange(5)
+    data = torch.utils.data.TensorDataset(x, y)
+    assert len(data) == 5 and data[1][0].tolist() == [2.0, 3.0]
+    batches = list(torch.utils.data.DataLoader(data, batch_size=2))
+    assert [b[0].shape for b in batches] == [(2, 2), (2, 2), (1, 2)] and batches[2][1].tolist() == [4]
+    loader = torch.utils.data.DataLoader(data, batch_size=2, shuffle=True, drop_last=True)
+    assert len(loader) == 2 and len(list(loader)) == 2
+
+    class Squares(torch.utils.data.Dataset):
+        def __len__(self) -> int:
+            return 3
+
+        def __getitem__(self, i: int) -> Any:
+            return float(i * i), i
+
+    (values, indices), *_ = torch.utils.data.DataLoader(Squares(), batch_size=3)
+    assert values.tolist() == [0.0, 1.0, 4.0] and values.dtype == torch.float64 and indices.dtype == torch.int64
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+
+
+def test_linear_regression_is_learned(torch: Any, nn: Any) -> None:
+    torch.manual_seed(1)
+    x = torch.randn(64, 3)
+    y = x @ torch.tensor([[1.0], [-2.0], [0.5]]) + 3.0
+    model = nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(200):
+        loss = nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 1e-4
+    assert torch.allclose(model.weight.detach(), torch.tensor([[1.0, -2.0, 0.5]]), atol=1e-2)
+
+
+def test_xor_is_learned(torch: Any, nn: Any) -> None:
+    torch.manual_seed(3)
+    x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = torch.tensor([0, 1, 1, 0])
+    model = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    criterion = nn.CrossEntropyLoss()
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+    assert model(x).argmax(dim=1).tolist() == [0, 1, 1, 0] and loss.item() < 0.1
