@@ -286,7 +286,7 @@ def test_in_place_operators_of_a_variable(tf, case):
         exec(statement, {"v": v})
     operator = statement.split()[1]
     assert str(caught.value).startswith(
-        f"`variable {operator} value` with `tf.Variable`s is not supported. Use `variable.{method}(value)` to modify the variable"
+        f"`variable {operator} value` with `tf.Variable`s is not supported. Use `variable.{method}(value)`"
     )
     assert v.numpy().tolist() == [1.0, 2.0]
 
