@@ -54,13 +54,17 @@ def emit_function(
     result: Callable[[list[str]], str] | None = None,
     split: int | None = None,
     reserved: set[str] | None = None,
+    quick: bool = False,
 ) -> Emitted:
     """The source of a function that computes `fn`.
 
     `result` formats the returned expressions. `split` is the number of leading results of a forward sweep; what follows
-    becomes a nested ``pullback``. `reserved` names are not given to variables.
+    becomes a nested ``pullback``. `reserved` names are not given to variables. `quick`: with the callees that
+    are fastest on small arrays, ``x.dot(y)`` for ``x @ y``.
     """
-    return Emitter(fn, analysis, line_of, (reserved or set()) | {"pullback"}, split).run(name, result)
+    emitter = Emitter(fn, analysis, line_of, (reserved or set()) | {"pullback"}, split)
+    emitter.printer.quick = quick
+    return emitter.run(name, result)
 
 
 class Emitter:

@@ -29,6 +29,7 @@ class Printer:
         self.inlined = inlined
         self.helpers: set[str] = set()
         self.objects: dict[str, Any] = {}
+        self.quick = False  # for small arrays: the callees that have the least to decide
         self.inverse: dict[str, str] = {}  # from a printed condition to the one it negates
 
     def show(self, arg: Any, least: int = 0) -> str:
@@ -89,9 +90,10 @@ class Printer:
         method = _PRINTERS.get(prim) or _BY_FN.get(prim.fn)
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
-        if prim.fn in (operator.matmul, np.matmul) and len(args) == 2 and all(map(_is_float_vector, args)):
-            # Of two vectors, `dot` is the same and twice as fast.
-            return f"{self.show(args[0], ATOM)}.dot({self.show(args[1])})", ATOM
+        if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
+            if all(map(_is_float_vector, args)) or (self.quick and all(map(_is_float_matrix, args))):
+                # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide.
+                return f"{self.show(args[0], ATOM)}.dot({self.show(args[1])})", ATOM
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
@@ -194,6 +196,11 @@ class Printer:
 def _is_float_vector(x: Any) -> bool:
     t = type_of(x)
     return t.kind == "array" and t.ndim == 1 and t.is_float
+
+
+def _is_float_matrix(x: Any) -> bool:
+    t = type_of(x)
+    return t.kind == "array" and t.ndim in (1, 2) and t.is_float
 
 
 def _get(p: Printer, op: Op) -> tuple[str, int]:
@@ -324,6 +331,10 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
     if type_of(op.args[0]).kind == "array" and len(op.args) == 1:
         parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items() if not (v is None and k == "axis" or v is False)]
+        if p.quick and op.kwargs.keys() <= {"axis", "keepdims"} and type_of(op.args[0]).is_float:
+            axis = p.show(op.kwargs.get("axis"))
+            keep = "".join(part for part in [f", {q}" for q in parts] if "keepdims" in part)
+            return f"np.add.reduce({p.show(op.args[0])}, axis={axis}{keep})", ATOM
         return f"{p.show(op.args[0], ATOM)}.sum({', '.join(parts)})", ATOM
     return p.call(op), ATOM
 

@@ -16,7 +16,7 @@ from .nest import flatten, is_nested, map_nested, pack_like
 from .pullback import request, show_recording
 from .recording import STATE, Node, Recording
 from .sweep import run_pullback, sweep
-from .tensor import Operand, wrap
+from .tensor import Operand, new, wrap
 
 logger = logging.getLogger("autodiff_compiler")
 MAX_WARNINGS = 5
@@ -54,18 +54,20 @@ class GradientTape:
     np.float64(6.0)
     """
 
+    # What an instance starts with: a tape is made for every step of a training loop.
+    _rec: Recording | None = None
+    _recording = False
+    _start = 0
+    _spans: tuple[tuple[int, int], ...] = ()
+    _watched: tuple[tuple[int, int], ...] = ()
+    _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
+    # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
+    _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
+    _told = False
+
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
         self._auto = watch_accessed_variables
-        self._rec: Recording | None = None
-        self._recording = False
-        self._start = 0
-        self._spans: tuple[tuple[int, int], ...] = ()
-        self._watched: tuple[tuple[int, int], ...] = ()
-        self._explicit: tuple[Any, ...] = ()  # variables that it was told to watch
-        # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
-        self._seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
-        self._told = False
 
     # --- life -----------------------------------------------------------------------------------------------------
 
@@ -129,7 +131,10 @@ class GradientTape:
         if rec is not None and self._auto and rec.variables:
             self._seen = (*self._seen, (rec.variables, rec.node, self._spans))
         self._rec = None
-        self._spans = self._watched = ()
+        if self._spans:
+            self._spans = ()
+        if self._watched:
+            self._watched = ()
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -232,6 +237,15 @@ class GradientTape:
         rec = self._rec
         if rec is None:
             raise RuntimeError(SECOND_USE)
+        if (
+            type(sources) is list
+            and output_gradients is None
+            and not self._recording
+            and unconnected_gradients is UnconnectedGradients.NONE
+        ):
+            usual = self._usual(rec, target, sources)
+            if usual is not None:
+                return usual
         if self._recording:
             if not self._persistent:
                 self._pop()
@@ -264,6 +278,35 @@ class GradientTape:
         elif flat is not sources and not is_nested(sources):
             return grads[0]
         return pack_like(sources, grads)
+
+    def _usual(self, rec: Recording, target: Any, sources: list[Any]) -> list[Any] | None:
+        """The usual case, a tensor by a list of leaves, with a structure that was seen before; None if it is not."""
+        if rec.barriers or rec.versions or STATE.rec is not None:
+            return None
+        known = rec.known
+        try:
+            if target._token is not rec.token:
+                return None
+            slots = tuple([known[id(x)][1] for x in sources])
+        except (AttributeError, KeyError):
+            return None
+        ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False))
+        if ask is None or ask.sources != slots:
+            return None
+        pull = ask.pullback(rec.values)
+        results = pull.run(*pull.fetch(rec.values))
+        if len(slots) == 1:
+            results = (results,)
+        if not self._persistent:
+            self._release()
+        out = []
+        for value, x in zip(results, sources):
+            t = new(x._tensor_class)
+            t._value = value
+            t._token = None
+            t._slot = -1
+            out.append(t)
+        return out
 
     def _view(self, rec: Recording) -> View:
         spans = self._spans

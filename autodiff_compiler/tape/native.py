@@ -11,7 +11,7 @@ import numpy as np
 
 from ..frontend.definitions import DEFINED
 from ..ir.opset import PRIMS
-from .tensor import Operand, Static, apply, getitem, missing, wrap
+from .tensor import Operand, Static, add_up, apply, average, getitem, install_operators, missing, reduction, unary, wrap
 from .tensor import Tensor as _Tensor
 
 _serial = itertools.count()
@@ -136,9 +136,23 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if definition is None:
             raise missing(fn)
         return definition(*args, **kwargs)
+    fast = _FAST.get(fn)
+    if fast is not None and len(args) == 1 and isinstance(args[0], Operand) and kwargs.keys() <= _AXES:
+        return fast(*args, **kwargs)
     if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
         args = (args[0], Static(args[1]))
     return apply(prim, fn, tuple([_kept(a) for a in args]), kwargs)
+
+
+_FAST: dict[Any, Callable[..., Any]] = {
+    np.sum: reduction(PRIMS[np.sum], add_up),
+    np.mean: reduction(PRIMS[np.mean], average),
+    **{
+        fn: unary(PRIMS[fn], fn)
+        for fn in (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt, np.square, np.absolute, np.negative, np.log1p)
+    },
+}  # fmt: skip
+_AXES = {"axis", "keepdims"}
 
 
 def _kept(x: Any) -> Any:
@@ -223,8 +237,8 @@ class Variable(_Native):
         return f"Variable({self._value!r}, name={self.name!r})"
 
 
-Tensor._tensor_class = Tensor
-Variable._tensor_class = Tensor
+_Native._tensor_class = Tensor
+install_operators(_Native, Tensor)
 
 
 def _raw(x: Any) -> Any:

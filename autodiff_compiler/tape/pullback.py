@@ -56,7 +56,7 @@ class Pullback:
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
         analysis = restore_inplace(function)
-        emitted = emit_function(function, analysis, "pullback", line_of=line_of)
+        emitted = emit_function(function, analysis, "pullback", line_of=line_of, quick=True)
         self.source = emitted.source
         self.run = load(emitted.source, emitted.name, emitted.objects)
 

@@ -31,15 +31,17 @@ MAX_NODES = 100_000
 class Node:
     """A structure: the records from the root of the trie to here.
 
-    `count` is the number of slots that they take, `pulls` holds what was compiled for the structure.
+    `count` is the number of slots that they take, `last` the last of them; `pulls` holds what was compiled for the
+    structure.
     """
 
-    __slots__ = ("parent", "key", "count", "next", "pulls")
+    __slots__ = ("parent", "key", "count", "last", "next", "pulls")
 
     def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0):
         self.parent = parent
         self.key = key
         self.count = count
+        self.last = count - 1
         self.next: dict[Any, Node] = {}
         self.pulls: dict[Any, Any] = {}
 
@@ -82,12 +84,13 @@ class Token:
 class Recording:
     """The values of one recording, and the structure that it has reached."""
 
-    __slots__ = ("token", "node", "values", "known", "variables", "versions", "barriers", "absorbed", "auto", "cls")
+    __slots__ = ("token", "node", "values", "append", "known", "variables", "versions", "barriers", "absorbed", "auto")
 
     def __init__(self) -> None:
         self.token = Token()
         self.node = root()
         self.values: list[Any] = []
+        self.append = self.values.append
         # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.
         self.known: dict[int, tuple[Any, int, Any]] = {}
         self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
@@ -116,15 +119,18 @@ class Recording:
 
     def leaf(self, x: Any) -> int:
         """Make the tensor or variable a leaf."""
-        slot = self.node.count
+        node, key = self.node, (LEAF, x._name_hint, x._trainable)
+        slot = node.count
         known = self.known.get(id(x))
         if known is not None:
             self.versions[id(x)] = (*self.versions.get(id(x), (known[1],)), slot)
         if x._trainable:
             self.variables[slot] = x
-        self.known[id(x)] = (x._value, slot, x)
-        self.step((LEAF, x._name_hint, x._trainable), 1)
-        self.values.append(x._value)
+        value = x._value
+        self.known[id(x)] = (value, slot, x)
+        found = node.next.get(key)
+        self.node = node.grow(key, 1) if found is None else found
+        self.append(value)
         return slot
 
     def slots(self, x: Any) -> tuple[int, ...]:

@@ -61,52 +61,68 @@ def wrap(cls: type[Any], value: Any) -> Any:
     return t
 
 
-def binary(prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False) -> Callable[..., Any]:
-    """An operator of two operands. It is written out because every operation of a user goes through it."""
+def binary(
+    prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False,
+    cls: type[Any] | None = None, strict: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """An operator of two operands. It is written out because every operation of a user goes through it.
+
+    `cls` is the class of results, asked of the operand if None; `strict`: both have to have one dtype.
+    """
 
     def method(self: Any, other: Any) -> Any:
         x = self._value
         if isinstance(other, Operand):
             y = other._value
-            if self._strict and x.dtype is not y.dtype:
+            if (strict or cls is None and self._strict) and x.dtype is not y.dtype:
                 self._mismatch(other, name)
+            both = True
         else:
             y = self._coerce(other)
             if y is NotImplemented:
                 return NotImplemented
+            both = False
         out = compute(y, x) if reflected else compute(x, y)
-        t = new(self._tensor_class)
+        t = new(cls or self._tensor_class)
         t._value = out
         rec = STATE.rec
         if rec is not None:
             token = rec.token
             i = self._slot if self._token is token else rec.find(self)
-            if isinstance(other, Operand):
+            if both:
                 j = other._slot if other._token is token else rec.find(other)
+                if i < 0 and j < 0:
+                    t._token = None
+                    t._slot = -1
+                    return t
+            elif i < 0:
+                t._token = None
+                t._slot = -1
+                return t
             else:
                 j = -1
-            if i >= 0 or j >= 0:
-                node, values = rec.node, rec.values
-                if reflected:
-                    key = (prim, j, i)
-                    if j < 0:
-                        values.append(y)
-                    if i < 0:
-                        values.append(x)
-                else:
-                    key = (prim, i, j)
-                    if i < 0:
-                        values.append(x)
-                    if j < 0:
-                        values.append(y)
-                found = node.next.get(key)
-                if found is None:
-                    found = node.grow(key, 1 + (i < 0) + (j < 0))
-                values.append(out)
-                rec.node = found
-                t._token = token
-                t._slot = found.count - 1
-                return t
+            if reflected:
+                key = (prim, j, i)
+                if j < 0:
+                    rec.append(y)
+                if i < 0:
+                    rec.append(x)
+            else:
+                key = (prim, i, j)
+                if i < 0:
+                    rec.append(x)
+                if j < 0:
+                    rec.append(y)
+            node = rec.node
+            try:
+                node = node.next[key]
+            except KeyError:
+                node = node.grow(key, 1 + (i < 0) + (j < 0))
+            rec.append(out)
+            rec.node = node
+            t._token = token
+            t._slot = node.last
+            return t
         t._token = None
         t._slot = -1
         return t
@@ -116,31 +132,85 @@ def binary(prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected:
     return method
 
 
-def unary(prim: Prim, compute: Callable[[Any], Any]) -> Callable[..., Any]:
-    """An operation of one operand."""
+def unary(
+    prim: Prim, compute: Callable[[Any], Any], cls: type[Any] | None = None, arguments: tuple[Any, ...] = ()
+) -> Callable[..., Any]:
+    """An operation of one operand. `arguments`: plain ones that follow it, as part of the structure."""
+    static = tuple([(type(a), a) for a in arguments])
 
     def method(self: Any) -> Any:
         out = compute(self._value)
-        t = new(self._tensor_class)
+        t = new(cls or self._tensor_class)
         t._value = out
         rec = STATE.rec
         if rec is not None:
             i = self._slot if self._token is rec.token else rec.find(self)
             if i >= 0:
-                key = (prim, i)
-                found = rec.node.next.get(key)
-                if found is None:
-                    found = rec.node.grow(key, 1)
-                rec.values.append(out)
-                rec.node = found
+                key = (prim, i, *static) if static else (prim, i)
+                node = rec.node
+                try:
+                    node = node.next[key]
+                except KeyError:
+                    node = node.grow(key, 1)
+                rec.append(out)
+                rec.node = node
                 t._token = rec.token
-                t._slot = found.count - 1
+                t._slot = node.last
                 return t
         t._token = None
         t._slot = -1
         return t
 
     return method
+
+
+def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[Any] | None = None) -> Callable[..., Any]:
+    """A reduction ``method(x, axis=None, keepdims=False)``; ``compute(value, axis, keepdims)`` gives its value."""
+    tails: dict[Any, Any] = {(None, False, type(None)): ()}
+
+    def method(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        out = compute(self._value, axis, keepdims)
+        t = new(cls or self._tensor_class)
+        t._value = out
+        rec = STATE.rec
+        if rec is not None:
+            i = self._slot if self._token is rec.token else rec.find(self)
+            if i >= 0:
+                try:
+                    tail = tails[axis, keepdims, axis.__class__]
+                except KeyError:
+                    tail = tails[axis, keepdims, axis.__class__] = tuple(
+                        [(name, _encode(v, rec, [], False)) for name, v in (("axis", axis), ("keepdims", keepdims))]
+                    )
+                key = (prim, (CALL, i), tail)
+                node = rec.node
+                try:
+                    node = node.next[key]
+                except KeyError:
+                    node = node.grow(key, 1)
+                rec.append(out)
+                rec.node = node
+                t._token = rec.token
+                t._slot = node.last
+                return t
+        t._token = None
+        t._slot = -1
+        return t
+
+    return method
+
+
+def add_up(x: Any, axis: Any, keepdims: bool) -> Any:
+    """``np.sum``, without the ways that it goes through."""
+    reduce: Any = np.add.reduce
+    return reduce(x, axis=axis, keepdims=keepdims)
+
+
+def average(x: Any, axis: Any, keepdims: bool) -> Any:
+    """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
+    if type(x) is ndarray and axis is None and not keepdims and x.size and x.dtype.char in "fd":
+        return np.add.reduce(x, axis=None) / x.dtype.type(x.size)
+    return np.mean(x, axis=axis, keepdims=keepdims)
 
 
 def _matmul(x: Any, y: Any) -> Any:
@@ -164,18 +234,23 @@ _COMPARISONS: dict[str, Any] = {
 }  # fmt: skip
 _BITWISE: dict[str, Any] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
 
-for _name, (_fn, _compute) in _ARITHMETIC.items():
-    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _compute, _name))
-    setattr(Operand, f"__r{_name}__", binary(PRIMS[_fn], _compute, _name, reflected=True))
-for _name, _fn in _COMPARISONS.items():
-    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _fn, _name))
-for _name, _fn in _BITWISE.items():
-    setattr(Operand, f"__{_name}__", binary(PRIMS[_fn], _fn, _name))
-    setattr(Operand, f"__r{_name}__", binary(PRIMS[_fn], _fn, _name, reflected=True))
-for _name, _fn in (("neg", operator.neg), ("pos", operator.pos), ("invert", operator.invert)):
-    setattr(Operand, f"__{_name}__", unary(PRIMS[_fn], _fn))
-setattr(Operand, "__abs__", unary(ABS, abs))
 
+def install_operators(owner: type[Any], cls: type[Any] | None = None, strict: bool = False) -> None:
+    """Give a class of operands Python's operators, with results of class `cls`; see `binary`."""
+    for name, (fn, compute) in _ARITHMETIC.items():
+        setattr(owner, f"__{name}__", binary(PRIMS[fn], compute, name, False, cls, strict))
+        setattr(owner, f"__r{name}__", binary(PRIMS[fn], compute, name, True, cls, strict))
+    for name, fn in _COMPARISONS.items():
+        setattr(owner, f"__{name}__", binary(PRIMS[fn], fn, name, False, cls, strict))
+    for name, fn in _BITWISE.items():
+        setattr(owner, f"__{name}__", binary(PRIMS[fn], fn, name, False, cls, strict))
+        setattr(owner, f"__r{name}__", binary(PRIMS[fn], fn, name, True, cls, strict))
+    for name, fn in (("neg", operator.neg), ("pos", operator.pos), ("invert", operator.invert)):
+        setattr(owner, f"__{name}__", unary(PRIMS[fn], fn, cls))
+    setattr(owner, "__abs__", unary(ABS, abs, cls))
+
+
+install_operators(Operand)
 POW = PRIMS[operator.pow]
 _power = binary(POW, operator.pow, "pow")
 
