@@ -22,7 +22,7 @@ def second(tf, function, value):
     return first, outer.gradient(first, x)
 
 
-# --------------------------------------------------------------------------------------------------- custom_gradient
+# ------------------------------------------------------------------------------------------------------ custom_gradient
 
 
 def test_the_gradient_function_replaces_the_gradient(tf):
@@ -308,7 +308,7 @@ def test_log1pexp_stays_finite(tf):
     assert float(derivative) == pytest.approx(0.19661194)
 
 
-# ------------------------------------------------------------------------------------------------------ wrong counts
+# --------------------------------------------------------------------------------------------------------- wrong counts
 
 
 def test_no_gradient_returned(tf):
@@ -361,7 +361,7 @@ def test_an_exception_in_the_gradient_function_propagates(tf):
         gradient(tf, f)
 
 
-# -------------------------------------------------------------------------------------------------- captured variables
+# --------------------------------------------------------------------------------------------------- captured variables
 
 
 def capturing(tf, v, backward):
@@ -420,7 +420,7 @@ def test_a_variable_that_is_an_argument_is_not_captured(tf):
     assert float(tape.gradient(y, v)) == 11.0
 
 
-# ------------------------------------------------------------------------------------------------------ higher orders
+# -------------------------------------------------------------------------------------------------------- higher orders
 
 
 def test_outer_tapes_differentiate_the_gradient_function(tf):
@@ -474,7 +474,7 @@ def test_a_custom_gradient_inside_another(tf):
     assert float(gradient(tf, outer)) == 30.0
 
 
-# ------------------------------------------------------------------------------------- recompute_grad, pass through
+# ----------------------------------------------------------------------------------------- recompute_grad, pass through
 
 
 def test_recompute_grad_calls_once_forward_and_once_backward(tf):
@@ -515,7 +515,7 @@ def test_grad_pass_through(tf):
     assert float(tape.gradient(y, x)) == 5.0
 
 
-# --------------------------------------------------------------------------------------------------------- registry
+# ------------------------------------------------------------------------------------------------------------- registry
 
 
 def contrast(tf):

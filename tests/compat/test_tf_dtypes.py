@@ -158,7 +158,7 @@ def test_what_a_value_becomes(tf, case):
     assert result.numpy().tolist() == value
 
 
-# ---------------------------------------------------------------------------------------------------- what is combined
+# ----------------------------------------------------------------------------------------------------- what is combined
 
 COMBINED = [
     ("i / i", "float64", [1.0, 1.0]),
@@ -303,7 +303,7 @@ def test_the_error_classes(tf):
     assert not issubclass(tf.errors.InvalidArgumentError, ValueError)
 
 
-# ------------------------------------------------------------------------------------------- dtypes themselves
+# ---------------------------------------------------------------------------------------------------- dtypes themselves
 
 
 def test_a_dtype_prints_its_name(tf):
@@ -342,7 +342,7 @@ def test_as_dtype(tf):
     assert isinstance(tf.float32, tf.DType)
 
 
-# ------------------------------------------------------------------------------------------- dtypes of gradients
+# -------------------------------------------------------------------------------------------------- dtypes of gradients
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])

@@ -29,7 +29,7 @@ def names(tf):
     }
 
 
-# -------------------------------------------------------------------------------------------------------- printing
+# ------------------------------------------------------------------------------------------------------------- printing
 
 PRINTED = [
     ("repr(f)", "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>"),
@@ -109,7 +109,7 @@ def test_print_of_tensors(tf, capsys):
     )
 
 
-# ----------------------------------------------------------------------------------------------- plain Python values
+# -------------------------------------------------------------------------------------------------- plain Python values
 
 VALUES = [
     ("isinstance(f, tf.Tensor)", True),
@@ -204,7 +204,7 @@ def test_plain_values(tf, case):
     assert value == expected and type(value) is type(expected)
 
 
-# -------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------------ what is refused
 
 REFUSED = [
     ("hash(f)", TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key."),
@@ -270,7 +270,7 @@ def test_an_element_of_a_variable_cannot_be_assigned_by_index(tf):
         v[0] = 5.0
 
 
-# ------------------------------------------------------------------------------------------------------ in place
+# ------------------------------------------------------------------------------------------------------------- in place
 
 IN_PLACE = [
     ("v += 1.0", "assign_add"),
@@ -322,7 +322,7 @@ def test_in_place_operators_of_a_tensor_keep_the_path(tf):
     assert float(tape.gradient(y, x)) == 7.0
 
 
-# ------------------------------------------------------------------------------------------------------- assignment
+# ----------------------------------------------------------------------------------------------------------- assignment
 
 
 def test_assign_returns_the_variable_as_it_is_now(tf):
@@ -410,7 +410,7 @@ def test_scatter_updates_of_a_variable(tf):
     assert v.numpy().tolist() == [10.0, 2.0, 8.0]
 
 
-# ---------------------------------------------------------------------------------------------------- NumPy beside it
+# ------------------------------------------------------------------------------------------------------ NumPy beside it
 
 
 def test_an_array_beside_a_tensor_keeps_the_path(tf):
@@ -492,7 +492,7 @@ def test_tf_print(tf, capfd):
     assert (out + err).strip() == "[1 2] and 3.5"
 
 
-# ------------------------------------------------------------------------------------------------------------ tf.nest
+# -------------------------------------------------------------------------------------------------------------- tf.nest
 
 
 def test_nest(tf):
@@ -505,7 +505,7 @@ def test_nest(tf):
         tf.nest.assert_same_structure([1], [1, 2])
 
 
-# ---------------------------------------------------------------------------------------------------------- tf.Module
+# ------------------------------------------------------------------------------------------------------------ tf.Module
 
 
 def test_variables_of_a_module_are_sorted_by_attribute(tf):
@@ -602,7 +602,7 @@ def test_gradients_of_a_module(tf):
     np.testing.assert_allclose(w.numpy(), [[40.0], [57.0]])
 
 
-# --------------------------------------------------------------------------------------------------------- tf.function
+# ---------------------------------------------------------------------------------------------------------- tf.function
 
 
 def test_a_decorated_function_keeps_the_path(tf):
@@ -714,7 +714,7 @@ def test_a_decorated_function_returns_structures(tf):
     assert float(tape.gradient(result["b"][0], x)) == 6.0
 
 
-# ----------------------------------------------------------------------------------- what keeps the path, what cuts it
+# ------------------------------------------------------------------------------------ what keeps the path, what cuts it
 
 
 def test_py_function_keeps_the_path(tf):

@@ -22,7 +22,7 @@ def squared(tf, persistent=False):
     return tape, x, y
 
 
-# ---------------------------------------------------------------------------------------------------- signatures
+# ----------------------------------------------------------------------------------------------------------- signatures
 
 
 def test_signature_of_the_tape(tf):
@@ -66,7 +66,7 @@ def test_arguments_by_keyword(tf):
     assert gradient.numpy() == 6.0
 
 
-# ------------------------------------------------------------------------------------------ one set of gradients
+# ------------------------------------------------------------------------------------------------- one set of gradients
 
 
 def test_second_gradient_of_a_non_persistent_tape(tf):
@@ -139,7 +139,7 @@ def test_a_persistent_tape_answers_again_and_again(tf):
     assert float(tape.gradient(y, x)) == 6.0
 
 
-# -------------------------------------------------------------------------------------------- inside the block
+# ----------------------------------------------------------------------------------------------------- inside the block
 
 
 def test_gradient_inside_the_block_ends_the_recording(tf):
@@ -233,7 +233,7 @@ def test_an_operation_after_the_block_is_not_recorded(tf):
     assert tape.gradient(z, x) is None
 
 
-# ------------------------------------------------------------------------------------------------- entering again
+# ------------------------------------------------------------------------------------------------------- entering again
 
 
 def test_entering_an_active_tape_again(tf):
@@ -308,7 +308,7 @@ def test_leaving_stop_recording_after_a_gradient_inside_it_starts_fresh(tf):
     assert float(tape.gradient(z, x)) == 9.0
 
 
-# --------------------------------------------------------------------------------------- stop_recording and reset
+# --------------------------------------------------------------------------------------------- stop_recording and reset
 
 
 def test_stop_recording_before_the_block(tf):
@@ -417,7 +417,7 @@ def test_a_variable_read_after_reset_is_watched_again(tf):
     assert float(tape.gradient(y, x)) == 6.0
 
 
-# -------------------------------------------------------------------------------- several tapes, exceptions, threads
+# ----------------------------------------------------------------------------------- several tapes, exceptions, threads
 
 
 def test_tapes_may_close_out_of_order(tf):
@@ -560,7 +560,7 @@ def test_a_tape_may_be_asked_in_another_thread(tf):
     assert results == [6.0]
 
 
-# ------------------------------------------------------------------------------------------------ what is released
+# ----------------------------------------------------------------------------------------------------- what is released
 
 
 def recorded_intermediate(tf, tape, x):

@@ -21,7 +21,7 @@ def product(tf, persistent=False, watch=True):
     return tape, a, b, y
 
 
-# -------------------------------------------------------------------------------------- the structure of the sources
+# ----------------------------------------------------------------------------------------- the structure of the sources
 
 
 def test_one_source_gives_one_gradient(tf):
@@ -120,7 +120,7 @@ def test_a_broadcast_source_gets_a_gradient_of_its_own_shape(tf):
     assert gradients[2].numpy().tolist() == [[12.0], [12.0]]
 
 
-# --------------------------------------------------------------------------------------------------- several targets
+# ------------------------------------------------------------------------------------------------------ several targets
 
 
 def test_the_gradient_of_a_vector_is_that_of_its_sum(tf):
@@ -172,7 +172,7 @@ def test_an_unconnected_target_beside_a_connected_one(tf):
     assert float(tape.gradient([y, tf.constant(1.0)], a)) == 4.0
 
 
-# ------------------------------------------------------------------------------------------- targets that are sources
+# --------------------------------------------------------------------------------------------- targets that are sources
 
 
 def test_a_target_that_is_also_a_source_gets_ones(tf):
@@ -257,7 +257,7 @@ def test_identity_is_a_tensor_of_its_own(tf):
     assert [float(g) for g in gradients] == [6.0, 6.0]
 
 
-# -------------------------------------------------------------------------------------------- what cannot be a target
+# ---------------------------------------------------------------------------------------------- what cannot be a target
 
 
 def test_none_as_the_target(tf):
@@ -352,7 +352,7 @@ def test_a_boolean_source_gives_none(tf):
     assert tape.gradient(y, x) is None
 
 
-# -------------------------------------------------------------------------------------------- unconnected_gradients
+# ------------------------------------------------------------------------------------------------ unconnected_gradients
 
 
 def test_unconnected_is_none(tf):
@@ -431,7 +431,7 @@ def test_a_difference_of_equal_paths_is_zero_not_none(tf):
     assert float(tape.gradient(y, x)) == 0.0
 
 
-# ------------------------------------------------------------------------------------------------- output_gradients
+# ----------------------------------------------------------------------------------------------------- output_gradients
 
 
 @pytest.mark.parametrize("given", [2.0, [2.0], np.float32(2.0), np.array(2.0, np.float32)], ids=repr)
@@ -519,7 +519,7 @@ def test_forward_mode_by_two_gradients(tf):
     assert pushed.numpy().tolist() == [12.0, 2.0, 30.0]
 
 
-# --------------------------------------------------------------------------------------------------- connectivity
+# --------------------------------------------------------------------------------------------------------- connectivity
 
 
 def test_the_branch_not_taken_is_not_connected(tf):

@@ -31,7 +31,7 @@ class Records(logging.Handler):
         self.logger.removeHandler(self)
 
 
-# ------------------------------------------------------------------------------------------- what is read is watched
+# ---------------------------------------------------------------------------------------------- what is read is watched
 
 READS = {
     "read_value": lambda tf, v: v.read_value(),
@@ -139,7 +139,7 @@ def test_watching_twice_counts_once(tf):
     assert float(tape.gradient(y, x)) == 6.0
 
 
-# ------------------------------------------------------------------------------------------------ watched_variables
+# ---------------------------------------------------------------------------------------------------- watched_variables
 
 
 def test_watched_variables_is_a_tuple_in_order_of_creation(tf):
@@ -198,7 +198,7 @@ def test_each_tape_watches_for_itself(tf):
     assert second[0] is None and float(second[1]) == 3.0
 
 
-# ------------------------------------------------------------------------------------------------ what is refused
+# ------------------------------------------------------------------------------------------------------ what is refused
 
 
 def test_watching_a_python_float(tf):
@@ -275,7 +275,7 @@ def test_warnings_are_silenced_by_the_level_of_the_logger(fresh):
     assert printed.endswith("None\n")
 
 
-# ------------------------------------------------------------------------------------------------ when it is watched
+# --------------------------------------------------------------------------------------------------- when it is watched
 
 
 def test_operations_before_watch_are_not_connected(tf):
