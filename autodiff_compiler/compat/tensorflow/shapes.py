@@ -89,13 +89,13 @@ class TensorShape:
 
     def merge_with(self, other: Any) -> TensorShape:
         """What both know. Raises ValueError if they contradict each other."""
-        other = as_shape(other)
+        given = as_shape(other)
         if self._dims is None:
-            return other
-        if other._dims is None:
+            return given
+        if given._dims is None:
             return self
-        self.assert_is_compatible_with(other)
-        return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims)])
+        self.assert_is_compatible_with(given)
+        return TensorShape([b if a is None else a for a, b in zip(self._dims, given._dims)])
 
     def concatenate(self, other: Any) -> TensorShape:
         """The lengths of this one, then of the other."""

@@ -123,7 +123,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if isinstance(value, Operand):
         if wanted is not None and value._value.dtype != wanted.np_dtype:
             raise TypeError(
-                f"Expected tensor {value._value} with dtype {wanted!r}, but got dtype {dtypes.of(value._value.dtype)!r}."
+                f"Expected tensor {value._value} with dtype {wanted!r}, but got dtype "
+                f"{dtypes.of(value._value.dtype)!r}."
             )
         out = convert_to_tensor(value)
         return out if shape is None else call(np.reshape, out, tuple(as_shape(shape).as_list()))  # type: ignore[no-any-return]
@@ -189,8 +190,8 @@ def _packed(value: Any, dtype: DType | None) -> Any:
         for k, s in enumerate(shapes):
             if s != shapes[0]:
                 raise invalid(
-                    "Pack", f"Shapes of all inputs must match: values[0].shape = {dims(shapes[0])} != values[{k}].shape = "
-                    f"{dims(s)}"
+                    "Pack", f"Shapes of all inputs must match: values[0].shape = {dims(shapes[0])} != "
+                    f"values[{k}].shape = {dims(s)}"
                 )  # fmt: skip
         return call(np.stack, parts)
     return convert_to_tensor(value, dtype)

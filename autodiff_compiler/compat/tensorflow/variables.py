@@ -74,8 +74,8 @@ class Variable(Arithmetic):
             wanted = as_shape(shape)
             if not wanted.is_compatible_with(self._value.shape):
                 raise ValueError(
-                    f"In this `tf.Variable` creation, the initial value's shape ({self._value.shape}) is not compatible "
-                    f"with the explicitly supplied `shape` argument ({shape})."
+                    f"In this `tf.Variable` creation, the initial value's shape ({self._value.shape}) is not "
+                    f"compatible with the explicitly supplied `shape` argument ({shape})."
                 )
             if not wanted.is_fully_defined():
                 self._shape = wanted
