@@ -1,6 +1,6 @@
-"""TensorFlow's names for eager code, over the compiler's tape.
+"""TensorFlow's names for eager code, over the compiler's tape: ``from autodiff_compiler.compat import tensorflow``.
 
-Use it as ``from autodiff_compiler.compat import tensorflow as tf``. There is no graph and no device: everything is NumPy, and `GradientTape` differentiates it by the compiler's own rules.
+There is no graph and no device: everything is NumPy, and `GradientTape` differentiates it by the compiler's own rules.
 A name that is not there raises AttributeError.
 """
 
