@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         recompute_grad,
         stop_gradient,
     )
+    from .tape.function import function
     from .tape.gradient_tape import GradientTape, UnconnectedGradients
     from .tape.native import Tensor, Variable, constant
 
@@ -41,6 +42,7 @@ _TAPE = {
     "Variable": "native",
     "constant": "native",
     "custom_gradient": "custom",
+    "function": "function",
     "grad_pass_through": "custom",
     "no_gradient": "custom",
     "recompute_grad": "custom",
@@ -78,6 +80,7 @@ __all__ = [
     "constant",
     "custom_gradient",
     "elementwise",
+    "function",
     "grad",
     "grad_pass_through",
     "nn",

@@ -25,6 +25,23 @@ from .specialize import MISS, Dispatcher
 Argnums = int | str | Sequence[int | str]
 
 
+# The class of eager tensors, and how a transformed function is called on them; filled once there are any.
+_operands: list[Any] = []
+
+
+def accept_operands(cls: type[Any], call: Callable[..., Any]) -> None:
+    """Have transformed functions that are called on instances of a class call ``call(transformed, args, kwargs)``."""
+    _operands[:] = [cls, call]
+
+
+def _holds(cls: type[Any], x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(_holds(cls, item) for item in x)
+    if isinstance(x, dict):
+        return any(_holds(cls, item) for item in x.values())
+    return isinstance(x, cls)
+
+
 class Transformed:
     """A function made from another by differentiating it; call it as you would call the original.
 
@@ -60,6 +77,8 @@ class Transformed:
             result = front(*args)
             if result is not MISS:
                 return result
+        if _operands and _holds(_operands[0], (args, kwargs)):
+            return _operands[1](self, args, kwargs)
         dispatch = self._dispatch
         return dispatch.finish(*dispatch.bind(args, kwargs))
 

@@ -48,6 +48,8 @@ class _Watcher:
     """Stands for an open tape that watches what is read."""
 
     _auto = True
+    _start = 0
+    _spans: tuple[tuple[int, int], ...] = ()
 
 
 def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:

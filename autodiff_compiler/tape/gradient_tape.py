@@ -107,6 +107,10 @@ class GradientTape:
         self._spans = tuple([(a + base, b + base) for a, b in self._spans])
         self._watched = tuple([(slot + base, at + base) for slot, at in self._watched])
         self._rec = home
+        for tape in STATE.tapes:  # what was taken over is not theirs
+            if base > tape._start:
+                tape._spans = (*tape._spans, (tape._start, base))
+            tape._start = home.node.count
 
     def _pop(self) -> None:
         if not self._recording:

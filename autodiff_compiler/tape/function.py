@@ -1,0 +1,233 @@
+"""Functions that the compiler transforms, called on tensors: one record each, with a compiled forward sweep and
+pullback."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..api.specialize import signature_of
+from ..api.transforms import Transformed, _Pullback, accept_operands, grad, lower_any
+from ..tree import unflatten
+from .custom import record_barrier
+from .nest import flatten, keys, map_nested, pack_like
+from .pullback import dependence
+from .recording import STATE
+from .tensor import Operand, wrap
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Function:
+    """A function of arrays that also takes tensors; see `function`."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, fn: Callable[..., Any]):
+        self.fn = fn
+        self._pullbacks: dict[tuple[int | str, ...], _Pullback] = {}
+        self._rows: dict[Any, Any] = {}
+        self._adjoints: dict[Any, Function] = {}
+        self._lock = threading.Lock()
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        operands = [x for x in flatten([list(args), kwargs]) if isinstance(x, Operand)]
+        if not operands:
+            return self.fn(*args, **kwargs)
+        cls = operands[0]._tensor_class
+        values = tuple([map_nested(_value, a) for a in args])
+        named = {k: map_nested(_value, a) for k, a in kwargs.items()}
+        rec = STATE.rec
+        if rec is None or all(rec.find(x) < 0 for x in operands):
+            # The function may write into its arguments; tensors are never written into.
+            out = self.fn(*copy.deepcopy(values), **copy.deepcopy(named))
+            return map_nested(lambda v: _wrapped(cls, v), out)
+        wanted = tuple(
+            [k for k, a in enumerate(args) if _holds_operand(a)] + [k for k, a in kwargs.items() if _holds_operand(a)]
+        )
+        out, pullback = self._pullback(wanted)(*values, **named)
+        leaves = flatten(out)
+        results = [_wrapped(cls, v) for v in leaves]
+        kept = [k for k, v in enumerate(results) if isinstance(v, Operand) and _inexact(v._value)]
+        given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
+
+        def back(*upstream: Any) -> list[Any]:
+            seeds: list[Any] = [None if not isinstance(v, Operand) else np.zeros_like(v._value)[()] for v in results]
+            if STATE.rec is None:
+                for k, g in zip(kept, upstream):
+                    seeds[k] = g._value
+                bars = pullback(pack_like(out, [_like(s, v) for s, v in zip(seeds, leaves)]))
+                return self._of_operands(given, bars, cls)
+            # Something may differentiate this: so it is itself a function that the compiler transforms.
+            for k, g in zip(kept, upstream):
+                seeds[k] = g
+            weights = tuple([seeds[k] for k in kept])
+            places = _leaf_paths(out)
+            bars = self._adjoint(wanted, tuple([places[k] for k in kept]))(weights, *args, **kwargs)
+            return self._of_operands(given, bars, cls)
+
+        rows = self._depends(wanted, values, named, given, kept)
+        recorded = record_barrier([results[k] for k in kept], operands, back, rows)
+        for k, t in zip(kept, recorded):
+            results[k] = t
+        return pack_like(out, results)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method, it is called with the instance first."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def _pullback(self, wanted: tuple[int | str, ...]) -> _Pullback:
+        with self._lock:
+            found = self._pullbacks.get(wanted)
+            if found is None:
+                found = self._pullbacks[wanted] = _Pullback(self.fn, wanted)
+            return found
+
+    def _adjoint(self, wanted: tuple[int | str, ...], paths: tuple[tuple[Any, ...], ...]) -> Function:
+        """The pullback as a function of the cotangents of the results at these places, and of all arguments."""
+        with self._lock:
+            found = self._adjoints.get((wanted, paths))
+            if found is None:
+                shifted = tuple([k + 1 if isinstance(k, int) else k for k in wanted])
+                found = self._adjoints[wanted, paths] = Function(grad(_weighted(self.fn, paths), shifted))
+            return found
+
+    def _of_operands(self, given: list[Any], bars: Any, cls: type[Any]) -> list[Any]:
+        """The cotangents of the operands among the arguments, as tensors."""
+        out = []
+        for arg, bar in zip(given, bars):
+            for x, g in zip(flatten(arg), flatten(bar)):
+                if isinstance(x, Operand):
+                    out.append(g if g is None or isinstance(g, Operand) else _wrapped(cls, g))
+        return out
+
+    def _depends(
+        self, wanted: Any, values: tuple[Any, ...], named: dict[str, Any], given: list[Any], kept: list[int]
+    ) -> tuple[tuple[int, ...], ...] | None:
+        """For each result that can be differentiated, which operands it depends on."""
+        if named:
+            return None
+        key = (wanted, signature_of(values))
+        try:
+            found = self._rows.get(key)
+        except TypeError:
+            return None
+        if found is None:
+            lowered = lower_any(self.fn, values, {})
+            paths: list[Any] = []
+            for k, arg in zip(wanted, given):
+                _paths(arg, (("arg", k),), paths)
+            by_path = {item.path: n for n, item in enumerate(lowered.inputs)}
+            numbers = [by_path.get(p) for p in paths]
+            rows = dependence(lowered.function)
+            # The results in the order of `flatten`: leaves of the result's description are numbered otherwise.
+            order = flatten(unflatten(lowered.out, list(range(len(rows)))))
+            found = None
+            if None not in numbers and max(kept, default=-1) < len(order):
+                place = {n: k for k, n in enumerate(numbers)}
+                found = tuple([tuple([place[n] for n in rows[order[r]] if n in place]) for r in kept])
+            self._rows[key] = found
+        return found
+
+
+def _paths(x: Any, path: tuple[Any, ...], out: list[Any]) -> None:
+    """The paths to the operands in an argument, in the order of `flatten`."""
+    if isinstance(x, (list, tuple)):
+        for k, item in enumerate(x):
+            _paths(item, (*path, ("item", k)), out)
+    elif isinstance(x, dict):
+        for key in keys(x):
+            _paths(x[key], (*path, ("item", key)), out)
+    elif isinstance(x, Operand):
+        out.append(path)
+
+
+def _value(x: Any) -> Any:
+    return x._value if isinstance(x, Operand) else x
+
+
+def _holds_operand(x: Any) -> bool:
+    return any(isinstance(v, Operand) for v in flatten(x))
+
+
+def _inexact(v: Any) -> bool:
+    return isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "fc"
+
+
+def _wrapped(cls: type[Any], v: Any) -> Any:
+    if isinstance(v, (np.ndarray, np.generic, float, int, complex)) and not isinstance(v, bool):
+        return wrap(cls, np.asarray(v)[()])
+    return v
+
+
+def _like(seed: Any, value: Any) -> Any:
+    """A cotangent in the form that the pullback takes for this result."""
+    return seed if seed is not None else value
+
+
+def _weighted(fn: Callable[..., Any], paths: tuple[tuple[Any, ...], ...]) -> Callable[..., Any]:
+    """The sum of a function's results at these places with weights: its gradient is the function's pullback."""
+
+    def weighted(weights, *args, **kwargs):  # type: ignore[no-untyped-def]
+        out = fn(*args, **kwargs)
+        total = 0.0
+        for path, weight in zip(paths, weights):
+            part = out
+            for step in path:
+                part = part[step]
+            total = total + np.sum(np.real(part * weight))
+        return total
+
+    return weighted
+
+
+def _leaf_paths(x: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The subscripts that lead to the leaves of a nested result, in the order of `flatten`."""
+    if isinstance(x, (list, tuple)):
+        return [p for k, item in enumerate(x) for p in _leaf_paths(item, (*path, k))]
+    if isinstance(x, dict):
+        return [p for key in keys(x) for p in _leaf_paths(x[key], (*path, key))]
+    return [path]
+
+
+def function(fn: F) -> F:
+    """Let a function of NumPy arrays take tensors, too, and be differentiated as a whole where a tape records.
+
+    The compiler transforms it from source, loops and branches included; the tape holds one record for each call, and
+    gradients of any order go through its compiled pullback. Called on arrays only, it is the function itself.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> @ad.function
+    ... def power(x, n):
+    ...     out = 1.0
+    ...     for _ in range(n):
+    ...         out = out * x
+    ...     return np.sum(out)
+    >>> x = ad.Variable([1.0, 2.0])
+    >>> with ad.GradientTape() as tape:
+    ...     y = power(x, 3)
+    >>> tape.gradient(y, x).numpy()
+    array([ 3., 12.])
+    """
+    return Function(fn)  # type: ignore[return-value]
+
+
+def on_operands(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A transformed function called on tensors."""
+    found = getattr(transformed, "_on_operands", None)
+    if found is None:
+        found = Function(transformed)
+        transformed._on_operands = found  # type: ignore[attr-defined]
+    return found(*args, **kwargs)
+
+
+accept_operands(Operand, on_operands)
+
+__all__ = ["Function", "function", "on_operands"]
