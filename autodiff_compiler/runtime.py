@@ -13,6 +13,9 @@ import numpy as np
 
 from .kernels import (
     bessel_i,
+    conv,
+    conv_filters,
+    conv_input,
     elu,
     embed,
     erf,
@@ -23,6 +26,10 @@ from .kernels import (
     logsumexp,
     overlap,
     polygamma,
+    pool_count,
+    pool_places,
+    pool_spread,
+    pool_sum,
     relu,
     shift,
     sigmoid,
@@ -332,6 +339,9 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
 
 __all__ = [
     "bessel_i",
+    "conv",
+    "conv_filters",
+    "conv_input",
     "elu",
     "embed",
     "erf",
@@ -342,6 +352,10 @@ __all__ = [
     "logsumexp",
     "overlap",
     "polygamma",
+    "pool_count",
+    "pool_places",
+    "pool_spread",
+    "pool_sum",
     "relu",
     "shift",
     "sigmoid",

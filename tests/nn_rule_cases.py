@@ -45,6 +45,48 @@ def loss_cases() -> Iterator[Case]:
         yield fn, (0.3, -0.7), {}
 
 
+GEOMETRIES: list[tuple[Any, Any, Any]] = [  # strides, padding, dilations
+    (1, "VALID", 1),
+    (1, "SAME", 1),
+    ([1, 2, 3, 1], "SAME", 1),
+    ((2, 1), "VALID", (1, 2)),
+    (2, [(0, 0), (1, 0), (2, 1), (0, 0)], 1),
+    (1, [(1, 1), (0, 2)], [1, 2, 1, 1]),
+]
+
+
+def convolution_cases() -> Iterator[Case]:
+    for strides, padding, dilations in GEOMETRIES:
+        for groups in (1, 2):
+            at = (strides, padding, dilations, groups)
+            x, filters = normal(1, 4, 5, 2), normal(2, 2, 2 // groups, 2)
+            g = normal(*kernels.conv(x, filters, *at).shape)
+            yield kernels.conv, (x, filters, *at), {}
+            yield kernels.conv_input, (g, filters, (4, 5), *at), {}
+            yield kernels.conv_filters, (x, g, (2, 2), *at), {}
+    for shape in ((0, 4, 1), (1, 4, 1)):
+        x, filters = normal(*shape), normal(2, 1, 3)
+        g = normal(shape[0], 4, 3)
+        yield kernels.conv, (x, filters, 1, "SAME", 1, 1), {}
+        yield kernels.conv_input, (g, filters, (4,), 1, "SAME", 1, 1), {}
+        yield kernels.conv_filters, (x, g, (2,), 1, "SAME", 1, 1), {}
+
+
+def pooling_cases() -> Iterator[Case]:
+    for strides, padding, kernel in (
+        (1, "VALID", 2),
+        ([1, 2, 3, 1], "SAME", (3, 2)),
+        (2, [(1, 0), (0, 1)], [1, 2, 2, 1]),
+    ):
+        for batch in (2, 1, 0):
+            x = normal(batch, 4, 5, 1)
+            g = normal(*kernels.pool_sum(x, kernel, strides, padding).shape)
+            yield kernels.pool_sum, (x, kernel, strides, padding), {}
+            yield kernels.pool_spread, (g, (4, 5), kernel, strides, padding), {}
+
+
 def cases() -> Iterator[Case]:
     yield from activation_cases()
     yield from loss_cases()
+    yield from convolution_cases()
+    yield from pooling_cases()

@@ -11,11 +11,16 @@ from .activations import (
     softmax,
     softplus,
 )
+from .convolution import conv, conv_filters, conv_input
+from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
 from .special import bessel_i, erf, polygamma
 
 __all__ = [
     "bessel_i",
+    "conv",
+    "conv_filters",
+    "conv_input",
     "elu",
     "embed",
     "erf",
@@ -26,6 +31,10 @@ __all__ = [
     "logsumexp",
     "overlap",
     "polygamma",
+    "pool_count",
+    "pool_places",
+    "pool_spread",
+    "pool_sum",
     "relu",
     "shift",
     "sigmoid",

@@ -1,4 +1,4 @@
-"""What neural networks need beyond NumPy, on arrays: activations and losses.
+"""What neural networks need beyond NumPy, on arrays: activations, losses, convolutions, pooling.
 
 Names and order of arguments are those of TensorFlow's ``tf.nn``. The functions take arrays, keep a floating
 dtype, and may be used in functions that are differentiated, to any order.
@@ -23,6 +23,7 @@ from .activations import (
     swish,
     tanh,
 )
+from .convolution import conv1d, conv2d, conv2d_transpose, depthwise_conv2d
 from .losses import (
     binary_crossentropy,
     categorical_crossentropy,
@@ -34,10 +35,16 @@ from .losses import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from .pooling import avg_pool, max_pool
 
 __all__ = [
+    "avg_pool",
     "binary_crossentropy",
     "categorical_crossentropy",
+    "conv1d",
+    "conv2d",
+    "conv2d_transpose",
+    "depthwise_conv2d",
     "elu",
     "erf",
     "gelu",
@@ -48,6 +55,7 @@ __all__ = [
     "log_softmax",
     "logsumexp",
     "mae",
+    "max_pool",
     "mse",
     "relu",
     "relu6",

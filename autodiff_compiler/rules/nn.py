@@ -10,7 +10,7 @@ import numpy as np
 from .. import runtime
 from . import lib
 from .lib import STEP
-from .registry import elementwise, vjp
+from .registry import elementwise, nondiff, vjp
 
 # --- activations ------------------------------------------------------------------------------------------------------
 
@@ -58,3 +58,58 @@ elementwise(
     -1,
     lambda out, labels, logits: runtime.sigmoid(logits) * runtime.sigmoid(-logits),
 )
+
+# --- convolution: one form, linear in each of the array, the filters and the cotangent --------------------------------
+
+
+def _sizes(x: Any) -> tuple[Any, ...]:
+    return tuple([lib.length(x, k) for k in range(1, lib.ndim(x) - 1)])
+
+
+def _kernel(filters: Any) -> tuple[Any, ...]:
+    return tuple([lib.length(filters, k) for k in range(lib.ndim(filters) - 2)])
+
+
+@vjp(runtime.conv, "x")
+def _conv_x(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv_input(g, filters, _sizes(x), *at), x)
+
+
+@vjp(runtime.conv, "filters")
+def _conv_filters(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv_filters(x, g, _kernel(filters), *at), filters)
+
+
+@vjp(runtime.conv_input, "g")
+def _conv_input_g(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv(h, filters, *at), g)
+
+
+@vjp(runtime.conv_input, "filters")
+def _conv_input_filters(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv_filters(h, g, _kernel(filters), *at), filters)
+
+
+@vjp(runtime.conv_filters, "x")
+def _conv_filters_x(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv_input(g, h, _sizes(x), *at), x)
+
+
+@vjp(runtime.conv_filters, "g")
+def _conv_filters_g(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.conv(x, h, *at), g)
+
+
+# --- pooling ----------------------------------------------------------------------------------------------------------
+
+nondiff((runtime.pool_places, runtime.pool_count))
+
+
+@vjp(runtime.pool_sum, "x")
+def _pool_sum(g: Any, out: Any, x: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.pool_spread(g, _sizes(x), *at), x)
+
+
+@vjp(runtime.pool_spread, "g")
+def _pool_spread(h: Any, out: Any, g: Any, sizes: Any, *at: Any) -> Any:
+    return lib.at_shape(runtime.pool_sum(h, *at), g)

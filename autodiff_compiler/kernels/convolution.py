@@ -1,0 +1,115 @@
+"""Convolution as neural networks mean it (the filters are not flipped), and its transposes: all are convolutions.
+
+The form ``sum(g * conv(x, filters))`` is linear in each of `g`, `x` and `filters`; these functions are its derivatives.
+Shapes: `x` ``(batch, *sizes, channels)``, `filters` ``(*kernel, channels // groups, outputs)``, `g`
+``(batch, *out, outputs)``. The windows of some images at a time are copied into a matrix that fits into a cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .dispatch import dispatched
+from .special import floating
+from .windows import Windows, windows
+
+_CHUNK = 1 << 17  # elements of a matrix of windows
+
+
+@dispatched
+def conv(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, groups: int) -> Any:
+    """The products of `filters` with the windows of `x`, of shape ``(batch, *out, outputs)``."""
+    x, filters = floating(x), floating(filters)
+    at = _windows(x, filters, strides, padding, dilations, groups)
+    matrices = _matrices(filters, groups)
+    view = at.view(at.pad(x))
+    out = np.empty((len(x), *at.out, filters.shape[-1]), np.result_type(x, filters))
+    for part in _chunks(len(x), math.prod(view.shape[1:])):
+        found = _columns(view[part], at, groups) @ matrices
+        out[part] = _joined(found).reshape(out[part].shape)
+    return out
+
+
+@dispatched
+def conv_input(
+    g: Any, filters: Any, sizes: Any, strides: Any, padding: Any, dilations: Any, groups: int
+) -> Any:  # fmt: skip
+    """The derivative in `x`, whose spatial axes have these sizes: the transposed convolution of `g`."""
+    g, filters = floating(g), floating(filters)
+    kernel, outputs = filters.shape[:-2], filters.shape[-1]
+    channels = filters.shape[-2] * groups
+    at = windows(sizes, kernel, strides, padding, dilations)
+    if g.shape[1:] != (*at.out, outputs) or outputs % groups:
+        raise ValueError(f"the convolution of axes {at.sizes} gives {(*at.out, outputs)}, not {g.shape[1:]}")
+    out = np.zeros((len(g), *at.padded, channels), np.result_type(g, filters))
+    turned = filters.reshape(*kernel, filters.shape[-2], groups, outputs // groups)
+    turned = np.ascontiguousarray(np.moveaxis(turned, (-2, -1, -3), (-3, -2, -1)))  # a matrix for each place and group
+    for part in _chunks(len(g), math.prod(at.out) * channels):
+        rows = _grouped(g[part], groups)
+        for offset in at.offsets():
+            place = out[part][at.taken(offset)]
+            place += _joined(rows @ turned[offset]).reshape(place.shape)
+    return out[at.inside()]
+
+
+@dispatched
+def conv_filters(
+    x: Any, g: Any, kernel: Any, strides: Any, padding: Any, dilations: Any, groups: int
+) -> Any:  # fmt: skip
+    """The derivative in `filters`, whose spatial axes have the lengths `kernel`."""
+    x, g = floating(x), floating(g)
+    at = windows(x.shape[1:-1], kernel, strides, padding, dilations)
+    channels, outputs = x.shape[-1], g.shape[-1]
+    if g.shape[:-1] != (len(x), *at.out) or channels % groups or outputs % groups:
+        raise ValueError(f"the convolution of {x.shape} gives {(len(x), *at.out)}, not {g.shape[:-1]}")
+    view = at.view(at.pad(x))
+    size = math.prod(at.kernel) * (channels // groups)
+    out = np.zeros((groups, size, outputs // groups), np.result_type(x, g))
+    for part in _chunks(len(x), math.prod(view.shape[1:])):
+        out += np.swapaxes(_columns(view[part], at, groups), 1, 2) @ _grouped(g[part], groups)
+    return np.moveaxis(out, 0, 1).reshape(*at.kernel, channels // groups, outputs)
+
+
+def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, groups: int) -> Windows:
+    if x.ndim < 3 or filters.ndim != x.ndim:
+        raise ValueError(f"a convolution needs an array and filters of as many axes, not {x.shape} and {filters.shape}")
+    if x.shape[-1] != filters.shape[-2] * groups or filters.shape[-1] % groups:
+        raise ValueError(f"filters {filters.shape} in {groups} groups do not fit the channels of {x.shape}")
+    return windows(x.shape[1:-1], filters.shape[:-2], strides, padding, dilations)
+
+
+def _chunks(count: int, size: int) -> Iterator[slice]:
+    """Parts of a batch of arrays with so many elements each that fit into a cache."""
+    step = max(1, _CHUNK // max(1, size))
+    return (slice(k, k + step) for k in range(0, count, step))
+
+
+def _columns(view: Any, at: Windows, groups: int) -> Any:
+    """Windows as the rows of a matrix ``(groups, windows, kernel * channels // groups)``."""
+    count, each = len(view) * math.prod(at.out), math.prod(at.kernel)
+    channels = view.shape[-1]
+    if groups == 1:
+        return view.reshape(1, count, each * channels)
+    parts = view.reshape(count, each, groups, channels // groups)
+    return np.moveaxis(parts, 2, 0).reshape(groups, count, each * channels // groups)
+
+
+def _matrices(filters: Any, groups: int) -> Any:
+    """Filters as matrices ``(groups, kernel * channels // groups, outputs // groups)``."""
+    outputs = filters.shape[-1]
+    return np.moveaxis(filters.reshape(math.prod(filters.shape[:-1]), groups, outputs // groups), 1, 0)
+
+
+def _grouped(g: Any, groups: int) -> Any:
+    """``(groups, windows, outputs // groups)``."""
+    outputs = g.shape[-1]
+    return np.moveaxis(g.reshape(math.prod(g.shape[:-1]), groups, outputs // groups), 1, 0)
+
+
+def _joined(found: Any) -> Any:
+    """``(groups, windows, some)`` with the channels of all groups next to each other."""
+    return found[0] if len(found) == 1 else np.moveaxis(found, 0, 1)

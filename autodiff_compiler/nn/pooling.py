@@ -1,0 +1,37 @@
+"""Maxima and means of windows. Arrays have the axes ``(batch, *space, channels)``.
+
+Windows and strides are an int, one for each spatial axis, or one for each axis as TensorFlow writes them; padding is as
+in `conv2d`. The dtype stays. ValueError is raised where they do not fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+
+
+def max_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
+    """The maximum of each window of each channel; padding never is one.
+
+    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``. Of equal elements, the
+    first gets the derivative; nan counts as the largest.
+
+    >>> max_pool(np.array([1.0, 3.0, 2.0, 5.0, 4.0]).reshape(1, 5, 1), 2, 2, "SAME").ravel()
+    array([3., 5., 4.])
+    """
+    return np.take(np.reshape(input, -1), kernels.pool_places(input, ksize, strides, padding))
+
+
+def avg_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
+    """The mean of the elements of each window of each channel; padding does not count.
+
+    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``.
+
+    >>> avg_pool(np.array([1.0, 3.0, 2.0, 5.0, 4.0]).reshape(1, 5, 1), 2, 2, "SAME").ravel()
+    array([2. , 3.5, 4. ])
+    """
+    sums = kernels.pool_sum(input, ksize, strides, padding)
+    return sums / kernels.pool_count(input, ksize, strides, padding)
