@@ -7,21 +7,25 @@ import pytest
 
 from tests.compat.notebook import Notebook
 
-mpl = pytest.importorskip("matplotlib")
-plt = pytest.importorskip("matplotlib.pyplot")
-
 
 @pytest.fixture
 def notebook(tf):
+    return Notebook(tf=tf)
+
+
+@pytest.fixture
+def plt(notebook):
+    mpl = pytest.importorskip("matplotlib")
+    plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("Agg")
+    notebook.names.update(mpl=mpl, plt=plt)
     with mpl.rc_context():
-        notebook = Notebook(tf=tf, mpl=mpl, plt=plt)
         notebook.run("mpl.rcParams['figure.figsize'] = (8, 6)")
-        yield notebook
-        plt.close("all")
+        yield plt
+    plt.close("all")
 
 
-def shown_image():
+def shown_image(plt):
     """What imshow was last given."""
     plt.gcf().canvas.draw()
     return plt.gcf().axes[0].images[-1]
@@ -183,7 +187,7 @@ dg1_mag = t2.gradient(g1_mag, layer.trainable_variables)
 # ------------------------------------------------------------------------------------------------------------ Jacobians
 
 
-def test_a_scalar_source(notebook):
+def test_a_scalar_source(notebook, plt):
     notebook.run("""
 x = tf.linspace(-10.0, 10.0, 200+1)
 delta = tf.Variable(0.0)
@@ -244,7 +248,7 @@ print('delta:', delta)
     np.testing.assert_allclose(notebook["j"].numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_the_hessian_and_a_step_of_newton(notebook):
+def test_the_hessian_and_a_step_of_newton(notebook, plt):
     result = notebook.run("""
 x = tf.random.normal([7, 5])
 layer1 = tf.keras.layers.Dense(8, activation=tf.nn.relu)
@@ -279,7 +283,7 @@ def imshow_zero_center(image, **kwargs):
   plt.colorbar()
 imshow_zero_center(h_mat)
 """)
-    image = shown_image()
+    image = shown_image(plt)
     np.testing.assert_array_equal(np.asarray(image.get_array()), h_mat)
     assert image.get_clim() == pytest.approx((-abs(h_mat).max(), abs(h_mat).max()))
     before = notebook["layer1"].kernel.numpy().copy()
@@ -337,7 +341,7 @@ def plot_as_patches(j):
 """
 
 
-def test_batch_jacobian(notebook):
+def test_batch_jacobian(notebook, plt):
     assert notebook.run(BATCH).shown == "TensorShape([7, 6])"
     result = notebook.run("""
 j = tape.jacobian(y, x)
@@ -349,7 +353,7 @@ j.shape
 imshow_zero_center(j[:, 0, :, 0])
 _ = plt.title('A (batch, batch) slice')
 """)
-    drawn = np.asarray(shown_image().get_array())
+    drawn = np.asarray(shown_image(plt).get_array())
     assert drawn.shape == (7, 7)
     assert np.count_nonzero(drawn - np.diag(np.diag(drawn))) == 0
     plt.close("all")
@@ -358,7 +362,7 @@ _ = plt.title('A (batch, batch) slice')
 plot_as_patches(j)
 _ = plt.title('All (batch, batch) slices are diagonal')
 """)
-    assert np.asarray(shown_image().get_array()).shape == (6 * 9, 5 * 9)
+    assert np.asarray(shown_image(plt).get_array()).shape == (6 * 9, 5 * 9)
     assert plt.gcf().axes[0].get_title() == "All (batch, batch) slices are diagonal"
     result = notebook.run("""
 j_sum = tf.reduce_sum(j, axis=2)
@@ -381,7 +385,7 @@ print(error.numpy())
     assert float(result.printed) < 1e-5
 
 
-def test_batch_normalization_couples_the_batch(notebook):
+def test_batch_normalization_couples_the_batch(notebook, plt):
     result = notebook.run("""
 x = tf.random.normal([7, 5])
 
@@ -409,7 +413,7 @@ plot_as_patches(j)
 _ = plt.title('These slices are not diagonal')
 _ = plt.xlabel("Don't use `batch_jacobian`")
 """)
-    assert np.asarray(shown_image().get_array()).shape == (6 * 9, 5 * 9)
+    assert np.asarray(shown_image(plt).get_array()).shape == (6 * 9, 5 * 9)
     result = notebook.run("""
 jb = tape.batch_jacobian(y, x)
 print(f'jb.shape: {jb.shape}')

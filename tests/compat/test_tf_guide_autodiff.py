@@ -12,13 +12,18 @@ import pytest
 
 from tests.compat.notebook import Notebook
 
-plt = pytest.importorskip("matplotlib.pyplot")
-
 
 @pytest.fixture
 def notebook(tf):
+    return Notebook(tf=tf, np=np)
+
+
+@pytest.fixture
+def plt(notebook):
+    plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("Agg")
-    yield Notebook(tf=tf, np=np, plt=plt)
+    notebook.names["plt"] = plt
+    yield plt
     plt.close("all")
 
 
@@ -264,7 +269,7 @@ print(tape.gradient(y, x).numpy())
     assert result.printed == "7.0\n"
 
 
-def test_the_plot_of_the_sigmoid(notebook):
+def test_the_plot_of_the_sigmoid(notebook, plt):
     notebook.run("""
 x = tf.linspace(-10.0, 10.0, 200+1)
 
