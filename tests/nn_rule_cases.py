@@ -21,6 +21,8 @@ def activation_cases() -> Iterator[Case]:
     for fn in (kernels.sigmoid, kernels.softplus, kernels.erf):
         for x in (normal(3, 2), normal(0), normal(1, 4), np.array(0.7), 0.7, np.float64(-0.4)):
             yield fn, (x,), {}
+    for x in (0.3 + normal(3, 2) ** 2, np.array(0.7), 0.7, np.zeros((0, 2))):
+        yield kernels.rsqrt, (x,), {}
     for x in (0.1 + normal(3, 2) ** 2, -0.1 - normal(3, 2) ** 2, normal(0, 3), 0.7, -0.7):
         yield kernels.relu, (x,), {}
     for alpha in (1.2, np.array([[0.7], [1.6]]), normal(1, 3)):

@@ -41,9 +41,19 @@ _enter(runtime.relu, "x", infer_ufunc(np.positive), True)
 _enter(runtime.sigmoid, "x", _UNARY, True)
 _enter(runtime.softplus, "x", _UNARY, True)
 _enter(runtime.erf, "x", _UNARY, True)
+_enter(runtime.rsqrt, "x", _UNARY, True)
 _enter(runtime.elu, "x alpha", _BINARY, True)
 _enter(runtime.sigmoid_cross_entropy, "labels logits", _BINARY, True)
 _enter(runtime.sigmoid_error, "labels logits", _BINARY, True)
+
+# --- drawn at random: a draw is neither left out nor made twice, and moves the generator on ---------------------------
+
+
+def _drawn(b: Builder, random: Any, shape: Any, rate: Any) -> Ty:
+    return array(np.dtype(bool), shape_dims(b, shape))
+
+
+_enter(runtime.draw_mask, "random shape rate", bound(_drawn)).effects = True
 
 # --- along axes -------------------------------------------------------------------------------------------------------
 

@@ -12,15 +12,17 @@ from .activations import (
     softplus,
 )
 from .convolution import conv, conv_filters, conv_input
+from .drawing import draw_mask
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
-from .special import bessel_i, erf, polygamma
+from .special import bessel_i, erf, polygamma, rsqrt
 
 __all__ = [
     "bessel_i",
     "conv",
     "conv_filters",
     "conv_input",
+    "draw_mask",
     "elu",
     "embed",
     "erf",
@@ -36,6 +38,7 @@ __all__ = [
     "pool_spread",
     "pool_sum",
     "relu",
+    "rsqrt",
     "shift",
     "sigmoid",
     "sigmoid_cross_entropy",

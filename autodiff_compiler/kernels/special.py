@@ -32,6 +32,12 @@ def erf(x: Any) -> Any:
     return np.copysign(np.where(size < 1.0, near, far), x)[()]
 
 
+@dispatched
+def rsqrt(x: Any) -> Any:
+    """``1 / sqrt(x)``, for real `x`, elementwise."""
+    return (1 / np.sqrt(floating(x)))[()]
+
+
 def floating(x: Any) -> Any:
     """`x` as an array of real floating numbers, as NumPy's functions see it; TypeError for complex ones."""
     x = np.asarray(x)

@@ -1,4 +1,5 @@
-"""What neural networks need beyond NumPy, on arrays: activations, losses, convolutions, pooling.
+"""What neural networks need beyond NumPy, on arrays: activations, losses, convolutions, pooling, normalization,
+embeddings.
 
 Names and order of arguments are those of TensorFlow's ``tf.nn``. The functions take arrays, keep a floating
 dtype, and may be used in functions that are differentiated, to any order.
@@ -24,6 +25,7 @@ from .activations import (
     tanh,
 )
 from .convolution import conv1d, conv2d, conv2d_transpose, depthwise_conv2d
+from .lookup import embedding_lookup, one_hot, top_k
 from .losses import (
     binary_crossentropy,
     categorical_crossentropy,
@@ -35,28 +37,37 @@ from .losses import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from .normalization import batch_normalization, bias_add, dropout, l2_normalize, layer_normalization, moments
 from .pooling import avg_pool, max_pool
 
 __all__ = [
     "avg_pool",
+    "batch_normalization",
+    "bias_add",
     "binary_crossentropy",
     "categorical_crossentropy",
     "conv1d",
     "conv2d",
     "conv2d_transpose",
     "depthwise_conv2d",
+    "dropout",
     "elu",
+    "embedding_lookup",
     "erf",
     "gelu",
     "hard_sigmoid",
     "huber",
     "l2_loss",
+    "l2_normalize",
+    "layer_normalization",
     "leaky_relu",
     "log_softmax",
     "logsumexp",
     "mae",
     "max_pool",
+    "moments",
     "mse",
+    "one_hot",
     "relu",
     "relu6",
     "selu",
@@ -70,4 +81,5 @@ __all__ = [
     "sparse_softmax_cross_entropy_with_logits",
     "swish",
     "tanh",
+    "top_k",
 ]

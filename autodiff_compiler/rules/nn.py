@@ -12,12 +12,15 @@ from . import lib
 from .lib import STEP
 from .registry import elementwise, nondiff, vjp
 
+nondiff(runtime.draw_mask)
+
 # --- activations ------------------------------------------------------------------------------------------------------
 
 elementwise(runtime.relu, lambda out, x: np.greater(out, 0), singular=STEP)
 elementwise(runtime.sigmoid, lambda out, x: out * (1 - out))
 elementwise(runtime.softplus, lambda out, x: runtime.sigmoid(x))
 elementwise(runtime.erf, lambda out, x: 2 / math.sqrt(math.pi) * np.exp(-x * x))
+elementwise(runtime.rsqrt, lambda out, x: -0.5 * (out * out * out))
 elementwise(
     runtime.elu,
     lambda out, x, alpha: lib.choose(np.less(x, 0), out + alpha, 1.0),
