@@ -1,21 +1,19 @@
-"""Records what the real TensorFlow computes for the cases of tf_operations: python -m tests.compat.record_tf.
+"""Records what the real TensorFlow computes for tf_operations and tf_models: python -m tests.compat.record_tf.
 
-Writes tests/compat/tf_operations.json, which test_tf_operations.py compares with. Needs tensorflow.
+Writes tests/compat/tf_operations.json and tf_models.json, which the tests compare with. Needs tensorflow.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.compat.tf_models import PROGRAMS
 from tests.compat.tf_operations import cases, measure
-
-FILE = Path(__file__).with_name("tf_operations.json")
 
 
 def plain(tensor: Any) -> Any:
@@ -33,31 +31,39 @@ def plain(tensor: Any) -> Any:
     return [array.dtype.name, list(array.shape), entries]
 
 
-def main() -> int:
-    import tensorflow as tf
+def write(name: str, recorded: dict[str, Any]) -> None:
+    lines = [f"{json.dumps(key)}: {json.dumps(entry, separators=(',', ':'))}" for key, entry in recorded.items()]
+    file = Path(__file__).with_name(name)
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print(f"{name}: {len(recorded)} entries, {file.stat().st_size} bytes")
 
-    recorded, failed = {}, 0
+
+def operations(tf: Any) -> dict[str, Any]:
+    recorded: dict[str, Any] = {}
     for group, case, dtype in cases():
         key = f"{group}: {case.name} in {dtype}" if len(case.dtypes) > 1 else f"{group}: {case.name}"
-        try:
-            result = measure(tf, case, dtype)
-        except Exception as error:
-            print(f"{key}: {type(error).__name__}: {str(error)[:200]}")
-            failed += 1
-            continue
         assert key not in recorded, key
+        result = measure(tf, case, dtype)
         entry: dict[str, Any] = {"value": plain(result["value"])}
         for part in ("gradients", "second"):
             if part in result:
                 entry[part] = {name: plain(tensor) for name, tensor in result[part].items()}
         recorded[key] = entry
-    lines = [f"{json.dumps(key)}: {json.dumps(entry, separators=(',', ':'))}" for key, entry in recorded.items()]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    print(f"{len(recorded)} recorded, {failed} failed, {FILE.stat().st_size} bytes")
-    return failed
+    return recorded
+
+
+def models(tf: Any) -> dict[str, Any]:
+    return {name: {key: plain(t) for key, t in run(tf).items()} for name, run in PROGRAMS.items()}
+
+
+def main() -> None:
+    import tensorflow as tf
+
+    write("tf_operations.json", operations(tf))
+    write("tf_models.json", models(tf))
 
 
 if __name__ == "__main__":
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-    sys.exit(main())
+    main()

@@ -1,0 +1,29 @@
+"""Compares a tensor with what was recorded of a real system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TOLERANCE = {"float16": (4e-3, 2e-3), "float32": (3e-5, 3e-6), "complex64": (3e-5, 3e-6)}
+
+
+def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str) -> None:
+    """The same dtype, shape and entries as recorded, which is [dtype, shape, entries], or None."""
+    if recorded is None:
+        assert tensor is None, f"{what} is {tensor}, where TensorFlow has None"
+        return
+    assert tensor is not None, f"{what} is None, where TensorFlow has a tensor"
+    dtype, shape, entries = recorded
+    got = np.asarray(tensor.numpy())
+    assert got.dtype.name == dtype, f"dtype of {what}"
+    assert list(got.shape) == shape, f"shape of {what}"
+    kind = np.dtype(dtype).kind
+    if kind in "fc":
+        expected = np.array(entries, np.float64)
+        expected = (expected.view(np.complex128) if kind == "c" else expected).reshape(shape)
+        rtol, atol = TOLERANCE.get(dtype, (1e-7, 1e-9))
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=what)
+    else:
+        assert got.reshape(-1).tolist() == entries, what
