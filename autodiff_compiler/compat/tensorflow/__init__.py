@@ -6,36 +6,14 @@ A name that is not there raises AttributeError.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import warnings
-from typing import Any
 
 from ...tape import gradient_tape as _gradient_tape
+from .namespace import lazy
 
 # TensorFlow computes 1 / 0 and the like in silence. These warnings would come from the calls in here.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=__name__.replace(".", r"\."))
-
-# Where each name lives: it is imported when it is first used.
-_HOME: dict[str, str] = {
-    name: module
-    for module, names in {
-        "dtypes": "DType as_dtype float16 float32 float64 half double int8 int16 int32 int64 uint8 uint16 uint32 "
-        "uint64 string complex64 complex128",
-        "shapes": "TensorShape",
-        "tensors": "Tensor constant convert_to_tensor is_tensor",
-        "variables": "Variable VariableSynchronization VariableAggregation",
-        "naming": "name_scope get_current_name_scope",
-    }.items()
-    for name in names.split()
-}
-_MODULES = ("dtypes", "errors")
-_TAPE = {
-    "GradientTape": "gradient_tape", "UnconnectedGradients": "gradient_tape", "RegisterGradient": "custom",
-    "custom_gradient": "custom", "grad_pass_through": "custom", "no_gradient": "custom", "recompute_grad": "custom",
-    "stop_gradient": "custom",
-}  # fmt: skip
-_ALIASES = {"half": "float16", "double": "float64", "bool": "bool_"}
 
 newaxis = None
 
@@ -50,21 +28,33 @@ def executing_eagerly() -> bool:
     return True
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        found: Any = importlib.import_module(f".{name}", __name__)
-    elif name in _TAPE:
-        found = getattr(importlib.import_module(f"...tape.{_TAPE[name]}", __name__), name)
-    elif name in _HOME or name == "bool":
-        home = importlib.import_module(f".{_HOME.get(name, 'dtypes')}", __name__)
-        found = getattr(home, _ALIASES.get(name, name))
-    else:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}; it has {', '.join(n for n in __dir__() if n[0] != '_')}"
-        )
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_MODULES, *_TAPE, "bool"})
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": "dtypes errors linalg math",
+        "dtypes": "DType as_dtype bool=bool_ complex128 complex64 double=float64 float16 float32 float64 "
+        "half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8",
+        "shapes": "TensorShape",
+        "tensors": "Tensor constant convert_to_tensor is_tensor",
+        "variables": "Variable VariableAggregation VariableSynchronization",
+        "naming": "get_current_name_scope name_scope",
+        "elementwise": "abs=abs_ acos acosh add add_n asin asinh atan atan2 atanh bitcast cast complex=complex_ "
+        "cos cosh divide equal exp floor greater greater_equal identity identity_n less "
+        "less_equal logical_and logical_not logical_or maximum minimum multiply negative "
+        "not_equal pow realdiv round saturate_cast scalar_mul sigmoid sign sin sinh sqrt square "
+        "subtract tan tanh truediv truncatediv truncatemod",
+        "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean "
+        "reduce_min reduce_prod reduce_sum",
+        "creation": "eye fill linspace meshgrid one_hot ones ones_like range=range_ sequence_mask zeros zeros_like",
+        "shaping": "broadcast_dynamic_shape broadcast_static_shape broadcast_to concat ensure_shape "
+        "expand_dims pad rank repeat reshape reverse reverse_sequence roll shape shape_n size "
+        "slice=slice_ split squeeze stack strided_slice tile transpose unravel_index unstack",
+        "indexing": "argsort boolean_mask dynamic_partition dynamic_stitch gather gather_nd scatter_nd "
+        "searchsorted sort tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update "
+        "unique unique_with_counts where",
+        "clipping": "clip_by_global_norm clip_by_norm clip_by_value",
+        "linear_algebra": "einsum matmul norm tensordot",
+        "gradients": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through "
+        "no_gradient recompute_grad stop_gradient",
+    },
+)

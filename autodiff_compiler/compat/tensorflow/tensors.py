@@ -86,7 +86,7 @@ def shown(x: Any) -> str:
     v = x.numpy()
     if isinstance(v, np.ndarray):
         return lines(repr(v))
-    return repr(v) if isinstance(v, bytes) else repr(v.item()) if v.dtype.kind == "c" else str(v)
+    return repr(v) if isinstance(v, bytes) else repr(v.item())
 
 
 def lines(text: str) -> str:

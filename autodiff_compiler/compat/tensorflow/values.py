@@ -52,7 +52,7 @@ def unsupported(value: Any) -> ValueError:
 
 def wrong(value: Any, dtype: DType, kind: type | None) -> WrongDtype:
     """The error for a Python value that does not fit."""
-    found = "string" if kind in (str, bytes) else _inferred(kind, value).label if kind in _CASTS else str(kind)
+    found = {float: "float", int: "int32", bool: "bool", complex: "complex128"}.get(kind, "string")  # type: ignore[arg-type]
     name = "float" if dtype.name == "float32" else "double" if dtype.name == "float64" else dtype.name
     return WrongDtype(f"Cannot convert {value!r} to EagerTensor of dtype {name}", found)
 

@@ -1,0 +1,344 @@
+"""Products, norms, decompositions, systems of equations."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+
+from ...tape.tensor import getitem
+from .elementwise import abs_, cast, log, real, sqrt, square
+from .errors import invalid
+from .operands import axes, integer, integers, operand, pair, run, same_dtypes
+from .operators import shapes_error
+from .reductions import reduce_max, reduce_sum
+from .shaping import matrix_transpose
+from .tensors import tensor
+
+LogDeterminant = collections.namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")  # type: ignore[name-match]
+QR = collections.namedtuple("Qr", "q r")  # type: ignore[name-match]
+
+
+def matmul(
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
+    grad_a: bool = False, grad_b: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The product of matrices, or of batches of them; each may be transposed first."""
+    a, b = pair(a, b, "MatMul")
+    if transpose_a or adjoint_a:
+        a = matrix_transpose(a, conjugate=adjoint_a)
+    if transpose_b or adjoint_b:
+        b = matrix_transpose(b, conjugate=adjoint_b)
+    out = a @ b
+    return out if output_type is None else cast(out, output_type)
+
+
+def matvec(
+    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The product of a matrix and a vector, or of batches of them."""
+    a, b = pair(a, b, "MatVec")
+    out = matmul(a, run(np.expand_dims, b, -1), transpose_a, adjoint_a=adjoint_a)
+    return run(np.squeeze, out, axis=-1)
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Products and sums over named axes, as ``np.einsum``."""
+    for name in kwargs:
+        if name not in ("name", "optimize"):
+            raise TypeError(f"Invalid keyword arguments for einsum: {name}")
+    parts = same_dtypes(inputs, "Einsum")
+    try:
+        return run(np.einsum, equation, *parts)
+    except ValueError as error:
+        raise invalid("Einsum", str(error)) from None
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """Sums of products over the last `axes` axes of `a` and the first of `b`, or over two lists of axes."""
+    a, b = pair(a, b, "MatMul")
+    v = axes._value if hasattr(axes, "_value") else axes
+    over: Any = integer(v) if np.ndim(v) == 0 else tuple([integers(part) for part in v])
+    try:
+        return run(np.tensordot, a, b, over)
+    except ValueError:
+        raise shapes_error("MatMul", a._value.shape, b._value.shape) from None
+
+
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None, name: str | None = None
+) -> Any:
+    """The norm of vectors, along one axis or of all elements, or of matrices, along two."""
+    x = operand(tensor)
+    at = axes(axis)
+    if isinstance(at, tuple) and len(at) == 1:
+        (at,) = at
+    keep = bool(keepdims)
+    matrix = isinstance(at, tuple)
+    if ord == "euclidean" or (not matrix and ord in (2, 2.0)) or (ord == "fro" and matrix):
+        squares = square(x) if x._value.dtype.kind != "c" else real(x * run(np.conjugate, x))
+        return sqrt(reduce_sum(squares, at, keep))
+    if matrix:
+        return _matrix_norm(x, ord, at, keep)
+    if ord == "fro":
+        raise ValueError(f"'ord' must be a supported vector norm in [1, 2, np.inf, 'euclidean'], got {ord}")
+    size = abs_(x)
+    if ord == np.inf:
+        return reduce_max(size, at, keep)
+    if ord == 1:
+        return reduce_sum(size, at, keep)
+    if isinstance(ord, (int, float)) and ord > 0:
+        return reduce_sum(size**ord, at, keep) ** (1.0 / ord)
+    raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+
+
+def _matrix_norm(x: Any, ord: Any, at: tuple[int, ...], keep: bool) -> Any:
+    rows, columns = at
+    if ord in (1, np.inf):
+        inner, outer = (rows, columns) if ord == 1 else (columns, rows)
+        out = reduce_max(reduce_sum(abs_(x), inner, True), outer, True)
+    elif ord == 2:
+        moved = run(np.moveaxis, x, at, (-2, -1))
+        out = reduce_max(svd(moved, compute_uv=False), -1, False)
+        if not keep:
+            return out
+        for k in sorted(k % x._value.ndim for k in at):
+            out = run(np.expand_dims, out, k)
+        return out
+    else:
+        raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, np.inf], got {ord}")
+    return out if keep else run(np.squeeze, out, axis=at)
+
+
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Any, Any]:
+    """The tensor divided by its norm, and the norm."""
+    x = operand(tensor)
+    length = norm(x, ord, axis, True)
+    return x / length, length
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Any:
+    """``x / sqrt(max(sum(x ** 2), epsilon))``, along axes."""
+    from .elementwise import maximum
+
+    x = operand(x)
+    total = reduce_sum(square(x), axes(axis if dim is None else dim), True)
+    return x * (1.0 / sqrt(maximum(total, epsilon)))
+
+
+# --- parts of matrices ------------------------------------------------------------------------------------------------
+
+
+def trace(x: Any, name: str | None = None) -> Any:
+    """The sum of the main diagonal of the last two axes."""
+    return reduce_sum(diag_part(x), -1)
+
+
+def diag_part(
+    input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+) -> Any:
+    """The `k`-th diagonal of the last two axes."""
+    x = operand(input)
+    if np.ndim(k):
+        raise NotImplementedError("diag_part of a band of diagonals: take them one by one")
+    return run(np.diagonal, x, integer(k), -2, -1)
+
+
+def diag(
+    diagonal: Any, name: str = "diag", k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Any:  # fmt: skip
+    """Matrices whose `k`-th diagonal is the last axis, zeros elsewhere."""
+    x = operand(diagonal)
+    if np.ndim(k) or num_rows != -1 or num_cols != -1 or padding_value:
+        raise NotImplementedError("diag of several diagonals, of a given size, or with padding")
+    k = integer(k)
+    n = x._value.shape[-1]
+    size = n + abs(k)
+    mask = np.eye(n, size, k) if k >= 0 else np.eye(n, size)
+    rows = np.eye(size, n, 0 if k >= 0 else k)
+    spread = run(np.expand_dims, x, -2) * tensor(rows.astype(x._value.dtype))
+    return spread @ tensor(mask.astype(x._value.dtype))
+
+
+def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
+    """The matrices with another main diagonal."""
+    x, d = pair(input, diagonal, "MatrixSetDiag")
+    if k != 0:
+        raise NotImplementedError("set_diag of another diagonal than the main one")
+    rows, columns = x._value.shape[-2:]
+    here = np.eye(rows, columns, dtype=bool)
+    n = min(rows, columns)
+    column = run(np.expand_dims, d, -1) if rows <= columns else run(np.expand_dims, d, -2)
+    if d._value.shape[-1] != n:
+        raise invalid("MatrixSetDiag", "must have the same number of elements as the diagonal")
+    wide = np.broadcast_shapes(column._value.shape, x._value.shape)
+    return run(np.where, here, run(np.broadcast_to, column, wide), x)
+
+
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
+    """The matrices with zeros outside of a band around the main diagonal; -1 keeps a whole triangle."""
+    x = operand(input)
+    low, high = integer(num_lower), integer(num_upper)
+    rows, columns = (np.arange(n) for n in x._value.shape[-2:])
+    offset = rows[:, None] - columns
+    keep = ((low < 0) | (offset <= low)) & ((high < 0) | (-offset <= high))
+    return run(np.where, keep, x, np.zeros((), x._value.dtype)[()])
+
+
+def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
+    """A tensor of twice the rank that has these elements on its diagonal."""
+    x = operand(diagonal)
+    shape = x._value.shape
+    flat = diag(run(np.reshape, x, (-1,)))
+    return run(np.reshape, flat, shape + shape)
+
+
+def tensor_diag_part(input: Any, name: str | None = None) -> Any:
+    """The diagonal of a tensor of even rank."""
+    x = operand(input)
+    half = x._value.shape[: x._value.ndim // 2]
+    n = int(np.prod(half))
+    return run(np.reshape, diag_part(run(np.reshape, x, (n, n))), half)
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Any:
+    """The conjugate transpose."""
+    return matrix_transpose(matrix, conjugate=True)
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Any:
+    """The cross product along the last axis, of length 3."""
+    a, b = pair(a, b, "Cross")
+    if a._value.shape != b._value.shape or a._value.shape[-1:] != (3,):
+        raise invalid("Cross", "inputs must be in 3-d space and of one shape")
+    (a0, a1, a2), (b0, b1, b2) = ([getitem(x, (Ellipsis, k)) for k in range(3)] for x in (a, b))
+    return run(np.stack, [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+
+
+# --- equations and decompositions -------------------------------------------------------------------------------------
+
+
+def _linalg(fn: Any, op: str, *args: Any, **kwargs: Any) -> Any:
+    try:
+        return run(fn, *args, **kwargs)
+    except np.linalg.LinAlgError as error:
+        text = str(error)
+        if op == "MatrixInverse" or op == "MatrixSolve":
+            text = "Input is not invertible." if op == "MatrixInverse" else "Input matrix is not invertible."
+        if op == "Cholesky":
+            text = "Cholesky decomposition was not successful. The input might not be valid."
+        raise invalid(op, text) from None
+
+
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+    """The inverse of square matrices. Raises InvalidArgumentError if there is none."""
+    x = operand(input)
+    return _linalg(np.linalg.inv, "MatrixInverse", matrix_transpose(x, conjugate=True) if adjoint else x)
+
+
+def det(input: Any, name: str | None = None) -> Any:
+    """The determinant of square matrices."""
+    return _linalg(np.linalg.det, "MatrixDeterminant", operand(input))
+
+
+def slogdet(input: Any, name: str | None = None) -> Any:
+    """The sign of the determinant, and the logarithm of its size."""
+    return LogDeterminant(*run(np.linalg.slogdet, operand(input)))
+
+
+def logdet(matrix: Any, name: str | None = None) -> Any:
+    """The logarithm of the determinant of positive definite matrices."""
+    factor = cholesky(matrix)
+    return 2.0 * reduce_sum(log(real(diag_part(factor))), -1)
+
+
+def cholesky(input: Any, name: str | None = None) -> Any:
+    """The lower triangular factor of positive definite matrices."""
+    return _linalg(np.linalg.cholesky, "Cholesky", operand(input))
+
+
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+    """`x` with ``matrix @ x == rhs``. Raises InvalidArgumentError if the matrix is not invertible."""
+    a, b = pair(matrix, rhs, "MatrixSolve")
+    if a._value.ndim < 2 or b._value.ndim < 2:
+        raise invalid("MatrixSolve", f"Input tensor {0 if a._value.ndim < 2 else 1} must have rank >= 2")
+    return _linalg(np.linalg.solve, "MatrixSolve", matrix_transpose(a, conjugate=True) if adjoint else a, b)
+
+
+def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Any:
+    """`x` with ``matrix @ x == rhs``, where one triangle of the matrix is taken for zeros."""
+    a, b = pair(matrix, rhs, "MatrixTriangularSolve")
+    a = band_part(a, -1, 0) if lower else band_part(a, 0, -1)
+    return _linalg(np.linalg.solve, "MatrixTriangularSolve", matrix_transpose(a, conjugate=True) if adjoint else a, b)
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+    """`x` with ``chol @ adjoint(chol) @ x == rhs``."""
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+
+
+def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Any:
+    """The least squares solution by the normal equations."""
+    a, b = pair(matrix, rhs, "MatrixSolveLs")
+    at = matrix_transpose(a, conjugate=True)
+    rows, columns = a._value.shape[-2:]
+    small = np.eye(min(rows, columns), dtype=a._value.dtype) * a._value.dtype.type(l2_regularizer)
+    if rows >= columns:
+        return _linalg(np.linalg.solve, "Cholesky", at @ a + small, at @ b)
+    return at @ _linalg(np.linalg.solve, "Cholesky", a @ at + small, b)
+
+
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+    """The pseudo-inverse of matrices of full rank."""
+    return _linalg(np.linalg.pinv, "Pinv", operand(a))
+
+
+def eigh(tensor: Any, name: str | None = None) -> tuple[Any, Any]:
+    """Eigenvalues, in order, and eigenvectors of self-adjoint matrices, of which the lower triangle is read."""
+    values, vectors = run(np.linalg.eigh, operand(tensor))
+    return values, vectors
+
+
+def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues, in order, of self-adjoint matrices."""
+    return eigh(tensor)[0]
+
+
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+    """Singular values `s`, and `u` and `v` with ``tensor == u @ diag(s) @ adjoint(v)``."""
+    x = operand(tensor)
+    if not compute_uv:
+        return run(np.linalg.svdvals, x)
+    u, s, vh = run(np.linalg.svd, x, full_matrices)
+    return s, u, matrix_transpose(vh, conjugate=True)
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+    """`q` with orthonormal columns and upper triangular `r` with ``q @ r == input``."""
+    return QR(*run(np.linalg.qr, operand(input), "complete" if full_matrices else "reduced"))
+
+
+def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+    """The number of singular values that are not small."""
+    v = np.asarray(operand(a)._value)
+    return tensor(np.asarray(np.linalg.matrix_rank(v, tol), np.int32)[()])
+
+
+def expm(input: Any, name: str | None = None) -> Any:
+    """The exponential of square matrices, by scaling, a Taylor series, and squaring."""
+    x = operand(input)
+    eye = tensor(np.eye(x._value.shape[-1], dtype=x._value.dtype))
+    size = float(np.max(np.sum(np.abs(x._value), axis=-1), initial=0.0))
+    halvings = max(0, int(np.ceil(np.log2(size))) + 2) if size > 0 else 0
+    x = x / float(2**halvings)
+    out = term = eye + x * 0.0
+    for k in range(1, 19):
+        term = term @ x / float(k)
+        out = out + term
+    for _ in range(halvings):
+        out = out @ out
+    return out

@@ -1,0 +1,41 @@
+"""Modules whose names live elsewhere and are imported when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+PACKAGE = __name__.rpartition(".")[0]
+
+
+def lazy(module: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` for a module.
+
+    homes: for each implementing module of this package, the names that it has; ``name=other`` where it is called
+    otherwise there. A name that is a module of its own stands under ``""``.
+    """
+    where: dict[str, tuple[str, str]] = {}
+    for home, names in homes.items():
+        for entry in names.split():
+            name, _, other = entry.partition("=")
+            where[name] = home, other or name
+
+    def get(name: str) -> Any:
+        if name not in where:
+            public = ", ".join(n for n in directory() if not n.startswith("_"))
+            raise AttributeError(f"module {module!r} has no attribute {name!r}; it has {public}")
+        home, other = where[name]
+        if home:
+            found = getattr(importlib.import_module(f"{PACKAGE}.{home}"), other)
+        else:
+            found = importlib.import_module(f"{PACKAGE}.{other}")
+        setattr(sys.modules[module], name, found)
+        return found
+
+    def directory() -> list[str]:
+        own = [n for n, x in vars(sys.modules[module]).items() if getattr(x, "__module__", None) == module]
+        return sorted({*own, *where})
+
+    return get, directory

@@ -1,0 +1,154 @@
+"""What the operations are made of: operands, integers for axes and shapes, and primitives computed and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir import ops_nn  # noqa: F401  (fills the table)
+from ...ir.opset import PRIMS
+from ...tape.tensor import Operand, apply, unary
+from . import dtypes
+from .operators import Arithmetic, not_allowed
+from .tensors import convert_to_tensor
+from .values import WrongDtype, mismatch
+
+FLOATS = "bfloat16, half, float, double, complex64, complex128"
+_normal: dict[Any, Callable[..., Any]] = {}
+
+
+def operand(x: Any, dtype: Any = None) -> Any:
+    """A tensor or variable; anything else is converted."""
+    if isinstance(x, Arithmetic) and dtype is None:
+        return x
+    return convert_to_tensor(x, dtype)
+
+
+def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """Compute a primitive of the compiler on operands, and record it. 0-d arrays become numbers."""
+    compute = _normal.get(fn)
+    if compute is None:
+        compute = _normal[fn] = _normalised(fn)
+    return apply(PRIMS[fn], compute, args, kwargs)
+
+
+def _normalised(fn: Any) -> Callable[..., Any]:
+    if PRIMS[fn].nout != 1:
+        return lambda *args, **kwargs: tuple([v[()] for v in fn(*args, **kwargs)])
+
+    def single(*args: Any, **kwargs: Any) -> Any:
+        out = fn(*args, **kwargs)
+        return out[()] if type(out) is np.ndarray else out
+
+    return single
+
+
+def astype(x: Any, dtype: dtypes.DType) -> Any:
+    """The operand in another dtype."""
+    if x._value.dtype == dtype.np_dtype:
+        return x
+    return apply(PRIMS[np.ndarray.astype], _astype, (x, dtype.np_dtype.type), {})
+
+
+def _astype(v: Any, dtype: Any) -> Any:
+    return v.astype(dtype)
+
+
+def elementwise(fn: Any, op: str, allowed: str = FLOATS) -> Callable[[Any], Any]:
+    """A fast operation on one operand, which keeps the dtype; it refuses dtypes that NumPy would change."""
+
+    def compute(v: Any) -> Any:
+        out = fn(v)
+        if out.dtype is not v.dtype:
+            if out.dtype == v.dtype:
+                return out
+            raise not_allowed(op, v.dtype, allowed)
+        return out
+
+    return unary(PRIMS[fn], compute)
+
+
+def pair(x: Any, y: Any, op: str) -> tuple[Any, Any]:
+    """Two operands of one dtype: a Python value takes that of the tensor beside it.
+
+    Raises InvalidArgumentError for tensors of two dtypes, TypeError for a Python value that does not fit.
+    """
+    if isinstance(x, Arithmetic):
+        if not isinstance(y, Arithmetic):
+            return x, given(y, x)
+    elif isinstance(y, Arithmetic):
+        return given(x, y), y
+    else:
+        x = convert_to_tensor(x)
+        return x, given(y, x)
+    if x._value.dtype != y._value.dtype:
+        raise mismatch(op, x._value.dtype, dtypes.of(y._value.dtype).label)
+    return x, y
+
+
+def given(value: Any, like: Any) -> Any:
+    """A plain value in the dtype of an operand."""
+    try:
+        return convert_to_tensor(value, dtypes.of(like._value.dtype))
+    except WrongDtype as error:
+        raise TypeError(str(error)) from None
+
+
+def same_dtypes(values: Any, op: str) -> list[Any]:
+    """Operands of one dtype: that of the first tensor among them, or else of the first value."""
+    values = list(values)
+    first = next((v for v in values if isinstance(v, Operand)), None)
+    if first is None and values:
+        first = values[0] = convert_to_tensor(values[0])
+    out: list[Any] = []
+    for k, v in enumerate(values):
+        if not isinstance(v, Arithmetic):
+            v = given(v, first)
+        elif v._value.dtype != out[0]._value.dtype if out else False:
+            raise mismatch(op, out[0]._value.dtype, dtypes.of(v._value.dtype).label, k)
+        out.append(v)
+    return out
+
+
+# --- the static part of an operation ----------------------------------------------------------------------------------
+
+
+def integer(x: Any) -> int:
+    """A Python integer, of a number, an array or a tensor."""
+    if isinstance(x, Operand):
+        x = x._value
+    return int(x.__index__())
+
+
+def integers(x: Any) -> tuple[int, ...]:
+    """Python integers, of a list, a shape, an array or a tensor; one number gives one."""
+    if isinstance(x, Operand):
+        x = x._value
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = x.tolist()
+    if isinstance(x, int):
+        return (x,)
+    if hasattr(x, "__iter__"):
+        return tuple([integer(n) for n in x])
+    return (integer(x),)
+
+
+def axes(axis: Any) -> Any:
+    """The argument `axis` of a reduction: None, an integer, or a tuple of them."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, Operand):
+        axis = axis._value
+    if isinstance(axis, (np.ndarray, np.generic)):
+        axis = axis.tolist()
+    if isinstance(axis, int):
+        return axis
+    return integers(axis)
+
+
+def array(x: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """The NumPy array of a tensor or of what may become one: for indices, masks and the like, which carry no
+    derivative."""
+    return np.asarray(convert_to_tensor(x, dtype)._value if not isinstance(x, Operand) else x._value)

@@ -1,0 +1,268 @@
+"""Operations along axes: sums, means, extremes, running sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...ir.opset import PRIMS
+from ...tape.tensor import apply, unary
+from . import dtypes
+from .dtypes import as_dtype
+from .elementwise import named, sqrt, square
+from .errors import invalid
+from .operands import axes, integer, operand, run
+from .operators import NUMBERS, Arithmetic, not_allowed
+from .tensors import convert_to_tensor, tensor
+
+Operation = Callable[..., Any]
+
+
+def _sum(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    if v.dtype.kind == "b":
+        raise not_allowed("Sum", v.dtype, NUMBERS)
+    return v.sum(axis, v.dtype, None, keepdims)
+
+
+def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    if v.dtype.kind in "fc":
+        return v.mean(axis, None, None, keepdims)
+    if v.dtype.kind == "b":
+        raise not_allowed("Mean", v.dtype, NUMBERS)
+    total = v.sum(axis, v.dtype, None, keepdims)
+    count = max(v.size // max(np.size(total), 1), 1)
+    return (np.sign(total) * (np.abs(total) // count)).astype(v.dtype)
+
+
+def _prod(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    if v.dtype.kind == "b":
+        raise not_allowed("Prod", v.dtype, NUMBERS)
+    return v.prod(axis, v.dtype, None, keepdims)
+
+
+def _extreme(fn: Any, op: str, lowest: bool) -> Any:
+    def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if v.dtype.kind in "bc":
+            raise not_allowed(op, v.dtype, NUMBERS)
+        if v.size:
+            return fn(v, axis=axis, keepdims=keepdims)
+        kind = dtypes.of(v.dtype)
+        bound = (-np.inf if lowest else np.inf) if kind.is_floating else (kind.min if lowest else kind.max)
+        return fn(v, axis=axis, keepdims=keepdims, initial=bound)
+
+    return compute
+
+
+def _truth(fn: Any, op: str) -> Any:
+    def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if v.dtype.kind != "b":
+            from .values import mismatch
+
+            raise mismatch(op, np.dtype(bool), dtypes.of(v.dtype).label, 0)
+        return fn(v, axis=axis, keepdims=keepdims)
+
+    return compute
+
+
+def _reduction(fn: Any, compute: Any, op: str) -> Operation:
+    """A reduction by this NumPy function; over all axes in one direct call."""
+    prim = PRIMS[fn]
+    whole = unary(prim, compute)
+
+    def operation(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+        x = input_tensor if isinstance(input_tensor, Arithmetic) else convert_to_tensor(input_tensor)
+        if axis is None and not keepdims:
+            return whole(x)
+        axis = axes(axis)
+        if axis == ():
+            return run(np.positive, x) if x._value.dtype.kind != "b" else x
+        try:
+            return apply(prim, compute, (x,), {"axis": axis, "keepdims": bool(keepdims)})
+        except (np.exceptions.AxisError, ValueError) as error:
+            raise _wrong_axis(op, axis, x._value.ndim, error) from None
+
+    return named(operation, fn.__name__, f"``np.{fn.__name__}`` along axes, by default all; keeps the dtype.")
+
+
+def _wrong_axis(op: str, axis: Any, ndim: int, error: Exception) -> Exception:
+    for k in axis if isinstance(axis, tuple) else (axis,):
+        if not -ndim <= k < ndim:
+            return invalid(op, f"Invalid reduction dimension ({k} for input with {ndim} dimension(s)")
+    return invalid(op, str(error))
+
+
+reduce_sum = _reduction(np.sum, _sum, "Sum")
+reduce_mean = _reduction(np.mean, _mean, "Mean")
+reduce_prod = _reduction(np.prod, _prod, "Prod")
+reduce_max = _reduction(np.max, _extreme(np.max, "Max", True), "Max")
+reduce_min = _reduction(np.min, _extreme(np.min, "Min", False), "Min")
+reduce_any = _reduction(np.any, _truth(np.any, "Any"), "Any")
+reduce_all = _reduction(np.all, _truth(np.all, "All"), "All")
+
+
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """``log(sum(exp(x)))`` along axes, without overflow."""
+    x = _floating(input_tensor, "Exp")
+    return run(kernels.logsumexp, x, axes(axis), bool(keepdims))
+
+
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The mean of the squared distances from the mean."""
+    x = _real(input_tensor, "reduce_variance")
+    axis = axes(axis)
+    means = reduce_mean(x, axis, True)
+    return reduce_mean(square(x - means), axis, keepdims)
+
+
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The square root of `reduce_variance`."""
+    return sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The square root of the sum of squares."""
+    return sqrt(reduce_sum(square(operand(input_tensor)), axis, keepdims))
+
+
+def _floating(x: Any, op: str) -> Any:
+    x = operand(x)
+    if x._value.dtype.kind not in "fc":
+        raise not_allowed(op, x._value.dtype, "bfloat16, half, float, double, complex64, complex128")
+    return x
+
+
+def _real(x: Any, op: str) -> Any:
+    x = operand(x)
+    if x._value.dtype.kind != "f":
+        raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
+    return x
+
+
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = dtypes.int64, name: str | None = None
+) -> Any:
+    """How many numbers are not zero."""
+    v = operand(input)._value
+    found = np.count_nonzero(v, axis=axes(axis), keepdims=bool(keepdims))
+    return tensor(np.asarray(found, as_dtype(dtype).np_dtype)[()])
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Any:
+    """The share of numbers that are zero, as float32."""
+    v = operand(value)._value
+    return tensor(np.float32(np.mean(v == 0)))
+
+
+def _arg(fn: Any) -> Operation:
+    def operation(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
+        v = operand(input)._value
+        found = fn(v, axis=0 if axis is None else integer(axis))
+        return tensor(np.asarray(found, as_dtype(output_type).np_dtype)[()])
+
+    return named(operation, fn.__name__, f"``np.{fn.__name__}`` along an axis, by default the first, as int64.")
+
+
+argmax = _arg(np.argmax)
+argmin = _arg(np.argmin)
+
+
+# --- running sums -----------------------------------------------------------------------------------------------------
+
+
+def _running(fn: Any, neutral: int) -> Operation:
+    def operation(
+        x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    ) -> Any:
+        x = operand(x)
+        axis = integer(axis)
+        if reverse:
+            x = run(np.flip, x, axis=axis)
+        out = run(fn, x, axis=axis, dtype=x._value.dtype.type) if x._value.dtype.kind in "iu" else run(fn, x, axis=axis)
+        if exclusive:
+            at = axis % x._value.ndim
+            shape = list(x._value.shape)
+            shape[at] = min(1, shape[at])
+            first = tensor(np.full(shape, neutral, x._value.dtype))
+            rest = out[(slice(None),) * at + (slice(None, -1),)]
+            out = run(np.concatenate, [first, rest], axis=at)
+        return run(np.flip, out, axis=axis) if reverse else out
+
+    return named(operation, fn.__name__, f"``np.{fn.__name__}`` along an axis; exclusive: without the number itself.")
+
+
+cumsum = _running(np.cumsum, 0)
+cumprod = _running(np.cumprod, 1)
+
+
+# --- segments ---------------------------------------------------------------------------------------------------------
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The sums of the rows with each id."""
+    from .indexing import scatter_nd
+
+    x, ids = operand(data), np.asarray(operand(segment_ids)._value)
+    n = integer(num_segments)
+    flat = run(np.reshape, x, (ids.size, *x._value.shape[ids.ndim :]))
+    keep = np.nonzero(ids.ravel() >= 0)[0]
+    if keep.size != ids.size:
+        flat = run(np.take, flat, keep, axis=0)
+    indices = ids.ravel()[keep].reshape(-1, 1)
+    return scatter_nd(indices, flat, (n, *x._value.shape[ids.ndim :]))
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The sums of the rows with each id; the ids are sorted."""
+    return unsorted_segment_sum(data, segment_ids, _segments(segment_ids))
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """The means of the rows with each id; 0 where there is none."""
+    x, ids = operand(data), np.asarray(operand(segment_ids)._value)
+    n = integer(num_segments)
+    total = unsorted_segment_sum(x, ids, n)
+    counts = np.bincount(ids.ravel()[ids.ravel() >= 0], minlength=n)
+    shape = (n,) + (1,) * (total._value.ndim - 1)
+    return total / tensor(np.maximum(counts, 1).astype(x._value.dtype).reshape(shape))
+
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The means of the rows with each id; the ids are sorted."""
+    return unsorted_segment_mean(data, segment_ids, _segments(segment_ids))
+
+
+def _segments(segment_ids: Any) -> int:
+    ids = np.asarray(operand(segment_ids)._value)
+    return int(ids[-1]) + 1 if ids.size else 0
+
+
+def bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """How often each number occurs, or the sums of its weights."""
+    v = np.asarray(operand(arr)._value).ravel()
+    least = 0 if minlength is None else integer(minlength)
+    n = max(least, int(v.max()) + 1 if v.size else 0)
+    if maxlength is not None:
+        n = min(n, integer(maxlength))
+    keep = v < n
+    if weights is None:
+        return tensor(np.bincount(v[keep], minlength=n).astype(as_dtype(dtype).np_dtype))
+    w = operand(weights)
+    return tensor(np.bincount(v[keep], np.asarray(w._value).ravel()[keep], n).astype(w._value.dtype))
+
+
+def confusion_matrix(
+    labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """How often each label met each prediction: rows are labels."""
+    a, b = (np.asarray(operand(v)._value).ravel() for v in (labels, predictions))
+    n = integer(num_classes) if num_classes is not None else int(max(a.max(), b.max())) + 1
+    out = np.zeros((n, n), as_dtype(dtype).np_dtype)
+    np.add.at(out, (a, b), 1 if weights is None else np.asarray(operand(weights)._value).astype(out.dtype))
+    return tensor(out)

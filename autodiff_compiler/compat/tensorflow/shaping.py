@@ -1,0 +1,353 @@
+"""Operations that rearrange elements: reshape, transpose, concatenate, split, pad."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ...tape.tensor import Operand
+from . import dtypes
+from .dtypes import as_dtype
+from .errors import dims, invalid
+from .operands import axes, integer, integers, operand, run, same_dtypes
+from .operators import subscript
+from .shapes import as_shape
+from .tensors import tensor
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The shape as a tensor, int32 by default."""
+    kind = dtypes.int32 if out_type is None else as_dtype(out_type)
+    return tensor(np.array(operand(input)._value.shape, kind.np_dtype))
+
+
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Any]:
+    """The shapes of several tensors."""
+    return [shape(x, out_type) for x in input]
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The number of elements as a tensor, int32 by default."""
+    kind = dtypes.int32 if out_type is None else as_dtype(out_type)
+    return tensor(kind.np_dtype.type(operand(input)._value.size))
+
+
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of axes as a tensor, int32."""
+    return tensor(np.int32(operand(input)._value.ndim))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """`x`, if its shape is compatible with this one. Raises InvalidArgumentError if not."""
+    x = operand(x)
+    wanted = as_shape(shape)
+    if not wanted.is_compatible_with(x._value.shape):
+        raise invalid(
+            "EnsureShape", f"Shape of tensor {dims(x._value.shape)} is not compatible with expected shape "
+            f"{_known(wanted)}."
+        )  # fmt: skip
+    return run(np.positive, x) if x._value.dtype.kind not in "bS" else x
+
+
+def _known(wanted: Any) -> str:
+    return dims(["?" if n is None else n for n in wanted])
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+    """The same elements in another shape; one length may be -1."""
+    x = operand(tensor)
+    wanted = integers(shape) if not isinstance(shape, int) else (shape,)
+    try:
+        return run(np.reshape, x, wanted)
+    except ValueError:
+        count = x._value.size
+        if -1 in wanted:
+            product = int(np.prod([n for n in wanted if n >= 0]))
+            raise invalid(
+                "Reshape", f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
+                f"multiple of {product}"
+            ) from None  # fmt: skip
+        raise invalid(
+            "Reshape", f"Input to reshape is a tensor with {count} values, but the requested shape has "
+            f"{int(np.prod(wanted))}"
+        ) from None  # fmt: skip
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
+    """The axes in another order, by default the reverse one."""
+    x = operand(a)
+    if conjugate and x._value.dtype.kind == "c":
+        x = run(np.conjugate, x)
+    if perm is None:
+        return run(np.transpose, x)
+    order = integers(perm)
+    if len(order) != x._value.ndim:
+        raise invalid(
+            "Transpose", f"transpose expects a vector of size {x._value.ndim}. But input(1) is a vector of size "
+            f"{len(order)}"
+        )  # fmt: skip
+    return run(np.transpose, x, order)
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+    """The last two axes swapped."""
+    x = operand(a)
+    if x._value.ndim < 2:
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape: {x.shape}"
+        )
+    if conjugate and x._value.dtype.kind == "c":
+        x = run(np.conjugate, x)
+    return run(np.swapaxes, x, -1, -2)
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+    """Tensors joined along an axis."""
+    if isinstance(values, Operand) or not isinstance(values, (list, tuple)):
+        values = [values]
+    parts = same_dtypes(values, "ConcatV2")
+    at = integer(axis)
+    if len(parts) == 1:
+        return run(np.positive, parts[0]) if parts[0]._value.dtype.kind not in "bS" else parts[0]
+    first = parts[0]._value.shape
+    if not first:
+        raise invalid("ConcatV2", f"ConcatOp : Expected concatenating dimensions in the range [0, 0), but got {at}")
+    if not -len(first) <= at < len(first):
+        raise invalid(
+            "ConcatV2", f"ConcatOp : Expected concatenating dimensions in the range [{-len(first)}, {len(first)}), but "
+            f"got {at}"
+        )  # fmt: skip
+    for k, x in enumerate(parts[1:], 1):
+        s = x._value.shape
+        if len(s) != len(first):
+            raise invalid(
+                "ConcatV2", f"ConcatOp : Ranks of all input tensors should match: shape[0] = {dims(first)} vs. "
+                f"shape[{k}] = {dims(s)}"
+            )  # fmt: skip
+        if any(a != b for j, (a, b) in enumerate(zip(first, s)) if j != at % len(first)):
+            raise invalid(
+                "ConcatV2", f"ConcatOp : Dimension {at % len(first)} in both shapes must be equal: shape[0] = "
+                f"{dims(first)} vs. shape[{k}] = {dims(s)}"
+            )  # fmt: skip
+    return run(np.concatenate, parts, axis=at)
+
+
+def stack(values: Any, axis: Any = 0, name: str = "stack") -> Any:
+    """Tensors of one shape, side by side along a new axis."""
+    if isinstance(values, Operand):
+        values = unstack(values)
+    plain = not any(isinstance(x, Operand) for x in values)
+    parts = [operand(x) for x in _rows(values)] if plain else same_dtypes(values, "Pack")
+    for k, x in enumerate(parts):
+        if x._value.shape != parts[0]._value.shape:
+            raise invalid(
+                "Pack", f"Shapes of all inputs must match: values[0].shape = {dims(parts[0]._value.shape)} != "
+                f"values[{k}].shape = {dims(x._value.shape)}"
+            )  # fmt: skip
+    return run(np.stack, parts, axis=integer(axis))
+
+
+def _rows(values: Any) -> Any:
+    """Python values in the dtype that they have together."""
+    try:
+        return operand(list(values))
+    except ValueError:
+        return values
+
+
+def unstack(value: Any, num: Any = None, axis: Any = 0, name: str = "unstack") -> list[Any]:
+    """The parts along an axis, without it."""
+    x = operand(value)
+    at = integer(axis) % max(x._value.ndim, 1)
+    if not x._value.ndim:
+        raise ValueError(f"Argument `axis` = {axis} not in range [0, 0)")
+    return [subscript(x, (slice(None),) * at + (k,)) for k in range(x._value.shape[at])]
+
+
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split") -> list[Any]:
+    """Parts along an axis: equally many elements each, or as many as a list says, in which one may be -1."""
+    x = operand(value)
+    at = integer(axis) % x._value.ndim
+    length = x._value.shape[at]
+    given = num_or_size_splits._value if isinstance(num_or_size_splits, Operand) else num_or_size_splits
+    if np.ndim(given) == 0:
+        count = integer(given)
+        if count <= 0 or length % count:
+            raise invalid(
+                "Split", f"Number of ways to split should evenly divide the split dimension, but got split_dim {at} "
+                f"(size = {length}) and num_split {count}"
+            )  # fmt: skip
+        sizes = [length // count] * count
+    else:
+        sizes = list(integers(given))
+        if -1 in sizes:
+            sizes[sizes.index(-1)] = length - sum(n for n in sizes if n >= 0)
+        if sum(sizes) != length:
+            raise invalid(
+                "SplitV", "Determined shape must either match input shape along split_dim exactly if fully specified, "
+                f"or be less than the size of the input along split_dim if not fully specified.  Got: {sum(sizes)}"
+            )  # fmt: skip
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [subscript(x, (slice(None),) * at + (slice(a, b),)) for a, b in itertools.pairwise(ends)]
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    """The tensor repeated along each axis."""
+    x = operand(input)
+    times = integers(multiples)
+    if len(times) != x._value.ndim:
+        raise invalid(
+            "Tile", f"Expected multiples argument to be a vector of length {x._value.ndim} but got length {len(times)}"
+        )
+    return run(np.tile, x, times)
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Each element, or each part along an axis, repeated."""
+    x = operand(input)
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    times = np.asarray(operand(repeats)._value)
+    at = integer(axis)
+    order = np.repeat(np.arange(x._value.shape[at]), times)
+    return run(np.take, x, order, axis=at)
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Any:
+    """Elements before and after each axis: constant, or the mirror image without ('REFLECT') or with ('SYMMETRIC') the
+    edge."""
+    x = operand(tensor)
+    widths = tuple([tuple([int(n) for n in row]) for row in np.asarray(operand(paddings)._value)])
+    kind = str(mode).upper()
+    if kind == "CONSTANT":
+        out = run(np.pad, x, widths)
+        value = operand(constant_values, x.dtype)
+        if value._value.ndim == 0 and value._value == 0:
+            return out
+        inside = np.pad(np.ones(x._value.shape, bool), widths)
+        return run(np.where, inside, out, value)
+    if kind not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f'Received `mode` = "{mode}"'
+        )
+    for at, width in enumerate(widths):
+        order = np.pad(np.arange(x._value.shape[at]), width, kind.lower())  # type: ignore[call-overload]
+        x = run(np.take, x, order, axis=at)
+    return x
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Without axes of length 1: all of them, or these."""
+    x = operand(input)
+    if axis is None or axis == []:
+        return run(np.squeeze, x)
+    at = axes(axis)
+    for k in at if isinstance(at, tuple) else (at,):
+        if x._value.shape[k] != 1:
+            raise invalid("Squeeze", f"Can not squeeze dim[{k}], expected a dimension of 1, got {x._value.shape[k]}")
+    return run(np.squeeze, x, axis=at)
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+    """With a new axis of length 1."""
+    x = operand(input)
+    at = integer(axis)
+    if not -x._value.ndim - 1 <= at <= x._value.ndim:
+        raise invalid("ExpandDims", f"Tried to expand dim index {at} for tensor with {x._value.ndim} dimensions.")
+    return run(np.expand_dims, x, at)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    """The elements in reverse order along these axes."""
+    at = integers(axis)
+    return run(np.flip, operand(tensor), axis=at) if at else operand(tensor)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
+    """The elements moved along axes; those that leave come back at the other end."""
+    x, by, at = operand(input), integers(shift), integers(axis)
+    for n, k in zip(by, at):
+        x = run(np.roll, x, n, axis=k)
+    return x
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor repeated up to a shape, as arithmetic would."""
+    x = operand(input)
+    wanted = integers(shape)
+    try:
+        return run(np.broadcast_to, x, wanted)
+    except ValueError:
+        raise invalid("BroadcastTo", f"Incompatible shapes: {dims(x._value.shape)} vs. {dims(wanted)}") from None
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that two shapes are broadcast to."""
+    return tensor(np.array(np.broadcast_shapes(integers(shape_x), integers(shape_y)), np.int32))
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that two shapes are broadcast to."""
+    return as_shape(np.broadcast_shapes(integers(shape_x), integers(shape_y)))
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """A block of this size from `begin` on; -1 takes all that remains."""
+    x = operand(input_)
+    first, count = integers(begin), integers(size)
+    items = []
+    for k, (b, n) in enumerate(zip(first, count)):
+        length = x._value.shape[k]
+        end = length if n == -1 else b + n
+        if not 0 <= b <= length or not b <= end <= length:
+            raise invalid("Slice", f"Expected size[{k}] in [0, {length - b}], but got {n}")
+        items.append(slice(b, end))
+    return subscript(x, tuple(items))
+
+
+def strided_slice(
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+    ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """``input_[begin:end:strides]`` for each axis; bits of the masks mark what is left out."""
+    first, last = integers(begin), integers(end)
+    steps = integers(strides) if strides is not None else (1,) * len(first)
+    items: list[Any] = []
+    for k, (a, b, step) in enumerate(zip(first, last, steps)):
+        bit = 1 << k
+        if ellipsis_mask & bit:
+            items.append(Ellipsis)
+        elif new_axis_mask & bit:
+            items.append(None)
+        elif shrink_axis_mask & bit:
+            items.append(a)
+        else:
+            items.append(slice(None if begin_mask & bit else a, None if end_mask & bit else b, step))
+    return subscript(operand(input_), tuple(items))
+
+
+def reverse_sequence(
+    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
+) -> Any:
+    """For each element of the batch, its first so many elements in reverse order."""
+    x = operand(input)
+    lengths = np.asarray(operand(seq_lengths)._value)
+    at = integer(seq_axis)
+    of = 0 if batch_axis is None else integer(batch_axis)
+    n = x._value.shape[at]
+    order = np.arange(n)
+    rows = np.where(order < lengths[:, None], lengths[:, None] - 1 - order, order)
+    frame = [1] * x._value.ndim
+    frame[of], frame[at] = len(lengths), n
+    rows = rows if of < at else rows.T
+    index = np.broadcast_to(rows.reshape(frame), x._value.shape).copy()
+    return run(np.take_along_axis, x, index, axis=at)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+    """Subscripts for flat indices."""
+    v = operand(indices)._value
+    return tensor(np.array(np.unravel_index(v, integers(dims)), v.dtype))
