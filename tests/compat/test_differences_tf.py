@@ -18,6 +18,12 @@ def test_a_value_that_is_masked_out_has_no_part_in_the_gradient(tf):
     assert gradient(tf, lambda x: tf.where(x > 0.0, 1.0 / x, 0.0), [0.0, 2.0]).numpy().tolist() == [0.0, -0.25]
 
 
+def test_a_power_of_exponent_zero_is_constant(tf):
+    """TensorFlow gives NaN at 0: it multiplies the exponent by the base to the power of -1."""
+    assert gradient(tf, lambda x: x**0.0, [0.0, 3.0]).numpy().tolist() == [0.0, 0.0]
+    assert gradient(tf, lambda x: tf.pow(x, [0.0, 1.0]), [0.0, 0.0]).numpy().tolist() == [0.0, 1.0]
+
+
 def test_the_weight_of_a_layer_may_be_watched(tf):
     """TensorFlow's own tape refuses the variables of Keras 3, though it takes them as sources."""
     layer = tf.keras.layers.Dense(2)
