@@ -166,6 +166,14 @@ def test_logsumexp_of_infinite_numbers_as_tensorflow() -> None:
     assert np.array_equal(g, [[1, 0]])
 
 
+def test_log_sigmoid() -> None:
+    with np.errstate(all="raise", under="ignore"):
+        assert np.allclose(nn.log_sigmoid(X[1:]), np.log(nn.sigmoid(X[1:])), 1e-12, 0)
+        assert nn.log_sigmoid(X)[0] == -1000
+        assert np.allclose(slopes(nn.log_sigmoid, X), nn.sigmoid(-X), 1e-13, 0)
+    ad.check_grads(lambda x: np.sum(nn.log_sigmoid(x)), (X[2:7],), order=2)
+
+
 def test_nan_comes_through() -> None:
     for name in [*EACH, "erf"]:
         assert np.isnan(getattr(nn, name)(np.array([np.nan]))).all(), name

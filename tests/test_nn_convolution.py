@@ -233,8 +233,8 @@ def test_work_in_python_depends_on_the_filters_and_not_on_the_size_of_an_image()
             sys.settrace(before)
         return count
 
-    lines(4)
-    assert lines(4) == lines(32) > 0
+    assert lines(4) and lines(32)  # from here on, where the windows lie is known
+    assert lines(4) == lines(32)
 
 
 @pytest.mark.parametrize(

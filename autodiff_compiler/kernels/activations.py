@@ -45,26 +45,26 @@ def elu(x: Any, alpha: Any) -> Any:
 def softmax(x: Any, axis: Any) -> Any:
     """``exp(x) / sum(exp(x))`` along an axis, or over several."""
     x = floating(x)
-    out = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
-    return out / np.sum(out, axis=axis, keepdims=True)
+    out = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
+    return out / np.add.reduce(out, axis=axis, keepdims=True)
 
 
 @dispatched
 def log_softmax(x: Any, axis: Any) -> Any:
     """``x - log(sum(exp(x)))`` along an axis, or over several."""
     x = floating(x)
-    z = x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    return z - np.log(np.sum(np.exp(z), axis=axis, keepdims=True))
+    z = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    return z - np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True))
 
 
 @dispatched
 def logsumexp(x: Any, axis: Any, keepdims: Any) -> Any:
     """``log(sum(exp(x)))`` along an axis, over several, or over all of them."""
     x = floating(x)
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)  # infinite numbers have no differences
     with np.errstate(over="ignore", divide="ignore"):
-        out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+        out = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
     return out if keepdims else np.squeeze(out, axis=axis)[()]
 
 

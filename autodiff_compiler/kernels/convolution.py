@@ -17,7 +17,7 @@ from .dispatch import dispatched
 from .special import floating
 from .windows import Windows, windows
 
-_CHUNK = 1 << 17  # elements of a matrix of windows
+_CACHE = 1 << 20  # bytes of a matrix of windows
 
 
 @dispatched
@@ -28,7 +28,7 @@ def conv(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, group
     matrices = _matrices(filters, groups)
     view = at.view(at.pad(x))
     out = np.empty((len(x), *at.out, filters.shape[-1]), np.result_type(x, filters))
-    for part in _chunks(len(x), math.prod(view.shape[1:])):
+    for part in _chunks(len(x), *view.shape[1:], x.itemsize):
         found = _columns(view[part], at, groups) @ matrices
         out[part] = _joined(found).reshape(out[part].shape)
     return out
@@ -46,13 +46,13 @@ def conv_input(
     if g.shape[1:] != (*at.out, outputs) or outputs % groups:
         raise ValueError(f"the convolution of axes {at.sizes} gives {(*at.out, outputs)}, not {g.shape[1:]}")
     out = np.zeros((len(g), *at.padded, channels), np.result_type(g, filters))
-    turned = filters.reshape(*kernel, filters.shape[-2], groups, outputs // groups)
-    turned = np.ascontiguousarray(np.moveaxis(turned, (-2, -1, -3), (-3, -2, -1)))  # a matrix for each place and group
-    for part in _chunks(len(g), math.prod(at.out) * channels):
-        rows = _grouped(g[part], groups)
-        for offset in at.offsets():
+    parts = filters.reshape(math.prod(kernel), channels // groups, groups, outputs // groups)
+    turned = parts.transpose(0, 2, 3, 1)  # a matrix for each place in a window and each group
+    for part in _chunks(len(g), *at.out, *at.kernel, channels, g.itemsize):
+        found = _grouped(g[part], groups) @ turned
+        for number, offset in enumerate(at.offsets()):
             place = out[part][at.taken(offset)]
-            place += _joined(rows @ turned[offset]).reshape(place.shape)
+            place += _joined(found[number]).reshape(place.shape)
     return out[at.inside()]
 
 
@@ -69,7 +69,7 @@ def conv_filters(
     view = at.view(at.pad(x))
     size = math.prod(at.kernel) * (channels // groups)
     out = np.zeros((groups, size, outputs // groups), np.result_type(x, g))
-    for part in _chunks(len(x), math.prod(view.shape[1:])):
+    for part in _chunks(len(x), *view.shape[1:], x.itemsize):
         out += np.swapaxes(_columns(view[part], at, groups), 1, 2) @ _grouped(g[part], groups)
     return np.moveaxis(out, 0, 1).reshape(*at.kernel, channels // groups, outputs)
 
@@ -82,9 +82,9 @@ def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, g
     return windows(x.shape[1:-1], filters.shape[:-2], strides, padding, dilations)
 
 
-def _chunks(count: int, size: int) -> Iterator[slice]:
-    """Parts of a batch of arrays with so many elements each that fit into a cache."""
-    step = max(1, _CHUNK // max(1, size))
+def _chunks(count: int, *sizes: int) -> Iterator[slice]:
+    """Parts of a batch of arrays with so many bytes each, a product, that fit into a cache."""
+    step = max(1, _CACHE // max(1, math.prod(sizes)))
     return (slice(k, k + step) for k in range(0, count, step))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -36,8 +37,18 @@ def pool_places(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
 
 def _flat(shape: tuple[int, ...], at: Windows, number: Any) -> Any:
     """The index into the flat array of each window's element of this number."""
+    table, row = _elements(at)
+    index = np.take(table * shape[-1], number + row)
+    index += np.arange(shape[-1])
+    index += (np.arange(shape[0]) * math.prod(shape[1:])).reshape(-1, *[1] * (len(at.sizes) + 1))
+    return index
+
+
+@functools.lru_cache(8)
+def _elements(at: Windows) -> tuple[Any, Any]:
+    """A table of places in an image, by window and number of the element, and where in it the rows of windows begin."""
     rank = len(at.sizes)
-    table: Any = np.zeros([1] * (2 * rank), np.intp)  # by window and by element of it, along each axis
+    table: Any = np.zeros([1] * (2 * rank), np.intp)
     for axis, size in enumerate(at.sizes):
         places = np.arange(at.out[axis])[:, None] * at.strides[axis] - at.before[axis] + np.arange(at.kernel[axis])
         # The maximum lies in the padding only if it is -inf; then each element of the window is.
@@ -45,12 +56,8 @@ def _flat(shape: tuple[int, ...], at: Windows, number: Any) -> Any:
         along = [1] * (2 * rank)
         along[axis], along[rank + axis] = places.shape
         table = table * size + places.reshape(along)
-    each = math.prod(at.kernel)
-    row = (np.arange(math.prod(at.out)) * each).reshape(*at.out, 1)
-    index = np.take(table.reshape(-1) * shape[-1], number + row)
-    index += np.arange(shape[-1])
-    index += (np.arange(shape[0]) * math.prod(shape[1:])).reshape(-1, *[1] * (rank + 1))
-    return index
+    row = (np.arange(math.prod(at.out)) * math.prod(at.kernel)).reshape(*at.out, 1)
+    return table.reshape(-1), row
 
 
 @dispatched

@@ -14,22 +14,25 @@ from .dispatch import dispatched
 def erf(x: Any) -> Any:
     """The error function, for real `x`, elementwise.
 
-    Its series below 1, beyond that a Chebyshev expansion of ``exp(x**2) * erfc(x)`` in ``1 / (1 + x / 2)``. Reference:
-    Abramowitz and Stegun, 7.1.5; Shepherd and Laframboise, Chebyshev approximation of erfcx (1981).
+    Rational functions, of ``x**2`` near 0 and of `x` beyond, that are right to the last digits of float64.
+    Reference: Cody, Rational Chebyshev approximations for the error function (1969).
     """
     x = floating(x)
-    size = np.minimum(np.abs(x), _ERF_ONE)  # beyond, it is 1 in float64
-    square = np.minimum(size, 1.0) ** 2
-    near = square * _ERF_SERIES[-1]
-    for c in _ERF_SERIES[-2:0:-1]:
-        near = (near + c) * square
-    near = (near + _ERF_SERIES[0]) * size
-    t = (2.0 / (1.0 + 0.5 * np.maximum(size, 1.0)) - (_ERF_FIRST + _ERF_LAST)) / (_ERF_FIRST - _ERF_LAST)
-    last, before = t * 0.0, t * 0.0
-    for c in _ERF_CHEBYSHEV[:0:-1]:
-        last, before = c + 2.0 * t * last - before, last
-    far = 1.0 - np.exp(-size * size) * (_ERF_CHEBYSHEV[0] + t * last - before)
-    return np.copysign(np.where(size < 1.0, near, far), x)[()]
+    size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1
+    square = size * size
+    near = size * _polynomial(_ERF_A, square) / _polynomial(_ERF_B, square)
+    far = 1.0 - np.exp(-square) * _polynomial(_ERF_C, size) / _polynomial(_ERF_D, size)
+    return np.copysign(np.where(size < 0.46875, near, far), x)[()]
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
+    """Its value at `x`, the coefficient of the highest power first."""
+    out = coefficients[0] * x
+    for c in coefficients[1:-1]:
+        out += c
+        out *= x
+    out += coefficients[-1]
+    return out
 
 
 @dispatched
@@ -48,28 +51,18 @@ def floating(x: Any) -> Any:
     return x.astype(np.result_type(x.dtype, np.float16) if x.dtype.kind in "biu" else np.float64)
 
 
-_ERF_SERIES = [(-1) ** k * 2 / (math.sqrt(math.pi) * math.factorial(k) * (2 * k + 1)) for k in range(19)]
-_ERF_ONE, _ERF_FIRST, _ERF_LAST = 6.5, 1 / 1.5, 1 / 4.25
-_ERF_CHEBYSHEV = (
-    0.23620044491493206,
-    0.16938077469474405,
-    0.020465878481022593,
-    0.0015137733662087666,
-    2.8583850375151295e-05,
-    -5.630015504717706e-06,
-    -2.859695557856286e-07,
-    3.5307916015650344e-08,
-    1.859886929942831e-09,
-    -3.313677184633144e-10,
-    -6.196282510625829e-12,
-    3.490909541255941e-12,
-    -1.1731437561083326e-13,
-    -3.122050859488293e-14,
-    3.5086606580107243e-15,
-    1.0878681405627164e-16,
-    -5.327365283850138e-17,
-    3.3862672198329618e-18,
-)
+_ERF_A = (
+    1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3,
+)  # fmt: skip
+_ERF_B = (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3)
+_ERF_C = (
+    2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
+    8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3,
+)  # fmt: skip
+_ERF_D = (
+    1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+    3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
+)  # fmt: skip
 
 
 def bessel_i(n: int, x: Any) -> Any:

@@ -5,6 +5,8 @@ Arrays have the axes ``(batch, *spatial, channels)``.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +53,7 @@ class Windows:
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
         """The places of the elements of a window."""
-        return iter(np.ndindex(*self.kernel))
+        return itertools.product(*map(range, self.kernel))
 
     def taken(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
         """What the element at this place takes from the padded array in all windows."""
@@ -72,6 +74,15 @@ class Windows:
 
 def windows(sizes: Sequence[int], kernel: Any, strides: Any, padding: Any, dilations: Any) -> Windows:
     """The windows over axes of these lengths. ValueError for what does not fit."""
+    return _windows(tuple(sizes), *[_frozen(v) for v in (kernel, strides, padding, dilations)])
+
+
+def _frozen(value: Any) -> Any:
+    return value if isinstance(value, (int, str)) else tuple([_frozen(item) for item in value])
+
+
+@functools.lru_cache(256)
+def _windows(sizes: tuple[int, ...], kernel: Any, strides: Any, padding: Any, dilations: Any) -> Windows:
     rank = len(sizes)
     kernel, strides, dilations = (
         each(name, v, rank) for name, v in (("window", kernel), ("stride", strides), ("dilation", dilations))
@@ -84,7 +95,7 @@ def windows(sizes: Sequence[int], kernel: Any, strides: Any, padding: Any, dilat
     if min(out, default=0) < 0:
         raise ValueError(f"windows of {spans} elements do not fit into axes of {list(sizes)}, padded by {around}")
     before, after = tuple([b for b, _ in around]), tuple([a for _, a in around])
-    return Windows(tuple(sizes), kernel, strides, dilations, before, after, out)
+    return Windows(sizes, kernel, strides, dilations, before, after, out)
 
 
 def each(name: str, value: Any, rank: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from .. import kernels
 
 
 def sigmoid(x: Any) -> Any:
-    """``1 / (1 + exp(-x))``, without overflow. Any shape.
+    """``1 / (1 + exp(-x))``, without overflow. Any shape; a floating dtype stays.
 
     >>> sigmoid(np.array([-1000.0, 0.0, 1000.0]))
     array([0. , 0.5, 1. ])
@@ -23,7 +23,7 @@ def sigmoid(x: Any) -> Any:
 
 
 def relu(features: Any) -> Any:
-    """``max(features, 0)``, with derivative 0 at 0. Any shape.
+    """``max(features, 0)``, with derivative 0 at 0. Any shape; a floating dtype stays.
 
     >>> relu(np.array([-1.5, 0.0, 2.0]))
     array([0., 0., 2.])
@@ -32,7 +32,7 @@ def relu(features: Any) -> Any:
 
 
 def relu6(features: Any) -> Any:
-    """``min(max(features, 0), 6)``, with derivative 0 at 0 and at 6. Any shape.
+    """``min(max(features, 0), 6)``, with derivative 0 at 0 and at 6. Any shape; a floating dtype stays.
 
     >>> relu6(np.array([-1.5, 2.0, 7.0]))
     array([0., 2., 6.])
@@ -41,7 +41,7 @@ def relu6(features: Any) -> Any:
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
-    """`features` where they are positive, else ``alpha * features``. Any shape.
+    """`features` where they are positive, else ``alpha * features``. Any shape; a floating dtype stays.
 
     >>> leaky_relu(np.array([-1.0, 2.0]))
     array([-0.2,  2. ])
@@ -50,7 +50,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
 
 
 def elu(features: Any, alpha: Any = 1.0) -> Any:
-    """`features` where they are not negative, else ``alpha * (exp(features) - 1)``. Any shape.
+    """`features` where they are not negative, else ``alpha * (exp(features) - 1)``. Any shape; a floating dtype stays.
 
     >>> elu(np.array([-1000.0, 2.0]))
     array([-1.,  2.])
@@ -59,7 +59,7 @@ def elu(features: Any, alpha: Any = 1.0) -> Any:
 
 
 def selu(features: Any) -> Any:
-    """`elu`, scaled to keep mean 0 and variance 1. Any shape.
+    """`elu`, scaled to keep mean 0 and variance 1. Any shape; a floating dtype stays.
 
     Reference: Klambauer et al., Self-normalizing neural networks (2017).
 
@@ -70,9 +70,9 @@ def selu(features: Any) -> Any:
 
 
 def gelu(features: Any, approximate: bool = False) -> Any:
-    """``features * P(X <= features)`` for a standard normal X; with `approximate` by a tanh. Any shape.
+    """``features * P(X <= features)`` for a standard normal X; with `approximate` by a tanh.
 
-    Reference: Hendrycks and Gimpel, Gaussian error linear units (2016).
+    Any shape; a floating dtype stays. Reference: Hendrycks and Gimpel, Gaussian error linear units (2016).
 
     >>> gelu(np.array([-1.0, 0.0, 1.0])).round(4)
     array([-0.1587,  0.    ,  0.8413])
@@ -88,7 +88,7 @@ _ROOT_2_PI, _ROOT_HALF = math.sqrt(2 / math.pi), math.sqrt(0.5)
 
 
 def erf(x: Any) -> Any:
-    """The error function. Any shape.
+    """The error function. Any shape; a floating dtype stays.
 
     >>> erf(np.array([-0.5, 0.0, 10.0])).round(4)
     array([-0.5205,  0.    ,  1.    ])
@@ -97,7 +97,7 @@ def erf(x: Any) -> Any:
 
 
 def softplus(features: Any) -> Any:
-    """``log(1 + exp(features))``, without overflow. Any shape.
+    """``log(1 + exp(features))``, without overflow. Any shape; a floating dtype stays.
 
     >>> softplus(np.array([-1000.0, 0.0, 1000.0])).tolist()
     [0.0, 0.6931471805599453, 1000.0]
@@ -105,8 +105,17 @@ def softplus(features: Any) -> Any:
     return kernels.softplus(features)
 
 
+def log_sigmoid(x: Any) -> Any:
+    """``log(sigmoid(x))``, without underflow. Any shape; a floating dtype stays.
+
+    >>> log_sigmoid(np.array([-1000.0, 0.0])).tolist()
+    [-1000.0, -0.6931471805599453]
+    """
+    return -kernels.softplus(-x)
+
+
 def softsign(features: Any) -> Any:
-    """``features / (1 + abs(features))``. Any shape.
+    """``features / (1 + abs(features))``. Any shape; a floating dtype stays.
 
     >>> softsign(np.array([-1.0, 3.0]))
     array([-0.5 ,  0.75])
@@ -115,7 +124,7 @@ def softsign(features: Any) -> Any:
 
 
 def silu(features: Any, beta: Any = 1.0) -> Any:
-    """``features * sigmoid(beta * features)``. Any shape.
+    """``features * sigmoid(beta * features)``. Any shape; a floating dtype stays.
 
     >>> silu(np.array([-1000.0, 0.0, 1.0])).round(4)
     array([-0.    ,  0.    ,  0.7311])
@@ -127,7 +136,7 @@ swish = silu
 
 
 def hard_sigmoid(x: Any) -> Any:
-    """``relu6(x + 3) / 6``, the straight line near `sigmoid`, cut off at 0 and 1. Any shape.
+    """``relu6(x + 3) / 6``, the straight line near `sigmoid`, cut off at 0 and 1. Any shape; a floating dtype stays.
 
     >>> hard_sigmoid(np.array([-4.0, 0.0, 1.5]))
     array([0.  , 0.5 , 0.75])
@@ -136,7 +145,7 @@ def hard_sigmoid(x: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    """``np.tanh``, by the name that it has in ``tf.nn``. Any shape.
+    """``np.tanh``, by the name that it has in ``tf.nn``. Any shape; a floating dtype stays.
 
     >>> tanh(np.array([0.0, 1000.0]))
     array([0., 1.])
@@ -145,7 +154,9 @@ def tanh(x: Any) -> Any:
 
 
 def softmax(logits: Any, axis: Any = -1) -> Any:
-    """``exp(logits) / sum(exp(logits))`` along an axis, without overflow. Any shape with at least one axis.
+    """``exp(logits) / sum(exp(logits))`` along an axis, without overflow.
+
+    Any shape with at least one axis; a floating dtype stays.
 
     >>> softmax(np.array([[1000.0, 1000.0], [0.0, np.log(3.0)]]))
     array([[0.5 , 0.5 ],
@@ -155,7 +166,9 @@ def softmax(logits: Any, axis: Any = -1) -> Any:
 
 
 def log_softmax(logits: Any, axis: Any = -1) -> Any:
-    """``log(softmax(logits))`` along an axis, without underflow. Any shape with at least one axis.
+    """``log(softmax(logits))`` along an axis, without underflow.
+
+    Any shape with at least one axis; a floating dtype stays.
 
     >>> log_softmax(np.array([0.0, -1000.0]))
     array([    0., -1000.])
@@ -166,7 +179,7 @@ def log_softmax(logits: Any, axis: Any = -1) -> Any:
 def logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``log(sum(exp(input_tensor)))`` over all axes, or over those given, without overflow.
 
-    The shape is that of ``np.sum``, of the same arguments.
+    The shape is that of ``np.sum``, of the same arguments; a floating dtype stays.
 
     >>> logsumexp(np.array([[1000.0, 1000.0], [-np.inf, 0.0]]), axis=1).round(4)
     array([1000.6931,    0.    ])

@@ -15,7 +15,7 @@ from .. import kernels
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
     """The cross entropy of probabilities `labels` and ``sigmoid(logits)``, for each element, without overflow.
 
-    Shapes: `labels`, `logits` and the result are equal. Raises ValueError where they are not.
+    Shapes: `labels`, `logits` and the result are equal; so is a common dtype. Raises ValueError where shapes are not.
 
     >>> sigmoid_cross_entropy_with_logits(labels=np.array([1.0, 0.0, 1.0]), logits=np.array([0.0, -1000.0, -1000.0]))
     array([6.93147181e-01, 0.00000000e+00, 1.00000000e+03])
@@ -26,7 +26,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) ->
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1) -> Any:
     """The cross entropy of distributions `labels` and ``softmax(logits)`` along an axis, without overflow.
 
-    Shapes: `labels` and `logits` are equal (or broadcast); the result lacks the axis.
+    Shapes: `labels` and `logits` are equal (or broadcast); the result lacks the axis. A common dtype stays.
 
     >>> softmax_cross_entropy_with_logits(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([[1000.0, 0.0], [1.0, 1.0]]))
     array([1.00000000e+03, 6.93147181e-01])
@@ -37,8 +37,8 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1) 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
     """The cross entropy of ``softmax(logits)`` and the classes that the integers `labels` number, without overflow.
 
-    Shapes: `logits` ``(..., classes)``, `labels` and the result ``(...)``. Raises ValueError for shapes that do not fit
-    and for a label that is none of ``0 ... classes - 1``.
+    Shapes: `logits` ``(..., classes)``, `labels` and the result ``(...)``, in the dtype of `logits`. Raises ValueError
+    for shapes that do not fit and for a label that is none of ``0 ... classes - 1``.
 
     >>> sparse_softmax_cross_entropy_with_logits(np.array([1, 0]), np.array([[1000.0, 0.0], [1.0, 1.0]]))
     array([1.00000000e+03, 6.93147181e-01])
@@ -52,7 +52,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
 
 
 def l2_loss(t: Any) -> Any:
-    """``sum(t ** 2) / 2``, a number. Any shape.
+    """``sum(t ** 2) / 2``, a number in the dtype of `t`. Any shape.
 
     >>> float(l2_loss(np.array([[1.0, 2.0], [3.0, 0.0]])))
     7.0
@@ -62,6 +62,7 @@ def l2_loss(t: Any) -> Any:
 
 def mse(labels: Any, predictions: Any, axis: Any = -1) -> Any:
     """The mean of ``(labels - predictions) ** 2`` over an axis; ``axis=()`` leaves each element as it is.
+    Equal shapes, or such that broadcast; a common dtype stays.
 
     >>> mse(np.array([[1.0, 2.0]]), np.array([[1.0, 5.0]]))
     array([4.5])
@@ -72,6 +73,7 @@ def mse(labels: Any, predictions: Any, axis: Any = -1) -> Any:
 
 def mae(labels: Any, predictions: Any, axis: Any = -1) -> Any:
     """The mean of ``abs(labels - predictions)`` over an axis; ``axis=()`` leaves each element as it is.
+    Equal shapes, or such that broadcast; a common dtype stays.
 
     >>> mae(np.array([[1.0, 2.0]]), np.array([[1.0, 5.0]]))
     array([1.5])
@@ -82,7 +84,7 @@ def mae(labels: Any, predictions: Any, axis: Any = -1) -> Any:
 def huber(labels: Any, predictions: Any, delta: Any = 1.0, axis: Any = -1) -> Any:
     """Half the squared error where it is at most `delta`, beyond that a straight line, as a mean over an axis.
 
-    ``axis=()`` leaves each element as it is.
+    ``axis=()`` leaves each element as it is. Equal shapes, or such that broadcast; a common dtype stays.
 
     >>> huber(np.array([0.0, 0.0]), np.array([0.5, 3.0]), axis=())
     array([0.125, 2.5  ])
@@ -94,7 +96,8 @@ def huber(labels: Any, predictions: Any, delta: Any = 1.0, axis: Any = -1) -> An
 def binary_crossentropy(labels: Any, predictions: Any, epsilon: float = 1e-7, axis: Any = -1) -> Any:
     """The cross entropy of two probabilities, `predictions` cut to ``[epsilon, 1 - epsilon]``, as a mean over an axis.
 
-    ``axis=()`` leaves each element as it is. From logits, `sigmoid_cross_entropy_with_logits` loses no digits.
+    ``axis=()`` leaves each element as it is. Equal shapes, or such that broadcast; a common dtype stays. From logits,
+    `sigmoid_cross_entropy_with_logits` loses no digits.
 
     >>> binary_crossentropy(np.array([1.0, 0.0]), np.array([0.5, 0.5]), axis=()).round(4)
     array([0.6931, 0.6931])
@@ -107,7 +110,8 @@ def categorical_crossentropy(labels: Any, predictions: Any, epsilon: float = 1e-
     """The cross entropy of two distributions along an axis, `predictions` first scaled to have the sum 1 and cut to
     ``[epsilon, 1 - epsilon]``.
 
-    From logits, `softmax_cross_entropy_with_logits` loses no digits.
+    Equal shapes, or such that broadcast; the result lacks the axis, a common dtype stays. From logits,
+    `softmax_cross_entropy_with_logits` loses no digits.
 
     >>> categorical_crossentropy(np.array([[0.0, 1.0]]), np.array([[1.0, 1.0]])).round(4)
     array([0.6931])

@@ -58,7 +58,9 @@ def layer_normalization(x: Any, offset: Any = None, scale: Any = None, axis: Any
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
-    """``x / sqrt(max(sum(x ** 2), epsilon))``, the sum over all axes or over those given. Any shape.
+    """``x / sqrt(max(sum(x ** 2), epsilon))``, the sum over all axes or over those given.
+
+    Any shape; a floating dtype stays.
 
     >>> l2_normalize(np.array([[3.0, 4.0], [0.0, 0.0]]), axis=1)
     array([[0.6, 0.8],
