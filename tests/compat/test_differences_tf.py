@@ -24,6 +24,12 @@ def test_a_power_of_exponent_zero_is_constant(tf):
     assert gradient(tf, lambda x: tf.pow(x, [0.0, 1.0]), [0.0, 0.0]).numpy().tolist() == [0.0, 1.0]
 
 
+def test_cumprod_of_zeros(tf):
+    """TensorFlow divides the products by the factors, and gives 0 for a factor that is 0."""
+    assert gradient(tf, lambda x: tf.math.cumprod(x), [0.0, 2.0, 3.0]).numpy().tolist() == [9.0, 0.0, 0.0]
+    assert gradient(tf, lambda x: tf.math.cumprod(x), [2.0, 0.0, 3.0]).numpy().tolist() == [1.0, 8.0, 0.0]
+
+
 def test_the_weight_of_a_layer_may_be_watched(tf):
     """TensorFlow's own tape refuses the variables of Keras 3, though it takes them as sources."""
     layer = tf.keras.layers.Dense(2)
