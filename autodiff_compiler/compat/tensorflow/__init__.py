@@ -31,10 +31,12 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "dtypes errors linalg math",
+        "": "dtypes errors keras linalg math",
         "dtypes": "DType as_dtype bool=bool_ complex128 complex64 double=float64 float16 float32 float64 "
         "half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8",
         "shapes": "TensorShape",
+        "module": "Module",
+        "keras": "initializers losses metrics optimizers",
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable VariableAggregation VariableSynchronization",
         "naming": "get_current_name_scope name_scope",

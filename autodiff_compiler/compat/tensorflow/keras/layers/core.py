@@ -1,0 +1,160 @@
+"""Dense layers, dropout, embeddings, and functions as layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import tensorflow as tf
+from .. import activations, initializers, regularizers
+from ..layer import Layer
+
+
+class Dense(Layer):
+    """``activation(inputs @ kernel + bias)``, on the last axis.
+
+    units: the length of the result's last axis. activation: a name or a function. Inputs: ``(batch, ..., n)``.
+    Weights: `kernel` ``(n, units)``, `bias` ``(units,)``. Initializers and regularizers: names or objects.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> layer = tf.keras.layers.Dense(2, activation="relu", kernel_initializer="ones", name="top")
+    >>> layer(tf.constant([[1.0, 2.0, 3.0]])).numpy()
+    array([[6., 6.]], dtype=float32)
+    >>> [(v.name, v.shape) for v in layer.trainable_variables]
+    [('top/kernel:0', TensorShape([3, 2])), ('top/bias:0', TensorShape([2]))]
+    """
+
+    min_ndim = 2
+
+    def __init__(
+        self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros", kernel_regularizer: Any = None, bias_regularizer: Any = None,
+        activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None, **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.units = positive_integer("units", units)
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+
+    def build(self, input_shape: Any) -> None:
+        length = input_shape[-1]
+        self.kernel = self.add_weight(
+            (length, self.units), self.kernel_initializer, regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint, name="kernel",
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                (self.units,), self.bias_initializer, regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint, name="bias",
+            )  # fmt: skip
+        self._axes = {-1: length}
+
+    def call(self, inputs: Any) -> Any:
+        x = tf.matmul(floating(inputs, self.kernel), self.kernel)
+        if self.bias is not None:
+            x = x + self.bias
+        return self.activation(x)
+
+    def __getattr__(self, name: str) -> Any:
+        raise unbuilt(self, name, ("kernel", "bias"))
+
+
+class Dropout(Layer):
+    """In training, each element is zero with probability `rate`, and the others are divided by ``1 - rate``.
+
+    Otherwise the inputs pass. `noise_shape`: where it has length 1, elements are kept or dropped together. `seed` makes
+    a sequence of masks repeatable. Raises ValueError for a rate that is not in ``[0, 1]``.
+    """
+
+    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        if not 0 <= rate <= 1:
+            raise ValueError(
+                f"Invalid value received for argument `rate`. Expected a float value between 0 and 1. Received: "
+                f"rate={rate}"
+            )
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self._random = None if seed is None else np.random.default_rng(seed)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        if not training or not self.rate:
+            return inputs
+        random = self._random if self._random is not None else initializers.generator(None)
+        shape = tuple(inputs.shape)
+        if self.noise_shape is not None:
+            shape = tuple([n if k is None else int(k) for n, k in zip(shape, self.noise_shape)])
+        kept = random.random(shape) >= self.rate
+        scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
+        return inputs * tf.constant(np.broadcast_to(kept * scale, tuple(inputs.shape)), inputs.dtype)
+
+
+class Embedding(Layer):
+    """Rows of a table, by their numbers: inputs of integers, shape ``(...)``, give ``(..., output_dim)``.
+
+    Weight: `embeddings` ``(input_dim, output_dim)``.
+    """
+
+    _casts_inputs = False
+
+    def __init__(
+        self, input_dim: int, output_dim: int, embeddings_initializer: Any = "uniform",
+        embeddings_regularizer: Any = None, embeddings_constraint: Any = None, mask_zero: bool = False, **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if mask_zero:
+            raise ValueError("masks are not passed on between layers here, so Embedding(mask_zero=True) has no effect")
+        self.input_dim, self.output_dim = input_dim, output_dim
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = embeddings_constraint
+
+    def build(self, input_shape: Any = None) -> None:
+        self.embeddings = self.add_weight(
+            (self.input_dim, self.output_dim), self.embeddings_initializer, regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint, name="embeddings",
+        )  # fmt: skip
+
+    def call(self, inputs: Any) -> Any:
+        return tf.gather(self.embeddings, tf.cast(inputs, tf.int32) if inputs.dtype.is_floating else inputs)
+
+
+class Lambda(Layer):
+    """A function as a layer."""
+
+    def __init__(
+        self, function: Callable[..., Any], output_shape: Any = None, arguments: Any = None, **kwargs: Any
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.function, self.arguments = function, dict(arguments or {})
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, **self.arguments)
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """The value. Raises ValueError if it is none."""
+    if not isinstance(value, (int, np.integer)) or value <= 0:
+        raise ValueError(
+            f"Received an invalid value for `{name}`, expected a positive integer. Received: {name}={value}"
+        )
+    return int(value)
+
+
+def floating(x: Any, weight: Any) -> Any:
+    """Integers in the dtype of a weight."""
+    return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, weight.dtype)
+
+
+def unbuilt(layer: Layer, name: str, weights: tuple[str, ...]) -> AttributeError:
+    """What to raise for an attribute that a layer has not, or does not have yet."""
+    if name in weights:
+        return AttributeError(f"You must build the layer before accessing `{name}`.")
+    return AttributeError(f"{type(layer).__name__!r} object has no attribute {name!r}")

@@ -1,0 +1,53 @@
+"""The shape of what goes into a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .... import tensorflow as tf
+from ..layer import Layer
+from ..shapes import shape_of
+
+
+class InputLayer(Layer):
+    """Says the shape of a model's inputs, without or with that of the batch. It passes its inputs."""
+
+    def __init__(
+        self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, batch_shape: Any = None,
+        name: str | None = None,
+    ):  # fmt: skip
+        super().__init__(name=name, dtype=dtype)
+        if (shape is None) == (batch_shape is None):
+            raise ValueError("You must pass a `shape` argument, or a `batch_shape` argument, but not both.")
+        self.batch_shape = (batch_size, *shape_of(shape)) if shape is not None else shape_of(batch_shape)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
+
+
+class KerasTensor:
+    """Stands for the inputs of a model: a shape, in which None is the batch, and a dtype."""
+
+    def __init__(self, shape: Any, dtype: Any = None, name: str | None = None):
+        self.shape = shape_of(shape)
+        self.dtype = str(tf.as_dtype(dtype or tf.float32).name)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
+
+
+def Input(
+    shape: Any = None, batch_size: int | None = None, dtype: Any = None, batch_shape: Any = None,
+    name: str | None = None,
+) -> KerasTensor:  # fmt: skip
+    """The shape of a `Sequential` model's inputs, as its first entry: then its weights are made at once.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    >>> len(model.weights), model.output_shape
+    (2, (None, 2))
+    """
+    layer = InputLayer(shape, batch_size, dtype, batch_shape, name)
+    return KerasTensor(layer.batch_shape, dtype, layer.name)

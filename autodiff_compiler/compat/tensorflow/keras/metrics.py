@@ -1,0 +1,250 @@
+"""Metrics: numbers that are collected over many batches. They are not differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import tensorflow as tf
+from ..naming import name_scope
+from . import initializers, losses
+from .names import absent, find, snake_case, unique
+from .variables import Variable
+
+
+class Metric:
+    """Base class: a subclass collects in `update_state` and says in `result` what came out.
+
+    Calling a metric updates it and gives the result. `reset_state` starts anew.
+    """
+
+    def __init__(self, dtype: Any = None, name: str | None = None):
+        self.name = unique(snake_case(type(self).__name__)) if name is None else name
+        self._dtype = tf.as_dtype(dtype or tf.float32)
+        self._variables: list[Variable] = []
+
+    @property
+    def dtype(self) -> str:
+        return str(self._dtype.name)
+
+    @property
+    def variables(self) -> list[Variable]:
+        """What it has collected."""
+        return list(self._variables)
+
+    def add_variable(
+        self, shape: Any, initializer: Any, dtype: Any = None, aggregation: str = "sum", name: str | None = None
+    ) -> Variable:  # fmt: skip
+        """A new variable to collect in."""
+        value = initializers.get(initializer)(shape, dtype=dtype or self._dtype)
+        with name_scope(f"{self.name}/"):
+            made = Variable(value, trainable=False, name=name or "variable")
+        self._variables.append(made)
+        return made
+
+    def add_weight(
+        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
+    ) -> Variable:  # fmt: skip
+        return self.add_variable(shape, initializer, dtype, name=name)
+
+    def reset_state(self) -> None:
+        """Forget what was collected."""
+        for v in self._variables:
+            v.assign(np.zeros(tuple(v.shape), v.numpy().dtype))
+
+    def update_state(self, *args: Any, **kwargs: Any) -> None:
+        """Collect."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it collects")
+
+    def result(self) -> Any:
+        """What was collected, as a tensor."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what its result is")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+class Sum(Metric):
+    """The sum of all values, times `sample_weight`."""
+
+    def __init__(self, name: str | None = "sum", dtype: Any = None):
+        super().__init__(dtype, name)
+        self.total = self.add_variable((), "zeros", name="total")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        x, _ = _weighted(values, sample_weight, self._dtype)
+        self.total.assign_add(x.sum(dtype=x.dtype))
+
+    def result(self) -> Any:
+        return tf.constant(self.total.numpy())
+
+
+class _Average(Metric):
+    """The mean of what a subclass collects; 0 if that is nothing."""
+
+    def __init__(self, name: str | None, dtype: Any = None):
+        super().__init__(dtype, name)
+        self.total = self.add_variable((), "zeros", name="total")
+        self.count = self.add_variable((), "zeros", name="count")
+
+    def _collect(self, values: Any, sample_weight: Any) -> None:
+        x, weight = _weighted(values, sample_weight, self._dtype)
+        self.total.assign_add(x.sum(dtype=x.dtype))
+        self.count.assign_add(x.dtype.type(x.size) if weight is None else weight.sum(dtype=x.dtype))
+
+    def result(self) -> Any:
+        total, count = self.total.numpy(), self.count.numpy()
+        return tf.constant(total / count if count else np.zeros_like(total))
+
+
+class Mean(_Average):
+    """The mean of all values, weighted by `sample_weight`; 0 if there are none.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> mean = tf.keras.metrics.Mean(name="loss")
+    >>> mean.update_state([1.0, 2.0])
+    >>> float(mean(6.0))
+    3.0
+    """
+
+    def __init__(self, name: str | None = "mean", dtype: Any = None):
+        super().__init__(name, dtype)
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        self._collect(values, sample_weight)
+
+
+def _weighted(values: Any, sample_weight: Any, dtype: Any) -> tuple[Any, Any]:
+    """The values times their weights, and the weights for each value, as arrays."""
+    x = tf.cast(values, dtype).numpy()
+    if sample_weight is None:
+        return np.asarray(x), None
+    weight = tf.cast(sample_weight, dtype).numpy()
+    weight = np.broadcast_to(np.reshape(weight, weight.shape + (1,) * (np.ndim(x) - np.ndim(weight))), np.shape(x))
+    return np.asarray(x * weight), weight
+
+
+class MeanMetricWrapper(_Average):
+    """The mean of a function ``fn(y_true, y_pred, **kwargs)`` over all rows."""
+
+    def __init__(self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any):
+        super().__init__(name or fn.__name__, dtype)
+        self._fn, self._arguments = fn, kwargs
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        values = self._fn(tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred), **self._arguments)
+        self._collect(values, sample_weight)
+
+
+class RootMeanSquaredError(_Average):
+    """The square root of the mean squared error."""
+
+    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None):
+        super().__init__(name, dtype)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        x, y = losses.same_rank(tf.cast(y_true, self._dtype), tf.cast(y_pred, self._dtype))
+        self._collect(tf.square(x - y), sample_weight)
+
+    def result(self) -> Any:
+        return tf.sqrt(super().result())
+
+
+def _equal(x: Any, y: Any) -> Any:
+    return tf.cast(tf.equal(x, y), tf.float32)
+
+
+def accuracy(y_true: Any, y_pred: Any) -> Any:
+    """1 where the two are equal."""
+    y_pred = tf.convert_to_tensor(y_pred)
+    return _equal(*losses.same_rank(tf.cast(y_true, y_pred.dtype), y_pred))
+
+
+def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
+    """How often, along the last axis, `y_pred` is above the threshold just where `y_true` is 1."""
+    y_pred = tf.convert_to_tensor(y_pred)
+    y_true, y_pred = losses.same_rank(tf.cast(y_true, y_pred.dtype), y_pred)
+    return tf.reduce_mean(_equal(y_true, tf.cast(y_pred > threshold, y_true.dtype)), axis=-1)
+
+
+def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+    """1 where the two have their largest element at the same place of the last axis."""
+    return _equal(tf.argmax(y_true, axis=-1), tf.argmax(y_pred, axis=-1))
+
+
+def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+    """1 where `y_true` is the number of the largest element along the last axis of `y_pred`."""
+    y_pred, y_true = tf.convert_to_tensor(y_pred), tf.convert_to_tensor(y_true)
+    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
+        y_true = tf.squeeze(y_true, axis=-1)
+    return _equal(tf.cast(y_true, tf.int64), tf.argmax(y_pred, axis=-1))
+
+
+def _metric(class_name: str, function: Callable[..., Any], name: str | None = None, **defaults: Any) -> type[Metric]:
+    """The class of a function; it takes a name, a dtype, and the function's arguments `defaults`."""
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = {**own, **dict(zip(order, args)), **kwargs}
+        if unknown := set(given) - set(order):
+            raise TypeError(f"{class_name} takes {', '.join(order)}, not {', '.join(sorted(unknown))}")
+        MeanMetricWrapper.__init__(self, function, given["name"], given["dtype"], **{k: given[k] for k in defaults})
+
+    own = {"name": name or function.__name__, "dtype": None, **defaults}
+    # The threshold of BinaryAccuracy and the like stands after name and dtype, as in Keras.
+    order = list(own)
+    members = {"__init__": init, "__doc__": (function.__doc__ or "").split("\n\n")[0], "__module__": __name__}
+    return type(class_name, (MeanMetricWrapper,), members)
+
+
+Accuracy = _metric("Accuracy", accuracy)
+BinaryAccuracy = _metric("BinaryAccuracy", binary_accuracy, threshold=0.5)
+CategoricalAccuracy = _metric("CategoricalAccuracy", categorical_accuracy)
+SparseCategoricalAccuracy = _metric("SparseCategoricalAccuracy", sparse_categorical_accuracy)
+MeanSquaredError = _metric("MeanSquaredError", losses.mean_squared_error)
+MeanAbsoluteError = _metric("MeanAbsoluteError", losses.mean_absolute_error)
+MeanAbsolutePercentageError = _metric("MeanAbsolutePercentageError", losses.mean_absolute_percentage_error)
+MeanSquaredLogarithmicError = _metric("MeanSquaredLogarithmicError", losses.mean_squared_logarithmic_error)
+BinaryCrossentropy = _metric(
+    "BinaryCrossentropy", losses.binary_crossentropy, from_logits=False, label_smoothing=0.0
+)  # fmt: skip
+CategoricalCrossentropy = _metric(
+    "CategoricalCrossentropy", losses.categorical_crossentropy, from_logits=False, label_smoothing=0.0, axis=-1
+)
+SparseCategoricalCrossentropy = _metric(
+    "SparseCategoricalCrossentropy", losses.sparse_categorical_crossentropy, from_logits=False, axis=-1
+)
+KLDivergence = _metric("KLDivergence", losses.kl_divergence)
+CosineSimilarity = _metric("CosineSimilarity", losses.cosine_similarity, axis=-1)
+
+_CLASSES: dict[str, Any] = {
+    c.__name__: c
+    for c in (
+        Sum, Mean, RootMeanSquaredError, Accuracy, BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy,
+        MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredLogarithmicError,
+        BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy, KLDivergence, CosineSimilarity,
+    )
+}  # fmt: skip
+_NAMES = {snake_case(name): c for name, c in _CLASSES.items()} | {
+    "mse": MeanSquaredError, "mae": MeanAbsoluteError, "mape": MeanAbsolutePercentageError,
+}  # fmt: skip
+
+
+def get(identifier: Any) -> Any:
+    """The metric of this name, or the object itself. Raises ValueError for a name that there is not."""
+    return None if identifier is None else find(_CLASSES | _NAMES, identifier, "metric")
+
+
+__getattr__ = absent(
+    "tf.keras.metrics",
+    {
+        **_CLASSES, "Metric": Metric, "MeanMetricWrapper": MeanMetricWrapper, "get": get, "accuracy": accuracy,
+        "binary_accuracy": binary_accuracy, "categorical_accuracy": categorical_accuracy,
+        "sparse_categorical_accuracy": sparse_categorical_accuracy,
+    },
+)  # fmt: skip

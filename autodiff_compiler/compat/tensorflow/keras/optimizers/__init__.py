@@ -1,0 +1,30 @@
+"""Optimizers, and schedules of learning rates."""
+
+from typing import Any
+
+from ..names import absent as _absent
+from . import schedules
+from .adaptive import Adagrad, Adam, Adamax, AdamW, RMSprop
+from .base import Optimizer
+from .sgd import SGD
+
+__all__ = ["Adagrad", "Adam", "AdamW", "Adamax", "Optimizer", "RMSprop", "SGD", "get", "schedules"]
+
+_TABLE: dict[str, Any] = {c.__name__.lower(): c for c in (SGD, Adam, AdamW, RMSprop, Adagrad, Adamax)}
+
+
+def get(identifier: Any) -> Optimizer:
+    """The optimizer of this name, with its defaults, or the object itself.
+
+    Raises ValueError for a name that there is not.
+    """
+    if isinstance(identifier, Optimizer):
+        return identifier
+    found = _TABLE.get(identifier.lower()) if isinstance(identifier, str) else None
+    if found is None:
+        raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
+    made: Optimizer = found()
+    return made
+
+
+__getattr__ = _absent("tf.keras.optimizers", dict.fromkeys(__all__))

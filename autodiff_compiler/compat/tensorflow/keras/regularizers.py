@@ -1,0 +1,66 @@
+"""Penalties on weights, which a layer's `losses` give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import tensorflow as tf
+from .names import absent, both_spellings, find
+
+
+class Regularizer:
+    """Base class: calling a regularizer with a weight gives its penalty, a number."""
+
+    def __call__(self, x: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not say what its penalty is")
+
+
+class L1L2(Regularizer):
+    """``l1 * sum(abs(x)) + l2 * sum(x ** 2)``."""
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0):
+        self.l1, self.l2 = float(l1 or 0.0), float(l2 or 0.0)
+
+    def __call__(self, x: Any) -> Any:
+        total = tf.constant(0.0, x.dtype)
+        if self.l1:
+            total = total + self.l1 * tf.reduce_sum(tf.abs(x))
+        if self.l2:
+            total = total + self.l2 * tf.reduce_sum(tf.square(x))
+        return total
+
+
+class L1(Regularizer):
+    """``l1 * sum(abs(x))``."""
+
+    def __init__(self, l1: float = 0.01):
+        self.l1 = float(0.01 if l1 is None else l1)
+
+    def __call__(self, x: Any) -> Any:
+        return self.l1 * tf.reduce_sum(tf.abs(x))
+
+
+class L2(Regularizer):
+    """``l2 * sum(x ** 2)``."""
+
+    def __init__(self, l2: float = 0.01):
+        self.l2 = float(0.01 if l2 is None else l2)
+
+    def __call__(self, x: Any) -> Any:
+        return self.l2 * tf.reduce_sum(tf.square(x))
+
+
+l1, l2, l1_l2 = L1, L2, L1L2
+
+_TABLE = both_spellings(L1, L2) | {"L1L2": L1L2, "l1_l2": L1L2}
+
+
+def get(identifier: Any) -> Any:
+    """The regularizer of this name, the object itself, or None for None.
+
+    Raises ValueError for a name that there is not.
+    """
+    return None if identifier is None else find(_TABLE, identifier, "regularizer")
+
+
+__getattr__ = absent("tf.keras.regularizers", {**_TABLE, "Regularizer": Regularizer, "get": get})

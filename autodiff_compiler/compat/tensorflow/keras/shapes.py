@@ -1,0 +1,43 @@
+"""Shapes of inputs: as tuples, checked, and found by a trial run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .layer import Layer
+
+Shape = tuple[int | None, ...]
+
+
+def shape_of(x: Any) -> Shape:
+    """A shape as a tuple, in which None stands for any length.
+
+    >>> shape_of([None, 3]), shape_of(4)
+    ((None, 3), (4,))
+    """
+    if isinstance(x, int):
+        return (x,)
+    return tuple([None if n is None else int(n) for n in x])
+
+
+def check_input(layer: Layer, x: Any) -> None:
+    """Raise ValueError for an input whose rank or last length the layer was not built for."""
+    if not tf.is_tensor(x):
+        return
+    shape = shape_of(x.shape)
+    start = f"Input 0 with name 'None' of layer '{layer.name}' is incompatible with the layer: "
+    if layer.min_ndim is not None and len(shape) < layer.min_ndim:
+        raise ValueError(
+            f"{start}expected min_ndim={layer.min_ndim}, found ndim={len(shape)}. Full shape received: {shape}"
+        )
+    if layer.ndim is not None and len(shape) != layer.ndim:
+        raise ValueError(f"{start}expected ndim={layer.ndim}, found ndim={len(shape)}. Full shape received: {shape}")
+    for axis, length in getattr(layer, "_axes", {}).items():
+        if shape[axis] != length:
+            raise ValueError(
+                f"{start}expected axis {axis} of input shape to have value {length}, but received input with shape "
+                f"{shape}"
+            )
