@@ -21,7 +21,7 @@ class View:
     """What one tape sees of a recording.
 
     spans:   the ranges of slots during which it was recording
-    watched: slots that it was told to watch, and from which slot on
+    watched: slots that it was told to watch, and from which slot on records count because of them
     auto:    whether it watches variables that are read
     """
 
@@ -63,7 +63,8 @@ def read(node: Node) -> Record:
     prim, args, kwargs, results = reader.operands()
     if is_nondiff(prim):
         return Record(node, range(results[0], node.count), (), None)
-    numbers = tuple([s.number for s in slots_in((args, kwargs)) if not s.constant])
+    # Constants too: the tape may be told later to watch one.
+    numbers = tuple([s.number for s in slots_in((args, kwargs))])
     return Record(node, range(results[0], node.count), numbers, None)
 
 

@@ -27,7 +27,8 @@ def stop_gradient(x: Any) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float64(2.0)
     """
-    return map_nested(lambda t: wrap(t._tensor_class, t._value) if isinstance(t, Operand) else t, x)
+    # Its value is another object: a recording knows a constant that is watched later by its value.
+    return map_nested(lambda t: wrap(t._tensor_class, t._value[()]) if isinstance(t, Operand) else t, x)
 
 
 @contextmanager

@@ -103,13 +103,15 @@ class GradientTape:
     def _join(self, home: Recording) -> None:
         """Go on in another recording, which takes over what this tape has recorded so far."""
         assert self._rec is not None
-        base = home.absorb(self._rec)
-        self._spans = tuple([(a + base, b + base) for a, b in self._spans])
-        self._watched = tuple([(slot + base, at + base) for slot, at in self._watched])
+        before = home.node.count
+        moved = home.absorb(self._rec)
+        at_end = [*moved, home.node.count]
+        self._spans = tuple([(moved[slot], moved[slot] + 1) for a, b in self._spans for slot in range(a, b)])
+        self._watched = tuple([(moved[slot], at_end[at]) for slot, at in self._watched])
         self._rec = home
         for tape in STATE.tapes:  # what was taken over is not theirs
-            if base > tape._start:
-                tape._spans = (*tape._spans, (tape._start, base))
+            if before > tape._start:
+                tape._spans = (*tape._spans, (tape._start, before))
             tape._start = home.node.count
 
     def _pop(self) -> None:
@@ -186,10 +188,8 @@ class GradientTape:
             rec = self._rec
             if rec is None:
                 raise RuntimeError("watch() called on a tape that was never entered, or was used up")
-            slot = rec.find(x)
-            if slot < 0:
-                slot = rec.leaf(x)
-            self._watched = (*self._watched, (slot, rec.node.count))
+            at = rec.node.count
+            self._watched = (*self._watched, *[(slot, at) for slot in rec.watch(x)])
             if hasattr(x, "assign"):
                 self._explicit = (*self._explicit, x)
 
@@ -294,7 +294,7 @@ class GradientTape:
             slots = tuple([known[id(x)][1] for x in sources])
         except (AttributeError, KeyError):
             return None
-        ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False))
+        ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False, False))
         if ask is None or ask.sources != slots:
             return None
         pull = ask.pullback(rec.values)
@@ -316,7 +316,13 @@ class GradientTape:
         spans = self._spans
         if self._recording:
             spans = (*spans, (self._start, rec.node.count))
-        return View(spans, self._watched, self._auto)
+        watched = self._watched
+        if self._explicit and rec.versions:  # a variable that was assigned to is still watched
+            known = {slot for slot, _ in watched}
+            for x in self._explicit:
+                later = [slot for slot in rec.slots(x) if slot not in known]
+                watched = (*watched, *[(slot, slot) for slot in later])
+        return View(spans, watched, self._auto)
 
     def _gradient(self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None) -> list[Any]:
         slots = [rec.slots(x) for x in sources]
@@ -363,7 +369,9 @@ class GradientTape:
         view = self._view(rec)
         if rec.barriers:
             return sweep(rec, view, ends, wanted, cls)
-        ask = request(rec, targets, wanted, view, seeded)
+        # Another tape that was opened later has not seen how all of the values came about.
+        opaque = any(t is not self and t._start > (view.spans[0][0] if view.spans else 0) for t in STATE.tapes)
+        ask = request(rec, targets, wanted, view, seeded, opaque)
         if not ask.sources:
             return {}
         return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls)

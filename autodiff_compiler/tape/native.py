@@ -11,7 +11,20 @@ import numpy as np
 
 from ..frontend.definitions import DEFINED
 from ..ir.opset import PRIMS
-from .tensor import Operand, Static, add_up, apply, average, getitem, install_operators, missing, reduction, unary, wrap
+from .tensor import (
+    Operand,
+    Static,
+    add_up,
+    apply,
+    average,
+    getitem,
+    install_operators,
+    missing,
+    plain,
+    reduction,
+    unary,
+    wrap,
+)
 from .tensor import Tensor as _Tensor
 
 _serial = itertools.count()
@@ -130,6 +143,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on operands, and what is made of it recorded."""
     kwargs = {k: v for k, v in kwargs.items() if not (v is None or v is np._NoValue)}
+    if fn in (np.shape, np.ndim, np.size):
+        return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
     prim = PRIMS.get(fn)
     if prim is None:
         definition = DEFINED.get(fn)

@@ -15,11 +15,11 @@ from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
-from ..ir.opset import PRIMS
+from ..ir.opset import PRIMS, define
 from ..ir.printer import print_function
 from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, collect_uses, replace_values, substitute
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
-from ..rules.registry import is_nondiff
+from ..rules.registry import is_nondiff, vjp
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
 from ..transforms.vjp import DERIVED
@@ -29,6 +29,15 @@ from .recording import BARRIER, PULL, Node, Reader, Recording, Slot
 FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
 ADD = PRIMS[operator.add]
 SUM = PRIMS[np.sum]
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+# A value whose origin rewrites must not look into: a tape may have seen the value, and not the operation that made it.
+OPAQUE = define("opaque", _same, "x", infer=lambda b, a, k: type_of(a[0]), alias="view", total=lambda b, a, k: True)
+vjp(_same, "x")(lambda g, out, x: g)
 
 
 def signature(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -104,10 +113,13 @@ class Request:
     ----------
     targets: the slots whose sum is differentiated, or whose cotangents are given if `seeded`.
     sources: the slots to differentiate by.
-    view: what the tape saw; only records with results from slot `low` up to `high` count.
+    records, alive: what belongs to the tape.
+    opaque: whether another tape, which will record the pullback, may have seen only a part of the records.
     """
 
-    __slots__ = ("node", "targets", "sources", "seeded", "records", "reached", "leaf_slots", "fetch", "exact", "found")
+    __slots__ = (
+        "node", "targets", "sources", "seeded", "opaque", "records", "reached", "leaf_slots", "fetch", "exact", "found",
+    )  # fmt: skip
     lock = threading.RLock()
 
     def __init__(
@@ -118,7 +130,9 @@ class Request:
         seeded: bool,
         records: list[Record],
         alive: set[int],
+        opaque: bool = False,
     ):
+        self.opaque = opaque
         self.node = node
         self.targets = targets
         self.seeded = seeded
@@ -160,15 +174,16 @@ class Request:
 
 
 def request(
-    rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View, seeded: bool = False
-) -> Request:
+    rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View, seeded: bool = False,
+    opaque: bool = False,
+) -> Request:  # fmt: skip
     """The request in the structure that the recording has reached."""
-    key = (targets, sources, view.spans, view.watched, view.auto, seeded)
+    key = (targets, sources, view.spans, view.watched, view.auto, seeded, opaque)
     node = rec.node
     found = node.pulls.get(key)
     if found is None:
         records, alive = records_of(node, view, rec.values)
-        found = node.pulls[key] = Request(node, targets, sources, seeded, records, alive)
+        found = node.pulls[key] = Request(node, targets, sources, seeded, records, alive, opaque)
     return found
 
 
@@ -194,6 +209,7 @@ class _Build:
 
     def __init__(self, ask: Request, values: list[Any]):
         self.values = values
+        self.opaque = ask.opaque
         self.body = Region()
         self.b = Builder(self.body)
         self.env: dict[int, Value] = {}
@@ -274,8 +290,8 @@ class _Build:
         self.b.loc = Loc(FILE, results[0], 0, 0)
         out = self.b.emit(prim, *args, **kwargs)
         for slot, v in zip(results, (out,) if prim.nout == 1 else out):
-            self.env[slot] = v
             self.refine(v, self.values[slot])
+            self.env[slot] = self.b.emit(OPAQUE, v) if self.opaque else v
 
     def operands(self, arg: Any) -> Any:
         if type(arg) is Slot:
@@ -413,7 +429,7 @@ def show_recording(node: Node, values: list[Any]) -> str:
     for slot, v in enumerate(values):
         del slot, v
     build = object.__new__(_Build)
-    build.values, build.body, build.b, build.env = values, body, b, env
+    build.values, build.body, build.b, build.env, build.opaque = values, body, b, env, False
     build.sizes, build.leaves, build.fake, build.names = [], [], {}, names
     from .connect import read
     from .recording import LEAF

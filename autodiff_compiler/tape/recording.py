@@ -12,7 +12,7 @@ record's key, operand -1 is a constant, which gets the next slot; a static opera
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Prim
@@ -96,7 +96,8 @@ class Recording:
         self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
         self.versions: dict[int, tuple[int, ...]] = {}  # by identity: all slots of a leaf, if it has had several values
         self.barriers: dict[int, Barrier] = {}  # by the first slot of their results
-        self.absorbed: dict[Token, int] = {}  # recordings that were appended to this one, and where
+        # Recordings that were appended to this one: where their slots are now.
+        self.absorbed: dict[Token, list[int]] = {}
         self.auto = True  # an open tape watches what is read
 
     # --- operands -------------------------------------------------------------------------------------------------
@@ -113,9 +114,16 @@ class Recording:
             return self.leaf(x)  # it was assigned to since
         if x._trainable and self.auto:
             return self.leaf(x)
-        if token is not None and token in self.absorbed:
-            return self.absorbed[token] + x._slot  # type: ignore[no-any-return]
-        return -1
+        return self._taken_over(x) if self.absorbed else -1
+
+    def _taken_over(self, x: Any) -> int:
+        """The slot of what a recording held that was appended to this one."""
+        return self.moved(x._token, x._slot)
+
+    def moved(self, token: Any, slot: int) -> int:
+        """Where the slot of another recording is in this one; -1 if it is not."""
+        places = self.absorbed.get(token, ())
+        return places[slot] if 0 <= slot < len(places) else -1
 
     def leaf(self, x: Any) -> int:
         """Make the tensor or variable a leaf."""
@@ -133,6 +141,19 @@ class Recording:
         self.append(value)
         return slot
 
+    def watch(self, x: Any) -> tuple[int, ...]:
+        """Make the tensor or variable a leaf if it is not in the recording; the slots that stand for it.
+
+        Where it was a constant of records so far, these slots are among them.
+        """
+        if self.find(x) < 0:
+            value = x._value
+            before = tuple([s for s, v in enumerate(self.values) if v is value])
+            slot = self.leaf(x)
+            if before:
+                self.versions[id(x)] = (*before, slot)
+        return self.slots(x)
+
     def slots(self, x: Any) -> tuple[int, ...]:
         """All slots of what one differentiates by; none if it was not recorded."""
         versions = self.versions.get(id(x))
@@ -143,9 +164,8 @@ class Recording:
         entry = self.known.get(id(x))
         if entry is not None:
             return (entry[1],)
-        if x._token is not None and x._token in self.absorbed:
-            return (self.absorbed[x._token] + x._slot,)
-        return ()
+        slot = self._taken_over(x) if self.absorbed else -1
+        return () if slot < 0 else (slot,)
 
     # --- records --------------------------------------------------------------------------------------------------
 
@@ -177,34 +197,75 @@ class Recording:
         self.barriers[first] = barrier
         return first
 
-    def absorb(self, other: Recording) -> int:
-        """Append another recording: a tape that was closed is opened again while others are. Its slots move up by the
-        number returned."""
-        base = self.node.count
+    def absorb(self, other: Recording) -> list[int]:
+        """Append another recording: a tape that was closed is opened again while others are. Gives the slots here of
+        its slots. What was appended before is not appended again.
+
+        Raises RuntimeError where a result of the other one was watched here as if it came from outside: it would be two
+        things at once.
+        """
+        for _, _, x in self.known.values():
+            if x._token is other.token:
+                raise RuntimeError(
+                    "this tape cannot be entered again inside another tape that watches one of its results; "
+                    "enter it before the other one"
+                )
+        places = list(self.absorbed.get(other.token, ()))
+        # What both hold already: records of this one that the other one took over before, or of a third.
+        both = {at: s for s, at in enumerate(other.absorbed.get(self.token, ()))}
+        for token, theirs in other.absorbed.items():
+            both.update(zip(theirs, self.absorbed.get(token, ())))
+        objects = {s: x for _, slot, x in other.known.values() for s in (*other.slots(x), slot)}
         for node in other.node.path():
             assert node.parent is not None
-            self.step(shift(node.key, base), node.count - node.parent.count)
-        self.values.extend(other.values)
+            first = node.parent.count
+            if first < len(places):
+                continue
+            if all(s in both for s in range(first, node.count)):
+                places.extend([both[s] for s in range(first, node.count)])
+                continue
+            if node.key[0] == LEAF and first in objects:
+                here = self._here(objects[first])
+                if here >= 0 and self.values[here] is other.values[first]:
+                    places.append(here)
+                    continue
+            at = self.step(shift(node.key, places.__getitem__), node.count - first)
+            places.extend(range(at, self.node.count))
+            self.values.extend(other.values[first : node.count])
         for x_id, (value, slot, x) in other.known.items():
+            fresh = [places[s] for s in other.slots(x)]
             if x_id in self.known:
-                self.versions[x_id] = (*self.slots(x), *[s + base for s in other.slots(x)])
+                slots = tuple(dict.fromkeys((*self.slots(x), *fresh)))
+                if len(slots) > 1:
+                    self.versions[x_id] = slots
             else:
-                self.known[x_id] = (value, slot + base, x)
-                if x_id in other.versions:
-                    self.versions[x_id] = tuple([s + base for s in other.versions[x_id]])
-        self.variables.update({slot + base: x for slot, x in other.variables.items()})
-        self.barriers.update({slot + base: b for slot, b in other.barriers.items()})
-        self.absorbed.update({token: at + base for token, at in other.absorbed.items()})
-        self.absorbed[other.token] = base
-        return base
+                self.known[x_id] = (value, places[slot], x)
+                if len(fresh) > 1:
+                    self.versions[x_id] = tuple(fresh)
+        self.variables.update({places[slot]: x for slot, x in other.variables.items()})
+        self.barriers.update({places[slot]: b for slot, b in other.barriers.items()})
+        for token, inner in other.absorbed.items():
+            if token not in self.absorbed:
+                self.absorbed[token] = [places[s] for s in inner]
+        self.absorbed[other.token] = places
+        return places
+
+    def _here(self, x: Any) -> int:
+        """The slot of the value that `x` has now, if it is in this recording; nothing becomes a leaf."""
+        if x._token is self.token:
+            return x._slot  # type: ignore[no-any-return]
+        entry = self.known.get(id(x))
+        if entry is not None:
+            return entry[1]
+        return self._taken_over(x) if self.absorbed else -1
 
 
-def shift(key: Any, by: int) -> Any:
-    """The key of a record with its slots moved up."""
+def shift(key: Any, move: Callable[[int], int]) -> Any:
+    """The key of a record with its slots moved."""
 
     def moved(arg: Any) -> Any:
         if type(arg) is int:
-            return arg if arg < 0 else arg + by
+            return arg if arg < 0 else move(arg)
         if type(arg) is tuple and arg and arg[0] in CONTAINERS:
             return (arg[0], *[moved(a) for a in arg[1:]])
         return arg

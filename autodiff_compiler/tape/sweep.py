@@ -35,12 +35,13 @@ def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[An
     slots: list[int] = list(pull.needed)
     constants: list[Any] = []
     if outer is not rec:
-        base = outer.absorbed.get(rec.token)
-        if base is not None:
-            slots = [s + base for s in slots]
-        else:  # values that this recording does not know
-            constants += [rec.values[s] for s in slots]
-            slots = [-1] * len(slots)
+        there = [outer.moved(rec.token, s) for s in slots] if outer.absorbed else [-1]
+        if min(there) >= 0:
+            slots = there
+        else:  # of these values, the other recording knows those that it was told to watch
+            watched = {s: slot for _, slot, x in outer.known.values() if not x._trainable for s in rec.slots(x)}
+            slots = [watched.get(s, -1) for s in slots]
+            constants += [rec.values[s] for s, slot in zip(pull.needed, slots) if slot < 0]
     for s in seeds:
         slot = outer.find(s)
         slots.append(slot)
