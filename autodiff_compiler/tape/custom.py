@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import numpy as np
+
 from .barrier import Barrier
 from .gradient_tape import GradientTape
 from .nest import flatten, map_nested, pack_like
@@ -68,7 +70,7 @@ def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., An
     return results
 
 
-def custom_gradient(f: F) -> F:
+def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
     """Give a function a gradient of one's own.
 
     ``f(*args, **kwargs)`` returns its result, a tensor or a nest of them, and ``grad_fn(*upstream)``, which takes a
@@ -77,7 +79,8 @@ def custom_gradient(f: F) -> F:
     arguments' gradients and a list of the variables'. Gradients of higher order differentiate ``grad_fn``.
 
     Raises TypeError if variables are read and ``grad_fn`` does not take them, ValueError where the gradients are not as
-    many as the arguments.
+    many as the arguments. In a method, ``self`` is not an argument. A layer's `convert` makes tensors of arguments and
+    results that are none.
 
     >>> import autodiff_compiler as ad
     >>> @ad.custom_gradient
@@ -93,8 +96,12 @@ def custom_gradient(f: F) -> F:
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
         outside = STATE.rec
+        owner = args[:1] if args and not _is_value(args[0]) else ()
+        args = args[len(owner) :]
+        if convert is not None:
+            args = tuple(map_nested(convert, list(args)))
         with isolated() as watcher:
-            result, grad_fn = f(*args, **kwargs)
+            result, grad_fn = f(*owner, *args, **kwargs)
         given = flatten(list(args))
         keywords = flatten(list(kwargs.values()))
         variables: list[Any] = []
@@ -107,7 +114,11 @@ def custom_gradient(f: F) -> F:
                 f"{variables}"
             )
         flat = flatten(result)
-        outs = [wrap(x._tensor_class, x._value) if isinstance(x, Operand) else _as_tensor_like(x, given) for x in flat]
+        if convert is not None:
+            flat = [convert(x) for x in flat]
+        outs = [
+            wrap(x._tensor_class, x._value[()]) if isinstance(x, Operand) else _as_tensor_like(x, given) for x in flat
+        ]
         inputs = [x for x in given if isinstance(x, Operand)]
 
         def back(*upstream: Any) -> list[Any]:
@@ -147,6 +158,13 @@ def _tensor_or_none(g: Any, x: Any) -> Any:
     return wrap(x._tensor_class, x._coerce(g))
 
 
+def _is_value(x: Any) -> bool:
+    """A tensor, number or array, or a nest of them: anything else is the owner of a method."""
+    return (
+        isinstance(x, (Operand, bool, int, float, complex, str, np.ndarray, np.generic, list, tuple, dict)) or x is None
+    )
+
+
 def _takes_variables(fn: Callable[..., Any]) -> bool:
     try:
         spec = inspect.getfullargspec(fn)
@@ -167,7 +185,7 @@ def recompute_grad(f: F) -> F:
         with isolated() as watcher:
             result = f(*args, **kwargs)
         flat = flatten(result)
-        outs = [wrap(x._tensor_class, x._value) for x in flat]
+        outs = [wrap(x._tensor_class, x._value[()]) for x in flat]
         given = [x for x in flatten([list(args), kwargs]) if isinstance(x, Operand)]
         variables = [v for v in watcher.variables.values() if not any(v is x for x in given)]
 
@@ -192,7 +210,7 @@ def grad_pass_through(f: F) -> F:
         with isolated():
             result = f(*args, **kwargs)
         given = [x for x in flatten(list(args)) if isinstance(x, Operand)]
-        outs = [wrap(x._tensor_class, x._value) for x in flatten(result)]
+        outs = [wrap(x._tensor_class, x._value[()]) for x in flatten(result)]
         return pack_like(result, record_barrier(outs, given, lambda *upstream: list(upstream)))
 
     return decorated  # type: ignore[return-value]

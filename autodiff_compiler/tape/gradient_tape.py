@@ -15,12 +15,12 @@ from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
 from .pullback import request, show_recording
 from .recording import STATE, Node, Recording
-from .sweep import run_pullback, sweep
+from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, new, wrap
 
-logger = logging.getLogger("autodiff_compiler")
-MAX_WARNINGS = 5
-_warned = 0
+# How often a warning is given in a process: a training loop would give it at every step.
+MAX_WARNINGS = {"watch": 5, "inside": 1}
+_warned = {"watch": 0, "inside": 0}
 
 SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 INSIDE = (
@@ -63,7 +63,7 @@ class GradientTape:
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
     # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
     _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
-    _told = False
+    _logger = logging.getLogger("autodiff_compiler")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
@@ -173,17 +173,15 @@ class GradientTape:
 
         Raises ValueError for anything else.
         """
-        global _warned
         for x in flatten(tensor):
             if not isinstance(x, Operand):
                 raise not_a_tensor(x)
             if not _may_be_watched(x):
-                if _warned < MAX_WARNINGS:
-                    _warned += 1
-                    logger.warning(
-                        "The dtype of the watched tensor must be floating (e.g. tf.float32), got %s",
-                        x.dtype if hasattr(x, "dtype") else np.asarray(x._value).dtype,
-                    )
+                self._warn(
+                    "watch",
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    x.dtype if hasattr(x, "dtype") else np.asarray(x._value).dtype,
+                )
                 continue
             rec = self._rec
             if rec is None:
@@ -192,6 +190,11 @@ class GradientTape:
             self._watched = (*self._watched, *[(slot, at) for slot in rec.watch(x)])
             if hasattr(x, "assign"):
                 self._explicit = (*self._explicit, x)
+
+    def _warn(self, about: str, message: str, *args: Any) -> None:
+        if _warned[about] < MAX_WARNINGS[about]:
+            _warned[about] += 1
+            self._logger.warning(message, *args)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that were watched when they were read, or explicitly, in the order of their creation."""
@@ -253,9 +256,8 @@ class GradientTape:
         if self._recording:
             if not self._persistent:
                 self._pop()
-            elif not self._told:
-                self._told = True
-                logger.warning(INSIDE)
+            else:
+                self._warn("inside", INSIDE)
         if target is None:
             raise TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
@@ -298,6 +300,8 @@ class GradientTape:
         if ask is None or ask.sources != slots:
             return None
         pull = ask.pullback(rec.values)
+        if pull.complex and target._conjugate:
+            return None
         results = pull.run(*pull.fetch(rec.values))
         if len(slots) == 1:
             results = (results,)
@@ -340,7 +344,12 @@ class GradientTape:
             else:
                 direct.append((x, seed))
             del value
+        conjugate = bool(sources) and sources[0]._conjugate
+        if conjugate:
+            ends = [(at, conjugated(seed)) for at, seed in ends]
         results = self._run(rec, ends, slots, seeds is not None, sources)
+        if conjugate:
+            results = {at: conjugated(g) for at, g in results.items()}
         out = []
         for x, at in zip(sources, slots):
             parts = [results[s] for s in at if s in results]
@@ -453,6 +462,8 @@ def _check_sources(flat: list[Any]) -> None:
 def _targets(target: Any) -> list[Any]:
     out = flatten(target)
     for x in out:
+        if x is None:
+            raise TypeError("Argument `target` holds None where a tensor has to be")
         if not isinstance(x, Operand):
             raise AttributeError(f"the target of a gradient has to be made of tensors; {x!r} is a {type(x).__name__}")
     return out
@@ -468,6 +479,8 @@ def _seeds(targets: list[Any], given: Any) -> list[Any]:
             g = _ones(x)
         elif not isinstance(g, Operand):
             g = wrap(x._tensor_class, np.asarray(g, np.asarray(x._value).dtype)[()])
+        elif x._strict and g._value.dtype is not x._value.dtype:
+            x._mismatch(g, "mul")
         shape = np.shape(x._value)
         if np.shape(g._value) != shape:
             if np.shape(g._value) != ():

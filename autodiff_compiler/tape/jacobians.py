@@ -75,8 +75,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pf
         raise RuntimeError(SECOND_USE)
     m, n = np.shape(target._value), np.shape(source._value)
     if len(m) < 2 or len(n) < 2:
-        which = "target" if len(m) < 2 else "source"
-        raise ValueError(f"{which} shape {m if len(m) < 2 else n} must have rank at least 2.")
+        raise ValueError(f"Shape {m if len(m) < 2 else n} must have rank at least 2")
     if m[0] != n[0]:
         raise ValueError(f"Need first dimension of target shape {m} and source shape {n} to match.")
     if tape._recording and not tape._persistent:

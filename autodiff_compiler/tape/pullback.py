@@ -52,7 +52,7 @@ class Pullback:
     depends: for each result, the positions of the parameters on which it depends differentiably
     """
 
-    __slots__ = ("run", "needed", "fetch", "seeded", "function", "depends", "source", "dims", "leaves", "kinds")
+    __slots__ = ("run", "needed", "fetch", "seeded", "function", "depends", "source", "dims", "leaves", "complex")
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
@@ -62,6 +62,7 @@ class Pullback:
         self.seeded = seeded
         self.function, _ = clone_function(function)  # for those who differentiate it again
         self.depends = dependence(function)
+        self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
         analysis = restore_inplace(function)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
 from .recording import BARRIER, PULL, STATE, Node, Recording
-from .tensor import new, wrap
+from .tensor import call, new, wrap
 
 
 def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
@@ -28,6 +30,11 @@ def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any])
         t._slot = first + k if token is not None else -1
         grads[slot] = t
     return grads
+
+
+def conjugated(g: Any) -> Any:
+    """The complex conjugate of a cotangent: from the compiler's convention to that of a layer, or back."""
+    return g if g is None or np.asarray(g._value).dtype.kind != "c" else call(np.conjugate, g)
 
 
 def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[Any], results: Any) -> int:
@@ -97,7 +104,11 @@ def sweep(
             given = [env.get(s) for s in barrier.results]
             if any(g is not None for g in given):
                 first = barrier.results.start
+                if cls._conjugate:
+                    given = [conjugated(g) for g in given]
                 found = rec.barriers[first].pullback(given, [values[s] for s in barrier.results], cls)
+                if cls._conjugate:
+                    found = [conjugated(g) for g in found]
                 for s, g in zip(barrier.operands, found):
                     if g is not None and s in useful:
                         add(s, g)
@@ -120,8 +131,6 @@ def _segment(
 
 
 def _ones_like(value: Any) -> Any:
-    import numpy as np
-
     return np.ones_like(value)[()]
 
 

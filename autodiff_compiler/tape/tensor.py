@@ -26,7 +26,8 @@ class Operand:
     """A value that operations can be recorded of.
 
     Class attributes for those who derive from it: `_tensor_class` is the class of results; `_strict` says whether two
-    operands have to have the same dtype. `_coerce(other)` gives the NumPy value that another operand stands for, or
+    operands have to have the same dtype, `_conjugate` whether complex gradients are the conjugates of the compiler's,
+    as those of TensorFlow and PyTorch are. `_coerce(other)` gives the NumPy value that another operand stands for, or
     NotImplemented.
     """
 
@@ -34,6 +35,7 @@ class Operand:
     __array_priority__ = 100.0
     _trainable: bool = False
     _strict: ClassVar[bool] = False
+    _conjugate: ClassVar[bool] = False
     _name_hint: str = ""
     _tensor_class: ClassVar[type[Tensor]]
     _value: Any

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import warnings
 
-from ...tape import gradient_tape as _gradient_tape
 from .namespace import lazy
 
 # TensorFlow computes 1 / 0 and the like in silence. These warnings would come from the calls in here.
@@ -20,7 +19,7 @@ newaxis = None
 
 def get_logger() -> logging.Logger:
     """The logger of the warnings."""
-    return _gradient_tape.logger
+    return logging.getLogger("tensorflow")
 
 
 def executing_eagerly() -> bool:

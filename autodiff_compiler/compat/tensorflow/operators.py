@@ -166,6 +166,7 @@ class Arithmetic(Operand):
 
     __slots__ = ()
     _strict = True
+    _conjugate = True
 
     @property
     def dtype(self) -> dtypes.DType:
