@@ -231,7 +231,6 @@ REFUSED = [
     ("f.name", AttributeError, "Tensor.name is undefined when eager execution is enabled."),
     ("f.nonsense", AttributeError, "nonsense"),
     ("v.nonsense", AttributeError, "nonsense"),
-    ("v.ndim", AttributeError, "ndim"),
     ("tf.nonsense", AttributeError, "nonsense"),
     ("tf.math.nonsense", AttributeError, "nonsense"),
     ("tf.nn.nonsense", AttributeError, "nonsense"),

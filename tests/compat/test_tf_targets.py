@@ -572,3 +572,24 @@ def test_all_gradients_are_plain_tensors(tf):
         y = x * 2.0
     for gradient in (tape.gradient(y, x), tape.gradient(x, x), tape.gradient(y, tf.Variable(1.0), None, "zero")):
         assert type(gradient).__name__ == "EagerTensor"
+
+
+STEPS = ["tf.floor(x)", "tf.round(x)", "tf.math.ceil(x)", "tf.zeros_like(x)", "tf.ones_like(x)", "tf.sign(x)"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_result_of_a_step_function_is_a_source(tf, step):
+    """Nothing flows through it, but gradients by it are those of any intermediate."""
+    x = tf.Variable([1.5, 2.5])
+    with tf.GradientTape() as tape:
+        y = eval(step, {"tf": tf, "x": x})
+        z = y * 3.0
+    assert tape.gradient(z, y).numpy().tolist() == [3.0, 3.0]
+
+
+def test_the_result_of_stop_gradient_is_no_source(tf):
+    x = tf.Variable([1.5, 2.5])
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(x)
+        z = y * 3.0
+    assert tape.gradient(z, y) is None
