@@ -16,7 +16,8 @@ LABELS = np.array([2, 0, 1, 1])
 IMAGES, FILTERS = RNG.normal(size=(2, 4, 4, 2)), RNG.normal(size=(2, 2, 2, 3))
 UNARY = [
     "sigmoid", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "erf", "softplus", "log_sigmoid", "softsign",
-    "silu", "hard_sigmoid", "tanh", "softmax", "log_softmax", "logsumexp", "l2_loss", "layer_normalization", "l2_normalize",
+    "silu", "hard_sigmoid", "tanh", "softmax", "log_softmax", "logsumexp", "l2_loss", "layer_normalization",
+    "l2_normalize",
 ]  # fmt: skip
 CALLS: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
     **{name: (getattr(nn, name), (X,)) for name in UNARY},
