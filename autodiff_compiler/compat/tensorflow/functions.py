@@ -1,0 +1,115 @@
+"""Functions around functions: `function`, which runs eagerly, and calls of Python's and NumPy's functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...tape.custom import isolated
+from ...tape.nest import map_nested
+from ...tape.tensor import Operand
+from .dtypes import DType, as_dtype
+from .elementwise import cast
+from .tensors import convert_to_tensor, tensor
+from .values import as_value
+
+_eagerly = False
+
+
+class Function:
+    """What `function` makes of a Python function: it runs it. `python_function` is the function itself."""
+
+    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, name: str | None = None):
+        self.python_function = python_function
+        self.input_signature = input_signature
+        functools.update_wrapper(self, python_function, updated=())
+        self._name = str(name or getattr(python_function, "__name__", "function"))
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return map_nested(_result, self.python_function(*args, **kwargs))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        bound = Function(self.python_function.__get__(instance, owner), self.input_signature, self._name)
+        return bound
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("there are no graphs: call the function itself")
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name} (eager)>"
+
+
+def _result(x: Any) -> Any:
+    """What a graph would return for a result: tensors for numbers and variables."""
+    if isinstance(x, Operand):
+        return convert_to_tensor(x)
+    if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
+        return convert_to_tensor(x)
+    return x
+
+
+def function(
+    func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
+    jit_compile: bool | None = None, reduce_retracing: bool = False, experimental_implements: Any = None,
+    experimental_autograph_options: Any = None, experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None, experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:  # fmt: skip
+    """Decorator: the function, run eagerly. What Python does in it, it does in each call."""
+    if func is None:
+        return lambda f: Function(f, input_signature)
+    return Function(func, input_signature)
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Accepted: functions always run eagerly."""
+    global _eagerly
+    _eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What `run_functions_eagerly` was told."""
+    return _eagerly
+
+
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+    """``func(*inp)``, on tensors; gradients pass. The results are of the dtypes `Tout`."""
+    result = func(*[convert_to_tensor(x) for x in inp])
+    return _typed(result, Tout)
+
+
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
+    """``func(*inp)``, on arrays; no gradient passes. `Tout` says whether there are several results."""
+    with isolated():
+        result = func(*[convert_to_tensor(x).numpy() for x in inp])
+    if isinstance(Tout, (list, tuple)):
+        parts = result if isinstance(result, (list, tuple)) else [result]
+        return [convert_to_tensor(x) for x in parts]
+    return convert_to_tensor(result)
+
+
+def _typed(result: Any, wanted: Any) -> Any:
+    if wanted is None:
+        return None
+    if not isinstance(wanted, (list, tuple)):
+        return _of_dtype(result, as_dtype(wanted))
+    parts = list(result) if isinstance(result, (list, tuple)) else [result] if wanted else []
+    return [_of_dtype(x, as_dtype(d)) for x, d in zip(parts, wanted)]
+
+
+def _of_dtype(x: Any, dtype: DType) -> Any:
+    if x is None or isinstance(x, Operand):
+        return x if x is None else cast(x, dtype)
+    v = as_value(x, None if isinstance(x, (np.ndarray, np.generic)) else dtype)
+    return tensor(v.astype(dtype.np_dtype))

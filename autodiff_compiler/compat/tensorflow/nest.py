@@ -1,0 +1,106 @@
+"""``tf.nest``: nested structures of lists, tuples, named tuples and mappings, taken apart and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...tape.nest import flatten as _flatten
+from ...tape.nest import is_nested as _is_nested
+from ...tape.nest import keys, pack_like
+from .namespace import lazy
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves in order; those of a mapping in the order of its sorted keys.
+
+    >>> flatten({"b": 1, "a": [2, (3,)]})
+    [2, 3, 1]
+    """
+    return _flatten(structure)
+
+
+def is_nested(seq: Any) -> bool:
+    """Whether it is a list, a tuple or a mapping."""
+    return _is_nested(seq)
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """The structure with other leaves. Raises ValueError if they are not as many.
+
+    >>> pack_sequence_as([0, (0,)], [1, 2])
+    [1, (2,)]
+    """
+    if not _is_nested(flat_sequence):
+        raise TypeError(f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+                        f"`{type(flat_sequence)}` instead.")  # fmt: skip
+    leaves = list(flat_sequence)
+    if not _is_nested(structure):
+        if len(leaves) != 1:
+            raise ValueError(
+                f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
+                f"of length {len(leaves)}."
+            )
+        return leaves[0]
+    count = len(_flatten(structure))
+    if count != len(leaves):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(leaves)} items.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return pack_like(structure, leaves)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """`func` of the leaves of structures that are alike, in their structure.
+
+    >>> map_structure(lambda a, b: a + b, {"x": 1}, {"x": 2})
+    {'x': 3}
+    """
+    if not callable(func):
+        raise TypeError(f"Argument `func` must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    leaves = [func(*x) for x in zip(*[_flatten(s) for s in structure])]
+    return pack_like(structure[0], leaves)
+
+
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+    """Raises ValueError if the structures are not alike, TypeError if their types are not."""
+    problem = _difference(nest1, nest2, check_types)
+    if problem is not None:
+        kind, message = problem
+        raise kind(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
+            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n{message}"
+        )
+
+
+def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    if _is_nested(a) != _is_nested(b):
+        return ValueError, f'More specifically: Substructure "{a}" is a sequence, while substructure "{b}" is not'
+    if not _is_nested(a):
+        return None
+    if check_types and type(a) is not type(b) and not (isinstance(a, Mapping) and isinstance(b, Mapping)):
+        return TypeError, f"More specifically: the types {type(a)} and {type(b)} differ"
+    if isinstance(a, Mapping):
+        if set(a) != set(b):
+            return ValueError, f"The two dictionaries don't have the same set of keys: {keys(a)} and {keys(b)}"
+        pairs = [(a[k], b[k]) for k in keys(a)]
+    else:
+        if len(a) != len(b):
+            return ValueError, f"The two structures don't have the same number of elements: {len(a)} and {len(b)}"
+        pairs = list(zip(a, b))
+    for x, y in pairs:
+        found = _difference(x, y, check_types)
+        if found is not None:
+            return found
+    return None
+
+
+__getattr__, __dir__ = lazy(__name__, {})
