@@ -9,8 +9,11 @@ import numpy as np
 TOLERANCE = {"float16": (4e-3, 2e-3), "float32": (3e-5, 3e-6), "complex64": (3e-5, 3e-6)}
 
 
-def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str) -> None:
-    """The same dtype, shape and entries as recorded, which is [dtype, shape, entries], or None."""
+def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str, through: str = "") -> None:
+    """The same dtype, shape and entries as recorded, which is [dtype, shape, entries], or None.
+
+    through: a dtype that the computation went through, which may be less precise than that of the tensor.
+    """
     if recorded is None:
         assert tensor is None, f"{what} is {tensor}, where TensorFlow has None"
         return
@@ -23,7 +26,7 @@ def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str) -> None:
     if kind in "fc":
         expected = np.array(entries, np.float64)
         expected = (expected.view(np.complex128) if kind == "c" else expected).reshape(shape)
-        rtol, atol = TOLERANCE.get(dtype, (1e-7, 1e-9))
+        rtol, atol = max(TOLERANCE.get(name, (1e-7, 1e-9)) for name in (dtype, through))
         np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=what)
     else:
         assert got.reshape(-1).tolist() == entries, what

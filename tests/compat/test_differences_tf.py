@@ -56,3 +56,47 @@ def test_an_absent_name_says_what_is_there(tf):
 
 def test_our_arrays_are_those_of_numpy(tf):
     assert isinstance(tf.constant([1.0]).numpy(), np.ndarray)
+
+
+def test_the_weights_of_layers_are_called_as_in_the_guides(tf):
+    """Keras 3 calls them kernel and bias, and has the layer in `path` alone."""
+    tf.keras.backend.clear_session()
+    layer = tf.keras.layers.Dense(2, activation="relu")
+    layer(tf.constant([[1.0, 2.0, 3.0]]))
+    assert [v.name for v in layer.trainable_variables] == ["dense/kernel:0", "dense/bias:0"]
+    assert [v.path for v in layer.trainable_variables] == ["dense/kernel", "dense/bias"]
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)], name="net")
+    assert model.weights[0].name == "net/dense_1/kernel:0"
+
+
+def test_layers_are_modules_and_have_the_variables_among_their_attributes(tf):
+    """As in the guides, and in Keras 2; Keras 3 leaves them out in both directions."""
+
+    class Affine(tf.keras.layers.Layer):
+        def build(self, input_shape):
+            self.w = tf.Variable(tf.ones((input_shape[-1], 2)), name="w")
+            self.b = self.add_weight(shape=(2,), initializer="zeros", name="b")
+
+        def call(self, x):
+            return x @ self.w + self.b
+
+    class Net(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.affine = Affine(name="affine")
+
+    net = Net()
+    assert net.affine(tf.ones((1, 3))).numpy().tolist() == [[3.0, 3.0]]
+    assert [v.name for v in net.affine.trainable_variables] == ["affine/b:0", "affine/w:0"]
+    assert {v.name for v in net.trainable_variables} == {"affine/b:0", "affine/w:0"}
+    assert isinstance(net.affine, tf.Module) and isinstance(net.affine.w, tf.Variable)
+
+
+def test_the_gradient_of_softmax_cross_entropy_depends_on_the_labels(tf):
+    """TensorFlow gives 0: it takes the labels in the gradient by the logits, softmax - labels, for constants."""
+    labels, logits = tf.Variable([[0.25, 0.75]]), tf.Variable([[0.5, -1.0]])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            loss = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        first = inner.gradient(loss, logits)[0, 0]
+    np.testing.assert_allclose(outer.gradient(first, labels).numpy(), [[-1 + 0.81757448, 0.81757448]], rtol=1e-6)

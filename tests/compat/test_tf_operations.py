@@ -31,7 +31,8 @@ def test_operation(tf, key):
     recorded = RECORDED[key]
     result = measure(tf, case, dtype)
     assert_recorded(result["value"], recorded["value"], "the value")
+    through = recorded["value"][0]  # Keras' losses are float32, whatever their arguments are
     for name, expected in recorded["gradients"].items():
-        assert_recorded(result["gradients"][name], expected, f"the gradient by {name}")
+        assert_recorded(result["gradients"][name], expected, f"the gradient by {name}", through)
     for name, expected in recorded.get("second", {}).items():
-        assert_recorded(result["second"][name], expected, f"the second derivative by {name}")
+        assert_recorded(result["second"][name], expected, f"the second derivative by {name}", through)

@@ -27,6 +27,11 @@ def program(name: str) -> Callable[[Program], Program]:
     return add
 
 
+def own_name(variable: Any) -> str:
+    """Without the name of the layer: Keras 3 has that in `path` alone, ours in `name` too."""
+    return str(getattr(variable, "path", variable.name)).rsplit("/", 1)[-1].removesuffix(":0")
+
+
 def described(tf: Any, layer: Any, x: Any, watch: bool = True, **arguments: Any) -> dict[str, Any]:
     """What a layer makes of x, and the gradients of a weighted sum of it."""
     layer(x, **arguments)
@@ -44,7 +49,7 @@ def described(tf: Any, layer: Any, x: Any, watch: bool = True, **arguments: Any)
         total = tf.reduce_sum(y * numbers(*y.shape, start=11))
     sources = [x, *layer.trainable_variables] if watch else list(layer.trainable_variables)
     gradients = [None if g is None else tf.convert_to_tensor(g) for g in tape.gradient(total, sources)]
-    names = (["x"] if watch else []) + [f"{k} {v.name}" for k, v in enumerate(layer.trainable_variables)]
+    names = (["x"] if watch else []) + [f"{k} {own_name(v)}" for k, v in enumerate(layer.trainable_variables)]
     return {"y": y, **{f"by {name}": gradient for name, gradient in zip(names, gradients)}}
 
 

@@ -122,42 +122,42 @@ class Layer(Module):
         """Add to the layer's `losses` until the next call of the outermost model."""
         self._added.extend(loss if isinstance(loss, (list, tuple)) else [loss])
 
-    def _parts(self) -> Iterator[Any]:
-        """Layers and variables among the attributes, in the order in which these were set."""
+    def _contents(self) -> tuple[list[Any], list[Layer]]:
+        """The variables of this layer, trainable ones first, and the layers among its attributes, in the order in which
+        these were set."""
+        found = {id(v): v for v in self._own}
+        layers: dict[int, Layer] = {}
         for name, value in vars(self).items():
-            if name not in ("_own", "_added"):
-                yield from _members(value)
+            if type(value) not in _PLAIN and name not in ("_own", "_added"):
+                for part in _members(value):
+                    if isinstance(part, Layer):
+                        layers[id(part)] = part
+                    else:
+                        found.update((id(v), v) for v in ([part] if is_variable(part) else part.variables))
+        own = list(found.values())
+        return [v for v in own if v.trainable] + [v for v in own if not v.trainable], list(layers.values())
 
     def _sublayers(self) -> list[Layer]:
-        out: dict[int, Layer] = {}
-        for part in self._parts():
-            if isinstance(part, Layer):
-                out.setdefault(id(part), part)
-        return list(out.values())
+        return self._contents()[1]
+
+    def _walk(self, seen: set[int], frozen: bool = False) -> Iterator[tuple[Layer, list[Any], bool]]:
+        """This layer and all inside it, each once, with its variables, and whether it is frozen."""
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        own, layers = self._contents()
+        frozen = frozen or not self._trainable
+        yield self, own, frozen
+        for layer in layers:
+            yield from layer._walk(seen, frozen)
 
     def _flatten_layers(self) -> list[Layer]:
-        """This layer and all inside it, each once."""
-        out: dict[int, Layer] = {}
-        todo: list[Layer] = [self]
-        while todo:
-            layer = todo.pop()
-            if id(layer) not in out:
-                out[id(layer)] = layer
-                todo.extend(reversed(layer._sublayers()))
-        return list(out.values())
-
-    def _own_variables(self) -> list[Any]:
-        found = [*self._own, *[part for part in self._parts() if is_variable(part)]]
-        found = list({id(v): v for v in found}.values())
-        return [v for v in found if v.trainable] + [v for v in found if not v.trainable]
+        return [layer for layer, _, _ in self._walk(set())]
 
     @property
     def weights(self) -> list[Any]:
         """All variables: a layer's own before those of the layers inside it, trainable ones first."""
-        out: dict[int, Any] = {}
-        for layer in self._flatten_layers():
-            out.update((id(v), v) for v in layer._own_variables() if id(v) not in out)
-        return list(out.values())
+        return list({id(v): v for _, own, _ in self._walk(set()) for v in own}.values())
 
     @property
     def variables(self) -> list[Any]:
@@ -166,11 +166,8 @@ class Layer(Module):
     @property
     def trainable_variables(self) -> list[Any]:
         """The variables to train: none of layers whose `trainable` is False."""
-        frozen: set[int] = set()
-        for layer in self._flatten_layers():
-            if not layer._trainable:
-                frozen.update(id(v) for v in layer.weights)
-        return [v for v in self.weights if v.trainable and id(v) not in frozen]
+        found = {id(v): v for _, own, frozen in self._walk(set()) if not frozen for v in own if v.trainable}
+        return list(found.values())
 
     @property
     def non_trainable_variables(self) -> list[Any]:
@@ -341,6 +338,10 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
         self.built = True
 
     return decorated
+
+
+# Attributes of these types hold neither layers nor variables.
+_PLAIN = frozenset((int, float, str, bool, type(None), type(lambda: 0), type(len)))
 
 
 def _members(value: Any) -> Iterator[Any]:

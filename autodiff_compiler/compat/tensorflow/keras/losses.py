@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import tensorflow as tf
 from .names import absent, find, snake_case, unique
 
@@ -185,7 +187,12 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """The cosine of the angle between the two along an axis. (The class `CosineSimilarity` is minus that.)"""
+    """Minus the cosine of the angle between the two along an axis."""
+    return -cosine(y_true, y_pred, axis)
+
+
+def cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """The cosine of the angle between the two along an axis."""
     y_true, y_pred = _pair(y_true, y_pred)
     return tf.reduce_sum(tf.nn.l2_normalize(y_true, axis=axis) * tf.nn.l2_normalize(y_pred, axis=axis), axis=axis)
 
@@ -196,6 +203,8 @@ class Loss:
     reduction: "sum_over_batch_size" (the mean), "sum", "mean_with_sample_weight" (the sum by that of the weights), or
     "none". Raises ValueError for another one. sample_weight: factors of the rows.
     """
+
+    ignore_class: int | None = None  # rows of this class do not count in the mean
 
     def __init__(self, name: str | None = None, reduction: str | None = "sum_over_batch_size", dtype: Any = None):
         if reduction not in _REDUCTIONS:
@@ -217,6 +226,9 @@ class Loss:
             sample_weight = tf.cast(sample_weight, values.dtype)
             values, sample_weight = same_rank(values, sample_weight)
             values = values * sample_weight
+        if self.ignore_class is not None and self.reduction not in ("none", "sum", None):
+            counted = float((np.asarray(y_true) != self.ignore_class).sum())
+            return tf.reduce_sum(values) / counted if counted else tf.reduce_sum(values)
         if self.reduction in (None, "none") or len(values.shape) == 0:
             return values
         if self.reduction == "sum":
@@ -247,17 +259,13 @@ def _loss(class_name: str, function: Callable[..., Any], name: str | None = None
             raise TypeError(f"{class_name} takes {', '.join(order)}, not {', '.join(sorted(unknown))}")
         Loss.__init__(self, given["name"], given["reduction"], given["dtype"])
         self._arguments = {k: given[k] for k in defaults}
+        self.ignore_class = self._arguments.get("ignore_class")
 
     own = {"reduction": "sum_over_batch_size", "name": name or function.__name__, "dtype": None}
     order = [*defaults, *own]
     summary = (function.__doc__ or "").split("\n\n")[0]
     members = {"__init__": init, "_function": staticmethod(function), "__doc__": summary, "__module__": __name__}
     return type(class_name, (_Of,), members)
-
-
-def _minus_cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Minus `cosine_similarity`."""
-    return -cosine_similarity(y_true, y_pred, axis)
 
 
 MeanSquaredError = _loss("MeanSquaredError", mean_squared_error)
@@ -280,7 +288,7 @@ Poisson = _loss("Poisson", poisson)
 Hinge = _loss("Hinge", hinge)
 SquaredHinge = _loss("SquaredHinge", squared_hinge)
 CategoricalHinge = _loss("CategoricalHinge", categorical_hinge)
-CosineSimilarity = _loss("CosineSimilarity", _minus_cosine, "cosine_similarity", axis=-1)
+CosineSimilarity = _loss("CosineSimilarity", cosine_similarity, axis=-1)
 
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error

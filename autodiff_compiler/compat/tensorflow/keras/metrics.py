@@ -220,7 +220,7 @@ SparseCategoricalCrossentropy = _metric(
     "SparseCategoricalCrossentropy", losses.sparse_categorical_crossentropy, from_logits=False, axis=-1
 )
 KLDivergence = _metric("KLDivergence", losses.kl_divergence)
-CosineSimilarity = _metric("CosineSimilarity", losses.cosine_similarity, axis=-1)
+CosineSimilarity = _metric("CosineSimilarity", losses.cosine, "cosine_similarity", axis=-1)
 
 _CLASSES: dict[str, Any] = {
     c.__name__: c

@@ -12,8 +12,8 @@ from .base import Optimizer, Rate
 
 def _parts(gradient: Any, variable: Any, learning_rate: Any) -> tuple[Any, Any, Any]:
     """All as arrays and numbers of the gradient's dtype."""
-    g = gradient.numpy()
-    return g, variable.numpy(), learning_rate.numpy().astype(g.dtype)
+    g = gradient._value
+    return g, variable._value, learning_rate._value.astype(g.dtype)
 
 
 class Adam(Optimizer):
@@ -44,15 +44,15 @@ class Adam(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g, value, rate = _parts(gradient, variable, learning_rate)
-        kind, step = g.dtype.type, int(self.iterations.numpy()) + 1
+        kind, step = g.dtype.type, int(self.iterations._value) + 1
         k = self._get_variable_index(variable)
-        m, v = self._momentums[k].numpy(), self._velocities[k].numpy()
+        m, v = self._momentums[k]._value, self._velocities[k]._value
         m = m + (g - m) * kind(1 - self.beta_1)
         v = v + (g * g - v) * kind(1 - self.beta_2)
         self._momentums[k].assign(m)
         self._velocities[k].assign(v)
         if self.amsgrad:
-            v = np.maximum(self._highest[k].numpy(), v)
+            v = np.maximum(self._highest[k]._value, v)
             self._highest[k].assign(v)
         alpha = rate * np.sqrt(1 - kind(self.beta_2) ** kind(step)) / (1 - kind(self.beta_1) ** kind(step))
         variable.assign(value - m * alpha / (np.sqrt(v) + kind(self.epsilon)))
@@ -92,11 +92,11 @@ class Adamax(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g, value, rate = _parts(gradient, variable, learning_rate)
-        kind, step = g.dtype.type, int(self.iterations.numpy()) + 1
+        kind, step = g.dtype.type, int(self.iterations._value) + 1
         k = self._get_variable_index(variable)
-        m = self._means[k].numpy()
+        m = self._means[k]._value
         m = m + (g - m) * kind(1 - self.beta_1)
-        u = np.maximum(kind(self.beta_2) * self._largest[k].numpy(), np.abs(g))
+        u = np.maximum(kind(self.beta_2) * self._largest[k]._value, np.abs(g))
         self._means[k].assign(m)
         self._largest[k].assign(u)
         variable.assign(value - rate * m / ((1 - kind(self.beta_1) ** kind(step)) * (u + kind(self.epsilon))))
@@ -128,16 +128,16 @@ class RMSprop(Optimizer):
         kind = g.dtype.type
         rho, rest = kind(self.rho), kind(1 - self.rho)
         k = self._get_variable_index(variable)
-        v = rho * self._velocities[k].numpy() + rest * g * g
+        v = rho * self._velocities[k]._value + rest * g * g
         self._velocities[k].assign(v)
         under = v + kind(self.epsilon)
         if self.centered:
-            mean = rho * self._average[k].numpy() + rest * g
+            mean = rho * self._average[k]._value + rest * g
             self._average[k].assign(mean)
             under = v - mean * mean + kind(self.epsilon)
         step = rate * g / np.sqrt(under)
         if self.momentum > 0:
-            step = kind(self.momentum) * self._momentums[k].numpy() + step
+            step = kind(self.momentum) * self._momentums[k]._value + step
             self._momentums[k].assign(step)
         variable.assign(value - step)
 
@@ -164,6 +164,6 @@ class Adagrad(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g, value, rate = _parts(gradient, variable, learning_rate)
         k = self._get_variable_index(variable)
-        total = self._sums[k].numpy() + g * g
+        total = self._sums[k]._value + g * g
         self._sums[k].assign(total)
         variable.assign(value - rate * g / np.sqrt(total + g.dtype.type(self.epsilon)))

@@ -172,26 +172,25 @@ class Optimizer:
                     "built with. When working with a new set of variables, you should recreate a new optimizer "
                     "instance."
                 )
-        pairs = [(_dense(g), v) for g, v in zip(grads, variables) if g is not None]
+        pairs = [(_dense(g, v.dtype), v) for g, v in zip(grads, variables) if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         if len(pairs) < len(variables):
             without = [getattr(v, "path", v.name) for g, v in zip(grads, variables) if g is None]
             warnings.warn(f"Gradients do not exist for variables {without} when minimizing the loss.", stacklevel=3)
-        values = self._clipped([g for g, _ in pairs])
         rate = tf.convert_to_tensor(self.learning_rate)
-        for g, (_, v) in zip(values, pairs):
-            if np.shape(g) != tuple(v.shape):
+        for g, v in pairs:
+            if g.shape != v.shape:
                 raise tf.errors.InvalidArgumentError(
                     None, None,
-                    f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(np.shape(g))}, "
+                    f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, "
                     "shapes must be equal.",
                 )  # fmt: skip
             if self.weight_decay and not self._undecayed(v):
                 w = v.numpy()
                 v.assign(w - w * w.dtype.type(self.weight_decay) * rate.numpy().astype(w.dtype))
-        for g, (_, v) in zip(values, pairs):
-            self.update_step(tf.constant(g, v.dtype), v, rate)
+        for g, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs):
+            self.update_step(g, v, rate)
         for _, v in pairs:
             if v.constraint is not None:
                 v.assign(v.constraint(v))
@@ -201,14 +200,17 @@ class Optimizer:
         return id(v) in self._not_decayed or any(name in v.name for name in self._names_not_decayed)
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
+        if not (self.clipvalue or self.clipnorm or self.global_clipnorm):
+            return grads
+        arrays = [g.numpy() for g in grads]
         if self.clipvalue:
-            return [np.clip(g, -self.clipvalue, self.clipvalue) for g in grads]
-        if self.clipnorm:
-            return [_bounded(g, _norm([g]), self.clipnorm) for g in grads]
-        if self.global_clipnorm:
-            norm = _norm(grads)
-            return [_bounded(g, norm, self.global_clipnorm) for g in grads]
-        return grads
+            arrays = [np.clip(g, -self.clipvalue, self.clipvalue) for g in arrays]
+        elif self.clipnorm:
+            arrays = [_bounded(g, _norm([g]), self.clipnorm) for g in arrays]
+        elif self.global_clipnorm:
+            norm = _norm(arrays)
+            arrays = [_bounded(g, norm, self.global_clipnorm) for g in arrays]
+        return [tf.constant(g) for g in arrays]
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change one variable, by its gradient, a tensor of its dtype."""
@@ -237,9 +239,10 @@ class Optimizer:
         return f"<{type(self).__name__} name={self.name}>"
 
 
-def _dense(g: Any) -> Any:
-    """A gradient as an array."""
-    return np.asarray(g if isinstance(g, np.ndarray) else tf.convert_to_tensor(g).numpy())
+def _dense(g: Any, dtype: Any) -> Any:
+    """A gradient as a tensor of the variable's dtype; `IndexedSlices` become dense."""
+    g = tf.convert_to_tensor(g)
+    return g if g.dtype == dtype else tf.cast(g, dtype)
 
 
 def _norm(grads: list[Any]) -> float:

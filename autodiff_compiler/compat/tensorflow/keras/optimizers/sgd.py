@@ -35,10 +35,12 @@ class SGD(Optimizer):
         self.momentums = self._for_each("momentum") if self.momentum else []
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        step = gradient.numpy() * learning_rate.numpy().astype(gradient.numpy().dtype)
+        g = gradient._value
+        step = g * learning_rate._value.astype(g.dtype)
         if not self.momentum:
-            variable.assign(variable.numpy() - step)
+            variable.assign(variable._value - step)
             return
         kept = self.momentums[self._get_variable_index(variable)]
-        kept.assign(kept.numpy() * self.momentum - step)
-        variable.assign(variable.numpy() + (kept.numpy() * self.momentum - step if self.nesterov else kept.numpy()))
+        moved = kept._value * self.momentum - step
+        kept.assign(moved)
+        variable.assign(variable._value + (moved * self.momentum - step if self.nesterov else moved))
