@@ -3,6 +3,7 @@
     python -m benchmarks.run                    # everything
     python -m benchmarks.run --only chain mlp   # some workloads
     python -m benchmarks.run --kernels          # the kernels of benchmarks/kernels, without a hand-written side
+    python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
 The sides take turns, so that a slow phase of the machine hits all of them. Every gradient is first compared with the
@@ -287,6 +288,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=30, help="how often the sides take turns (default 30)")
     parser.add_argument("--repeats", type=int, default=9, help="processes per start-up measurement (default 9)")
     parser.add_argument("--kernels", nargs="*", metavar="NAME", help="run the kernels, or those named, instead")
+    parser.add_argument("--tape", action="store_true", help="run the tape's training steps instead")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers to FILE")
     options = parser.parse_args(argv)
     chosen = options.only or [*WORKLOADS, "start", "overhead"]
@@ -297,6 +299,13 @@ def main(argv: list[str] | None = None) -> int:
         "threads": 1,
     }
     print(", ".join(f"{k} {v}" for k, v in machine.items()), "\n")
+    if options.tape:
+        from benchmarks.tape import measure_tape
+
+        taped = measure_tape(options.rounds)
+        if options.json:
+            Path(options.json).write_text(json.dumps({"machine": machine, "tape": taped}, indent=2) + "\n")
+        return 1 if any("WRONG" in note for result in taped.values() for note in result["notes"]) else 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 

@@ -74,6 +74,10 @@ class _Native(Operand):
         return out
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(inputs) == 1 and method == "__call__":
+            fast = _FAST.get(ufunc)
+            if fast is not None:
+                return fast(self)
         if kwargs.get("out") is not None:
             return NotImplemented
         fn = ufunc if method == "__call__" else getattr(ufunc, method)
@@ -142,6 +146,10 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on operands, and what is made of it recorded."""
+    if not kwargs and len(args) == 1:
+        fast = _FAST.get(fn)
+        if fast is not None and isinstance(args[0], Operand):
+            return fast(args[0])
     kwargs = {k: v for k, v in kwargs.items() if not (v is None or v is np._NoValue)}
     if fn in (np.shape, np.ndim, np.size):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
@@ -230,17 +238,22 @@ class Variable(_Native):
     def assign(self, value: Any) -> Variable:
         """Give the variable another value, of its shape; it is cast to its dtype. Recordings keep the values that were
         read."""
-        made = as_value(value, self.dtype)
-        if np.shape(made) != self.shape:
+        return self._rebind(as_value(value, self._value.dtype))
+
+    def _rebind(self, made: Any) -> Variable:
+        v = self._value
+        if made.shape != v.shape:
             raise ValueError(f"a variable of shape {self.shape} cannot be assigned a value of shape {np.shape(made)}")
-        self._value = made
+        self._value = made if made.dtype is v.dtype else made.astype(v.dtype)
         return self
 
     def assign_add(self, delta: Any) -> Variable:
-        return self.assign(self._value + _raw(delta))
+        """Add `delta`, which broadcasts to the variable's shape."""
+        return self._rebind(self._value + _raw(delta))
 
     def assign_sub(self, delta: Any) -> Variable:
-        return self.assign(self._value - _raw(delta))
+        """Subtract `delta`, which broadcasts to the variable's shape."""
+        return self._rebind(self._value - _raw(delta))
 
     def read_value(self) -> Tensor:
         """The value now, as a tensor that depends on the variable."""

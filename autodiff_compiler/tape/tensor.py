@@ -343,8 +343,10 @@ def record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, 
         operands_in(x, found)
     token = rec.token
     known = [x._token is token or rec.find(x) >= 0 for x in found]  # all of them: reading a variable watches it
-    if True not in known:
-        return -1
+    return _record(rec, prim, args, kwargs, results) if True in known else -1
+
+
+def _record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
     constants: list[Any] = []
     numbers = prim.elementwise
     encoded = tuple([_encode(x, rec, constants, numbers) for x in args])
@@ -363,16 +365,45 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
     """Compute a primitive, and record it. Arguments may hold operands anywhere; the result is a tensor of their
     class."""
     found: list[Any] = []
-    operands_in(args, found)
+    values: list[Any] = []
+    for a in args:
+        if isinstance(a, Operand):
+            found.append(a)
+            values.append(a._value)
+        elif a.__class__ in _PLAIN:
+            values.append(a)
+        else:
+            operands_in(a, found)
+            values.append(plain(a))
     if kwargs:
         operands_in(tuple(kwargs.values()), found)
-    out = compute(*[plain(x) for x in args], **{k: plain(x) for k, x in kwargs.items()})
+        out = compute(*values, **{k: plain(x) for k, x in kwargs.items()})
+    else:
+        out = compute(*values)
     cls = found[0]._tensor_class
     rec = STATE.rec
-    slot = -1 if rec is None else record(rec, prim, args, kwargs, out)
+    slot = -1
+    if rec is not None:
+        token = rec.token
+        for x in found:  # all of them: reading a variable watches it
+            if x._token is token or rec.find(x) >= 0:
+                slot = 0
+        if slot == 0:
+            slot = _record(rec, prim, args, kwargs, out)
     if prim.nout != 1:
         return tuple([_tensor(cls, v, rec, slot + k if slot >= 0 else -1) for k, v in enumerate(out)])
-    return _tensor(cls, out, rec, slot)
+    t = new(cls)
+    t._value = out
+    if slot >= 0:
+        t._token = token
+        t._slot = slot
+    else:
+        t._token = None
+        t._slot = -1
+    return t
+
+
+_PLAIN = frozenset((int, float, complex, bool, str, type(None), ndarray, np.float64, np.float32))
 
 
 def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any:
@@ -413,7 +444,48 @@ def missing(fn: Any) -> Exception:
 def getitem(self: Any, index: Any) -> Any:
     """``self[index]``."""
     items = index if type(index) is tuple else (index,)
-    return apply(GET, _take, (self, items), {})
+    rec = STATE.rec
+    if rec is None:
+        return wrap(self._tensor_class, self._value[plain(index)])
+    tail: list[Any] = [TUPLE]
+    for item in items:
+        kind = item.__class__
+        if kind is slice:
+            part = _SLICES.get((item.start, item.stop, item.step)) if _plain_slice(item) else None
+            if part is None:
+                return apply(GET, _take, (self, items), {})
+            tail.append(part)
+        elif kind is int or item is None or item is Ellipsis:
+            tail.append((kind, item))
+        else:
+            return apply(GET, _take, (self, items), {})
+    out = self._value[index]
+    i = self._slot if self._token is rec.token else rec.find(self)
+    if i < 0:
+        return wrap(self._tensor_class, out)
+    rec.step((GET, (CALL, i, tuple(tail)), ()), 1)
+    rec.append(out)
+    return _tensor(self._tensor_class, out, rec, rec.node.last)
+
+
+class _SliceKeys(dict[Any, Any]):
+    """By (start, stop, step): how a slice of plain ints stands in a record's key."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        found = super().get(key)
+        if found is None:
+            found = (SLICE, *[(type(v), v) for v in key])
+            if len(self) < 4096:
+                self[key] = found
+        return found
+
+
+_SLICES = _SliceKeys()
+_BOUNDS = (int, type(None))
+
+
+def _plain_slice(s: slice) -> bool:
+    return s.start.__class__ in _BOUNDS and s.stop.__class__ in _BOUNDS and s.step.__class__ in _BOUNDS
 
 
 def _take(x: Any, items: tuple[Any, ...]) -> Any:

@@ -1,0 +1,291 @@
+"""SGD steps of two small networks, tape style, side by side with the gradient by hand and with other systems.
+
+    python -m benchmarks.run --tape
+
+Each side makes the same steps from the same start; after five of them its parameters are compared with those of the
+hand-written side. Peers that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+RATE = 0.05
+Arrays = list[Any]
+# ``make(parameters, x, t)`` gives ``step()``, which makes one SGD step, and ``read()``, which gives the parameters.
+Side = Callable[[Arrays, Any, Any], tuple[Callable[[], Any], Callable[[], Arrays]]]
+
+
+def tiny() -> tuple[Arrays, Any, Any]:
+    """Batch 8, 4-8-1, float64, tanh, mean square."""
+    r = np.random.default_rng(0)
+    parameters = [r.normal(size=(4, 8)), np.zeros(8), r.normal(size=(8, 1)), np.zeros(1)]
+    return parameters, r.normal(size=(8, 4)), r.normal(size=(8, 1))
+
+
+def large() -> tuple[Arrays, Any, Any]:
+    """Batch 64, 784-128-10, float32, tanh, mean square against one-hot rows."""
+    r = np.random.default_rng(1)
+    f = np.float32
+    parameters = [
+        (r.normal(size=(784, 128)) * 0.03).astype(f), np.zeros(128, f),
+        (r.normal(size=(128, 10)) * 0.1).astype(f), np.zeros(10, f),
+    ]  # fmt: skip
+    return parameters, r.normal(size=(64, 784)).astype(f), np.eye(10, dtype=f)[r.integers(10, size=64)]
+
+
+def by_hand(parameters: Arrays, x: Any, t: Any) -> Any:
+    w1, b1, w2, b2 = [p.copy() for p in parameters]
+    add_up = np.add.reduce
+
+    def step() -> None:
+        nonlocal w1, b1, w2, b2
+        h = np.tanh(x.dot(w1) + b1)
+        d = h.dot(w2) + b2 - t
+        add_up(d * d, axis=None) / d.size  # the loss
+        g = d * d.dtype.type(2.0 / d.size)
+        gh = g.dot(w2.T) * (1 - h * h)
+        w2 = w2 - RATE * h.T.dot(g)
+        b2 = b2 - RATE * add_up(g, axis=0)
+        w1 = w1 - RATE * x.T.dot(gh)
+        b1 = b1 - RATE * add_up(gh, axis=0)
+
+    return step, lambda: [w1, b1, w2, b2]
+
+
+def by_grad(parameters: Arrays, x: Any, t: Any) -> Any:
+    import autodiff_compiler as ad
+
+    def loss(w1, b1, w2, b2, x, t):  # type: ignore[no-untyped-def]
+        d = np.tanh(x @ w1 + b1) @ w2 + b2 - t
+        return np.mean(d * d)
+
+    gradient = ad.value_and_grad(loss, (0, 1, 2, 3))
+    own = [p.copy() for p in parameters]
+
+    def step() -> None:
+        _, grads = gradient(*own, x, t)
+        own[:] = [p - RATE * g for p, g in zip(own, grads)]
+
+    return step, lambda: own
+
+
+def by_tape(parameters: Arrays, x: Any, t: Any) -> Any:
+    import autodiff_compiler as ad
+
+    variables = [ad.Variable(p, name=n) for p, n in zip(parameters, ("w1", "b1", "w2", "b2"))]
+    w1, b1, w2, b2 = variables
+    tx, tt = ad.constant(x), ad.constant(t)
+
+    def step() -> None:
+        with ad.GradientTape() as tape:
+            d = np.tanh(tx @ w1 + b1) @ w2 + b2 - tt
+            loss = np.mean(d * d)
+        for v, g in zip(variables, tape.gradient(loss, variables)):
+            v.assign_sub(RATE * g)
+
+    return step, lambda: [v.numpy() for v in variables]
+
+
+def in_tensorflow_style(tf: Any) -> Side:
+    def make(parameters: Arrays, x: Any, t: Any) -> Any:
+        variables = [tf.Variable(p) for p in parameters]
+        w1, b1, w2, b2 = variables
+        tx, tt = tf.constant(x), tf.constant(t)
+
+        def step() -> None:
+            with tf.GradientTape() as tape:
+                d = tf.tanh(tx @ w1 + b1) @ w2 + b2 - tt
+                loss = tf.reduce_mean(d * d)
+            for v, g in zip(variables, tape.gradient(loss, variables)):
+                v.assign_sub(RATE * g)
+
+        return step, lambda: [v.numpy() for v in variables]
+
+    return make
+
+
+def in_torch_style(torch: Any) -> Side:
+    def make(parameters: Arrays, x: Any, t: Any) -> Any:
+        own = [torch.tensor(p, requires_grad=True) for p in parameters]
+        w1, b1, w2, b2 = own
+        tx, tt = torch.tensor(x), torch.tensor(t)
+
+        def step() -> None:
+            d = torch.tanh(tx @ w1 + b1) @ w2 + b2 - tt
+            loss = (d * d).mean()
+            loss.backward()
+            with torch.no_grad():
+                for p in own:
+                    p -= RATE * p.grad
+                    p.grad = None
+
+        return step, lambda: [p.detach().numpy() for p in own]
+
+    return make
+
+
+def our_tensorflow(*args: Any) -> Any:
+    from autodiff_compiler.compat import tensorflow
+
+    return in_tensorflow_style(tensorflow)(*args)
+
+
+def our_torch(*args: Any) -> Any:
+    from autodiff_compiler.compat import torch
+
+    return in_torch_style(torch)(*args)
+
+
+def by_tensorflow(*args: Any) -> Any:
+    import tensorflow
+
+    return in_tensorflow_style(tensorflow)(*args)
+
+
+def by_torch(*args: Any) -> Any:
+    import torch
+
+    torch.set_num_threads(1)
+    return in_torch_style(torch)(*args)
+
+
+def by_jax(parameters: Arrays, x: Any, t: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def loss(p, x, t):  # type: ignore[no-untyped-def]
+        d = jnp.tanh(x @ p[0] + p[1]) @ p[2] + p[3] - t
+        return jnp.mean(d * d)
+
+    @jax.jit
+    def update(p, x, t):  # type: ignore[no-untyped-def]
+        return [v - RATE * g for v, g in zip(p, jax.grad(loss)(p, x, t))]
+
+    own = [jnp.asarray(p) for p in parameters]
+    tx, tt = jnp.asarray(x), jnp.asarray(t)
+
+    def step() -> None:
+        own[:] = update(own, tx, tt)
+        own[0].block_until_ready()
+
+    return step, lambda: [np.asarray(p) for p in own]
+
+
+def by_autograd(parameters: Arrays, x: Any, t: Any) -> Any:
+    import autograd
+    import autograd.numpy as anp
+
+    def loss(p):  # type: ignore[no-untyped-def]
+        d = anp.dot(anp.tanh(anp.dot(x, p[0]) + p[1]), p[2]) + p[3] - t
+        return anp.mean(d * d)
+
+    gradient = autograd.grad(loss)
+    own = [p.copy() for p in parameters]
+
+    def step() -> None:
+        own[:] = [p - RATE * g for p, g in zip(own, gradient(own))]
+
+    return step, lambda: own
+
+
+SIDES: dict[str, Side] = {
+    "hand": by_hand,
+    "ad.grad": by_grad,
+    "tape": by_tape,
+    "tensorflow style": our_tensorflow,
+    "torch style": our_torch,
+    "jax.jit": by_jax,
+    "autograd": by_autograd,
+    "torch": by_torch,
+    "tensorflow": by_tensorflow,
+}
+SIZES = {"batch 8, 4-8-1": tiny, "batch 64, 784-128-10": large}
+
+
+def measure_tape(rounds: int) -> dict[str, Any]:
+    """Time one step of each side, in turns."""
+    from benchmarks.run import largest_difference, pretty, print_table, ratio, time_sides
+
+    out: dict[str, Any] = {}
+    for label, inputs in SIZES.items():
+        want: Any = None
+        sides: dict[str, Callable[[], Any]] = {}
+        notes = []
+        for name, make in SIDES.items():
+            try:
+                step, read = make(*inputs())
+                for _ in range(5):
+                    step()
+                after = tuple(np.array(p) for p in read())
+            except Exception as error:  # a side that does not work must not hide the others' numbers
+                notes.append(f"{name}: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}")
+                continue
+            want = want or after
+            difference = largest_difference(after, want)
+            if not difference < (1e-9 if want[0].dtype == np.float64 else 1e-4):
+                notes.append(f"{name}: WRONG, differs by {difference:.1e}")
+                continue
+            sides[name] = step
+        times = time_sides(sides, rounds)
+        rows = []
+        for name, seconds in times.items():
+            to_hand, to_grad = ratio(times, name, "hand"), ratio(times, name, "ad.grad")
+            assert to_hand and to_grad
+            rows.append(
+                [name, pretty(min(seconds)), *[f"{r['min']:.3g} ({r['median']:.3g})" for r in (to_hand, to_grad)]]
+            )
+        print(f"SGD step, {label}\n")
+        print_table(rows, ["side", "time", "to hand", "to ad.grad"])
+        for note in notes:
+            print(f"note: {note}")
+        print()
+        out[label] = {"seconds": {k: min(v) for k, v in times.items()}, "notes": notes}
+    measure_recording(rounds)
+    return out
+
+
+def measure_recording(rounds: int) -> None:
+    """What recording one operation costs beyond NumPy's own call."""
+    import autodiff_compiler as ad
+    from benchmarks.run import pretty, print_table, time_sides
+
+    raw = np.random.default_rng(2).normal(size=(8, 8))
+    x = ad.Variable(raw)
+    count = 20
+    operations: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+        "x * x": (lambda v: v * v, lambda a: a * a),
+        "x + 1.5": (lambda v: v + 1.5, lambda a: a + 1.5),
+        "x @ x": (lambda v: v @ v, lambda a: a @ a),
+        "np.tanh(x)": (np.tanh, np.tanh),
+        "np.sum(x)": (np.sum, np.sum),
+        "np.sum(x, axis=0)": (lambda v: np.sum(v, axis=0), lambda a: np.sum(a, axis=0)),
+        "np.where(m, x, 0.0)": (lambda v: np.where(raw > 0, v, 0.0), lambda a: np.where(raw > 0, a, 0.0)),
+        "x[1:]": (lambda v: v[1:], lambda a: a[1:]),
+        "np.reshape(x, -1)": (lambda v: np.reshape(v, -1), lambda a: np.reshape(a, -1)),
+    }
+    rows = []
+    for name, (recorded, plain) in operations.items():
+
+        def many(f: Any = recorded) -> None:
+            with ad.GradientTape():
+                for _ in range(count):
+                    f(x)
+
+        def bare(f: Any = plain) -> None:
+            for _ in range(count):
+                f(raw)
+
+        def empty() -> None:
+            with ad.GradientTape():
+                pass
+
+        times = time_sides({"many": many, "bare": bare, "empty": empty}, rounds)
+        cost = (min(times["many"]) - min(times["empty"]) - min(times["bare"])) / count
+        rows.append([name, pretty(min(times["bare"]) / count), pretty(cost)])
+    print_table(rows, ["operation on an 8 by 8 array", "NumPy", "recording, beyond that"])
