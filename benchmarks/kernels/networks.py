@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_compiler import nn
 from benchmarks.kernels.kernel import Kernel
 
 
@@ -287,8 +288,27 @@ def graph_network_inputs(rng, n, edges, d):
     )
 
 
+def convolution(x, filters):
+    """The convolution of the library, whose derivatives are two more."""
+    return np.sum(nn.conv2d(x, filters, padding="SAME") ** 2)
+
+
+def convolution_inputs(rng, n, size, channels, outputs):
+    return rng.normal(size=(n, size, size, channels)), rng.normal(size=(3, 3, channels, outputs))
+
+
+def library_network(x, labels, conv1, bias1, dense, bias2):
+    """The convolutional network above, by the functions of the library."""
+    x = nn.relu(nn.bias_add(nn.conv2d(x, conv1), bias1))
+    x = nn.max_pool(x, 2, 2, "VALID")
+    logits = np.reshape(x, (x.shape[0], -1)) @ dense + bias2
+    return np.mean(nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+
 KERNELS = [
     Kernel(convolutional_network, convolutional_network_inputs, (2, 6, 2), (3, 7, 2), (8, 20, 6)),
+    Kernel(library_network, convolutional_network_inputs, (2, 6, 2), (3, 7, 2), (8, 20, 6)),
+    Kernel(convolution, convolution_inputs, (2, 4, 2, 2), (1, 5, 3, 1), (32, 28, 8, 16)),
     Kernel(multilayer_perceptron, multilayer_perceptron_inputs, (4, 3), (3, 5), (200, 64)),
     Kernel(residual_blocks, residual_blocks_inputs, (5, 3), (4, 4), (200, 64)),
     Kernel(lstm, lstm_inputs, (3, 2, 2), (4, 3, 3), (40, 16, 32)),
