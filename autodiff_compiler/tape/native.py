@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import RuleLookupError
 from ..frontend.definitions import DEFINED
 from ..ir.opset import PRIMS
+from .recording import STATE
 from .tensor import (
     Operand,
     Static,
@@ -70,6 +72,12 @@ class _Native(Operand):
         return NotImplemented
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if STATE.sealed:
+            raise RuleLookupError(
+                "an operation here takes the array of a tensor, so its result could not be differentiated",
+                None,
+                "compute it with functions that have a derivative, or detach the tensor",
+            )
         out: np.ndarray[Any, Any] = np.array(self._value, dtype)
         return out
 

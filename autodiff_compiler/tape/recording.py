@@ -358,6 +358,7 @@ class _State(threading.local):
     rec: Recording | None = None
     home: Recording | None = None
     tapes: tuple[Any, ...] = ()
+    sealed: bool = False  # a tensor must not become an array: what is computed from it would not be recorded
 
 
 STATE = _State()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,15 @@ def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[An
 
 
 def sweep(
-    rec: Recording, view: View, ends: list[tuple[int, Any]], sources: tuple[int, ...], cls: type[Any]
+    rec: Recording,
+    view: View,
+    ends: list[tuple[int, Any]],
+    sources: tuple[int, ...],
+    cls: type[Any],
+    run: Callable[[Recording, Request, list[Any], type[Any]], dict[int, Any]] = run_pullback,
 ) -> dict[int, Any]:
-    """The cotangents of the sources where barriers may lie between: from barrier to barrier, last one first."""
+    """The cotangents of the sources where barriers may lie between: from barrier to barrier, last one first. `run` runs
+    the pullbacks in between."""
     node, values = rec.node, rec.values
     records, alive = records_of(node, view, values)
     targets = {t for t, _ in ends}
@@ -93,7 +100,7 @@ def sweep(
             )
             ask = _segment(rec, view, tuple(sorted(seeded)), tuple(wanted), low, high)
             if ask.sources:
-                grads = run_pullback(rec, ask, [seeded[s] for s in ask.targets], cls)
+                grads = run(rec, ask, [seeded[s] for s in ask.targets], cls)
                 for s in seeded:
                     if s not in grads:
                         continue

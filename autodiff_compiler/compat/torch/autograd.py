@@ -1,0 +1,432 @@
+"""``torch.autograd``: backward passes, gradients, functions with gradients of one's own."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...tape.barrier import Barrier
+from ...tape.recording import LEAF, Recording
+from . import derivatives as functional
+from .core import Base, make, view
+from .engine import FREED, behind, flipped, gradients
+from .graph import Record, Use, Var, recording
+from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+
+
+def _seeds(outputs: list[Any], grad_outputs: Any) -> list[Any]:
+    given = list(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else [grad_outputs]
+    if grad_outputs is None:
+        given = [None] * len(outputs)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    out = []
+    for k, (t, g) in enumerate(zip(outputs, given)):
+        if g is None:
+            if t._var is not None and t._value.size != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            out.append(make(np.ones_like(t._value)))
+            continue
+        if not isinstance(g, Base):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        if g._value.shape != t._value.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of "
+                f"{t.shape}."
+            )
+        out.append(g)
+    return out
+
+
+def _targets(outputs: list[Any], seeds: list[Any]) -> tuple[list[Var], list[Any]]:
+    for k, t in enumerate(outputs):
+        if t._var is None:
+            raise RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
+    return [t._var for t in outputs], seeds
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradient of the tensors to the ``grad`` of every leaf that they depend on, or of `inputs` only.
+
+    Raises RuntimeError if a tensor has more than one element and no gradient is given for it, does not require a
+    gradient, or
+    if the graph was freed by an earlier pass.
+    """
+    outputs = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
+    targets, seeds = _targets(outputs, _seeds(outputs, grad_tensors))
+    if inputs is not None:
+        chosen = [inputs] if isinstance(inputs, Base) else list(inputs)
+        if not chosen:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        for k, t in enumerate(chosen):
+            if t._var is None:
+                raise RuntimeError(f"One of the differentiated Tensors does not require grad (input {k})")
+        sources: list[Any] = [t._var for t in chosen]
+    else:
+        sources = _leaves(targets)
+    retain = create_graph if retain_graph is None else retain_graph
+    grads = gradients(targets, seeds, sources, retain, create_graph)
+    for var, g in zip(sources, grads):
+        tensor = var.owner()
+        if g is None or tensor is None:
+            continue
+        _accumulate(tensor, g, var, create_graph)
+
+
+def _leaves(targets: list[Var]) -> list[Var]:
+    """The leaves that the targets depend on, and results whose gradient is to be kept."""
+    found: dict[Var, None] = {}
+    for record in behind(targets):
+        for use in record.uses:
+            if use.var is not None and use.var.record is None:
+                found[use.var] = None
+        for ref in record.vars.values():
+            var = ref()
+            if var is not None and var.retained:
+                found[var] = None
+    for var in targets:
+        if var.record is None:
+            found[var] = None
+    return list(found)
+
+
+def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
+    if var.record is not None and not var.retained:
+        tensor._grad = g
+        return
+    if var.retained and tensor._var is not var:
+        return
+    known = tensor._grad
+    if known is None:
+        tensor._grad = g
+    elif create_graph:
+        tensor._grad = known + g
+    elif var.retained:
+        tensor._grad = make(known._value + g._value)
+    else:
+        np.add(known._value, g._value, out=known._value)
+        known._memory.count += 1
+    for hook in list(tensor._post_hooks.values()) if tensor._post_hooks else ():
+        hook(tensor)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the (sum of the) outputs with respect to each of the inputs, as a tuple.
+
+    `create_graph`: the gradients can be differentiated again. Raises RuntimeError for an input that does not require
+    a gradient, or
+    on which the outputs do not depend, unless `allow_unused` (then it gets None) or `materialize_grads` (zeros).
+
+    >>> from autodiff_compiler.compat import torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> torch.autograd.grad(x**2, x)
+    (tensor(6.),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("torch.autograd.grad: is_grads_batched is not there; call it once for each row")
+    outs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+    ins = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
+    targets, seeds = _targets(outs, _seeds(outs, grad_outputs))
+    for t in ins:
+        if t._var is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    sources = [t._var for t in ins]
+    retain = create_graph if retain_graph is None else retain_graph
+    found = gradients(targets, seeds, sources, retain, create_graph)
+    out = []
+    for k, (t, g) in enumerate(zip(ins, found)):
+        if g is None and materialize_grads:
+            g = make(np.zeros_like(t._value))
+        elif g is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {k} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior. (One of the differentiated Tensors appears "
+                "to not have been "
+                "used in the graph.)"
+            )
+        out.append(g)
+    return tuple(out)
+
+
+# --- functions with a gradient of one's own ---------------------------------------------------------------------------
+
+
+class FunctionCtx:
+    """What `forward` hands to `backward`."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def __init__(self) -> None:
+        self._to_save: tuple[Any, ...] = ()
+        self._saved: tuple[Any, ...] = ()
+        self._freed = False
+        self._nondifferentiable: tuple[Any, ...] = ()
+        self._materialize = True
+        self._dirty: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for `backward`, which finds them in ``saved_tensors``."""
+        self._to_save = tensors
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        """These results do not require a gradient."""
+        self._nondifferentiable = outputs
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros, and not None, for results that nothing depends on."""
+        self._materialize = value
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        raise NotImplementedError("ctx.mark_dirty is not there: return a new tensor from forward")
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self._freed:
+            raise RuntimeError(FREED)
+        return tuple([None if s is None else s() for s in self._saved])
+
+
+class _Saved:
+    """A saved tensor: the value and where it stands in the graph, checked when it is taken out."""
+
+    def __init__(self, t: Any, var: Callable[[], Var | None]):
+        self.value, self.version, self.count, self.var = t._value, t._memory, t._memory.count, var
+
+    def __call__(self) -> Any:
+        if self.version.count != self.count:
+            from .engine import modified
+
+            raise modified(Use(self.var(), self.value, self.version, self.count))
+        t = make(self.value, self.version)
+        t._own = self.var()
+        return t
+
+
+class _FunctionBarrier(Barrier):
+    def __init__(self, ctx: FunctionCtx, cls: Any, places: list[int], count: int):
+        super().__init__(lambda *g: list(g), None)
+        self.ctx, self.function, self.places, self.count = ctx, cls, places, count
+
+    def release(self) -> None:
+        self.ctx._freed = True
+        self.ctx._saved = ()
+
+    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
+        ctx = self.ctx
+        given = [flipped(g) for g in given]
+        if ctx._materialize:
+            given = [make(np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
+        found = self.function.backward(ctx, *given)
+        if not isinstance(found, (tuple, list)):
+            found = (found,)
+        if len(found) > self.count and all(g is None for g in found[self.count :]):
+            found = found[: self.count]
+        if len(found) != self.count:
+            raise RuntimeError(
+                f"function {self.function.__name__}Backward returned an incorrect number of gradients (expected "
+                f"{self.count}, got {len(found)})"
+            )
+        out = []
+        for k in self.places:
+            g = found[k]
+            if g is not None and not isinstance(g, Base):
+                raise TypeError(
+                    f"function {self.function.__name__}Backward returned an object of type {type(g).__name__} as the "
+                    f"gradient of argument {k}: expected a Tensor or None"
+                )
+            out.append(flipped(g))
+        return out
+
+
+class Function:
+    """An operation with a gradient of one's own: a subclass has the static methods ``forward(ctx, *args)`` and
+    ``backward(ctx, *grad_outputs)``, and is called by ``apply``.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         return g * 2
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor(2.)
+    """
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    def __init__(self, *args: Any) -> None:
+        raise RuntimeError(f"{type(self).__name__}: call the function by its apply method; instances are not used")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run `forward`, and record the operation."""
+        ctx = FunctionCtx()
+        places = [k for k, a in enumerate(args) if isinstance(a, Base)]
+        tensors = [args[k] for k in places]
+        ctx.needs_input_grad = tuple([isinstance(a, Base) and a._var is not None for a in args])
+        recorded = recording(tensors)
+        separate = getattr(cls, "setup_context", None)
+        with no_grad():
+            if separate is None:
+                result = cls.forward(ctx, *args)
+            else:
+                result = cls.forward(*args)
+                separate(ctx, args, result)
+        many = isinstance(result, (tuple, list))
+        outs = list(result) if many else [result]
+        for t in outs:
+            if not isinstance(t, Base) and t is not None:
+                raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
+        outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
+        uses = [Use(t._var, t._value[()], t._memory) for t in tensors]
+        ends: dict[int, Callable[[], Var | None]] = {}
+        if recorded:
+            rec = Recording()
+            for use in uses:
+                rec.step((LEAF, "", False), 1)
+                rec.values.append(use.value)
+            barrier = _FunctionBarrier(ctx, cls, places, len(args))
+            from ...tape.recording import BARRIER
+
+            first = rec.step((BARRIER, tuple(range(len(uses))), len(outs), None), len(outs))
+            rec.values.extend(None if t is None else t._value[()] for t in outs)
+            rec.barriers[first] = barrier
+            record = Record(f"{cls.__name__}Backward", uses, rec)
+            whole = weakref.ref(record)
+            for k, t in enumerate(outs):
+                if t is None or t._value.dtype.kind not in "fc" or any(t is n for n in ctx._nondifferentiable):
+                    continue
+                t._base = None
+                t._own = record.output(first + k, t._value, t._memory)
+                t._own.owner = weakref.ref(t)
+                ends[id(t)] = _end(whole, first + k)
+        ctx._saved = tuple(
+            [
+                None if t is None else _Saved(t, ends[id(t)] if id(t) in ends else _constant(t._var))
+                for t in ctx._to_save
+            ]
+        )
+        ctx._to_save = ()
+        return tuple(outs) if many else outs[0]
+
+
+def _end(record: Callable[[], Record | None], slot: int) -> Callable[[], Var | None]:
+    def found() -> Var | None:
+        made = record()
+        return made.var(slot) if made is not None else None
+
+    return found
+
+
+def _constant(var: Var | None) -> Callable[[], Var | None]:
+    return lambda: var
+
+
+class function:
+    """``torch.autograd.function``."""
+
+    Function = Function
+    FunctionCtx = FunctionCtx
+
+    @staticmethod
+    def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
+        """For a `backward` whose own operations are not to be differentiated: doing so raises RuntimeError."""
+
+        def wrapped(ctx: Any, *grads: Any) -> Any:
+            wanted = MODE.grad and any(isinstance(g, Base) and g._var is not None for g in grads)
+            with no_grad():
+                found = f(ctx, *grads)
+            if not wanted:
+                return found
+            many = isinstance(found, (tuple, list))
+            outs = [_Refuse.apply(g, *grads) if isinstance(g, Base) else g for g in (found if many else (found,))]
+            return tuple(outs) if many else outs[0]
+
+        return wrapped
+
+
+class _Refuse(Function):
+    @staticmethod
+    def forward(ctx: Any, result: Any, *grads: Any) -> Any:
+        return make(result._value.copy())
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def _as_list(x: Any) -> Sequence[Any]:
+    return list(x) if isinstance(x, (tuple, list)) else [x]
+
+
+class Variable:
+    """``torch.autograd.Variable``: tensors themselves, since long."""
+
+    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
+        return data.requires_grad_(requires_grad)
+
+
+class detect_anomaly:
+    """``torch.autograd.detect_anomaly``: errors of the backward pass name the value and its version already."""
+
+    def __init__(self, check_nan: bool = True):
+        self.check_nan = check_nan
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+
+def set_detect_anomaly(mode: bool, check_nan: bool = True) -> detect_anomaly:
+    return detect_anomaly(check_nan)
+
+
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "functional",
+    "grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]

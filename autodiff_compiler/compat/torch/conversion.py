@@ -1,0 +1,158 @@
+"""Tensors from data, and tensors in other dtypes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .array import to
+from .core import Base, make, run
+from .tensor import Tensor, check_device, method
+
+
+def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """A new array of nested data, with PyTorch's defaults for Python's numbers."""
+    if isinstance(data, Base):
+        value = data._value
+    elif isinstance(data, (np.ndarray, np.generic)):
+        value = np.asarray(data)
+    else:
+        value = _of_lists(data)
+    if dtype is not None:
+        value = np.array(to(value, dtype.numpy))
+    dtypes.of_numpy(value.dtype)
+    return np.array(value)
+
+
+def _of_lists(data: Any) -> np.ndarray[Any, Any]:
+    plain = _without_tensors(data)
+    try:
+        value = np.array(plain)
+    except ValueError:
+        raise ValueError("expected sequences of equal lengths: a tensor has no ragged axes") from None
+    if value.dtype.kind == "O" or value.dtype.kind in "USmM":
+        raise TypeError(f"new(): invalid data type {type(data).__name__!r}: a tensor holds numbers")
+    if value.size == 0 and not isinstance(data, np.ndarray):
+        return value.astype(dtypes.get_default_dtype().numpy)
+    if _numpy_inside(data):
+        return value
+    if value.dtype.kind == "f":
+        return value.astype(dtypes.get_default_dtype().numpy)
+    if value.dtype.kind == "c":
+        return value.astype(dtypes.of_number(1j).numpy)
+    if value.dtype.kind == "i":
+        return value.astype(np.int64)
+    return value
+
+
+def _numpy_inside(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic, Base))
+
+
+def _without_tensors(data: Any) -> Any:
+    if isinstance(data, Base):
+        return data._value
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(x) for x in data]
+    return data
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """A new tensor of a number, nested lists, or an array, which is copied.
+
+    Python floats give the default dtype (float32), ints int64; arrays keep theirs.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.tensor([[1, 2], [3, 4]]).dtype
+    torch.int64
+    """
+    check_device(device)
+    if isinstance(data, Base):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    made = make(_array_of(data, dtype))
+    if requires_grad:
+        check_floating(made)
+        made.requires_grad_()
+    return made
+
+
+def check_floating(t: Any) -> None:
+    if t._value.dtype.kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """A tensor of the data, which shares the memory of an array or tensor if it has the dtype."""
+    check_device(device)
+    if isinstance(data, Base):
+        return data if dtype is None else cast(data, dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtypes.of_numpy(data.dtype) is dtype):
+        return from_numpy(data)
+    return make(_array_of(data, dtype))
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor that shares the memory of an array."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    dtypes.of_numpy(ndarray.dtype)
+    return make(ndarray)
+
+
+def cast(t: Any, dtype: dtypes.dtype) -> Any:
+    """The tensor in a dtype: itself if it has it."""
+    wanted = dtype.numpy
+    if t._value.dtype == wanted:
+        return t
+    if wanted.kind not in "fc":
+        value = t._value
+        return make(value != 0 if wanted.kind == "b" else value.astype(wanted))
+    return run("ToCopy", lambda a: to(a, wanted), t)
+
+
+def _to(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The tensor in another dtype, or on a device (the CPU): ``to(dtype)``, ``to(device)``, ``to(device, dtype)``,
+    ``to(other)``."""
+    dtype = kwargs.get("dtype")
+    check_device(kwargs.get("device"))
+    copy = kwargs.get("copy", False)
+    for a in args:
+        if isinstance(a, dtypes.dtype):
+            dtype = a
+        elif isinstance(a, Base):
+            dtype = a.dtype
+        elif not isinstance(a, bool):
+            check_device(a)
+    out = self if dtype is None else cast(self, dtype)
+    return out.clone() if copy and out is self else out
+
+
+method("to", _to)
+method("type_as", lambda self, other: cast(self, other.dtype))
+for _name, _dtype in (
+    ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("int", dtypes.int32),
+    ("long", dtypes.int64), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8), ("bool",
+    dtypes.bool_),
+    ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+):  # fmt: skip
+    method(_name, lambda self, _dtype=_dtype: cast(self, _dtype))
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """NumPy's dtype for one of ours, or for None, the default."""
+    wanted: np.dtype[Any] = (dtypes.get_default_dtype() if dtype is None else dtype).numpy
+    return wanted
+
+
+FUNCTIONS = {"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy}
+__all__ = ["FUNCTIONS", "Tensor", "as_tensor", "cast", "from_numpy", "numpy_dtype", "tensor"]

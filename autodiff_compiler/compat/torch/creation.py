@@ -1,0 +1,267 @@
+"""New tensors: filled, ranges, and random ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .conversion import check_floating, numpy_dtype, tensor
+from .core import Base, make
+from .shaping import sizes
+from .tensor import check_device, method
+
+
+def _finish(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
+    check_device(device)
+    for name in rest:
+        if name not in ("layout", "pin_memory", "memory_format", "out"):
+            raise TypeError(f"unexpected keyword argument {name!r}")
+    made = make(np.asarray(value))
+    if requires_grad:
+        check_floating(made)
+        made.requires_grad_()
+    return made
+
+
+def _shape(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
+    return sizes((options.pop("size"),)) if "size" in options else sizes(args)
+
+
+def zeros(*size: Any, dtype: Any = None, **options: Any) -> Any:
+    """Zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``, float32 by default."""
+    return _finish(np.zeros(_shape(size, options), numpy_dtype(dtype)), **options)
+
+
+def ones(*size: Any, dtype: Any = None, **options: Any) -> Any:
+    """Ones: ``ones(2, 3)`` or ``ones((2, 3))``, float32 by default."""
+    return _finish(np.ones(_shape(size, options), numpy_dtype(dtype)), **options)
+
+
+empty = zeros
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """A tensor filled with one number, in the dtype that the number gives."""
+    if isinstance(fill_value, Base):
+        dtype, fill_value = dtype or fill_value.dtype, fill_value.item()
+    wanted = (dtypes.of_number(fill_value) if dtype is None else dtype).numpy
+    return _finish(np.full(sizes((size,)), fill_value, wanted), **options)
+
+
+def _like(f: Callable[..., Any]) -> Callable[..., Any]:
+    def like(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+        return f(tuple(input._value.shape), *args, dtype=dtype or input.dtype, **options)
+
+    like.__name__ = like.__qualname__ = f"{f.__name__}_like"
+    like.__doc__ = f"`{f.__name__}`, in the shape and dtype of another tensor."
+    return like
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Any:
+    """The numbers from `start` up to but not including `end`: int64 if all are integers."""
+    if end is None:
+        start, end = 0, start
+    given = [x.item() if isinstance(x, Base) else x for x in (start, end, step)]
+    if dtype is None:
+        dtype = dtypes.int64 if all(isinstance(x, int) for x in given) else dtypes.get_default_dtype()
+    first, last, by = given
+    count = max(0, math.ceil((last - first) / by))
+    wide = np.float64 if dtype.is_floating_point else np.int64
+    return _finish((first + np.arange(count) * by).astype(wide).astype(dtype.numpy), **options)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Any:
+    """Evenly spaced numbers, both ends included."""
+    a, b = [float(x) for x in (start, end)]
+    return _finish(np.linspace(a, b, int(steps)).astype(numpy_dtype(dtype)), **options)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Any:
+    """Numbers whose logarithms are evenly spaced."""
+    return _finish(np.logspace(float(start), float(end), int(steps), base=base).astype(numpy_dtype(dtype)), **options)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> Any:
+    """The unit matrix."""
+    return _finish(np.eye(n, m, dtype=numpy_dtype(dtype)), **options)
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Any:
+    """The indices of the part on and below a diagonal, two rows."""
+    return make(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Any:
+    """The indices of the part on and above a diagonal, two rows."""
+    return make(np.stack(np.triu_indices(row, offset, col)))
+
+
+# --- random numbers ---------------------------------------------------------------------------------------------------
+
+
+class Generator:
+    """A source of random numbers of its own. The numbers are NumPy's, not PyTorch's."""
+
+    def __init__(self, device: Any = None):
+        check_device(device)
+        self.manual_seed(int(np.random.default_rng().integers(2**31)))
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start over from a seed."""
+        self._seed = int(seed)
+        self.numpy = np.random.default_rng(self._seed % 2**64)
+        return self
+
+    def seed(self) -> int:
+        """Start over from a seed that is drawn, and return it."""
+        self.manual_seed(int(np.random.default_rng().integers(2**31)))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def get_state(self) -> Any:
+        return self.numpy.bit_generator.state
+
+    def set_state(self, state: Any) -> Generator:
+        self.numpy.bit_generator.state = state
+        return self
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the generator that functions use when none is given. The numbers are NumPy's, not PyTorch's.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> _ = torch.manual_seed(0)
+    >>> a = torch.rand(3)
+    >>> _ = torch.manual_seed(0)
+    >>> torch.equal(a, torch.rand(3))
+    True
+    """
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+def seed() -> int:
+    """Seed the default generator with a number that is drawn, and return it."""
+    return default_generator.seed()
+
+
+def rng(generator: Any = None) -> np.random.Generator:
+    """NumPy's generator behind ours, or behind the default one."""
+    found: np.random.Generator = (default_generator if generator is None else generator).numpy
+    return found
+
+
+def rand(*size: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Uniform numbers in [0, 1)."""
+    value = rng(generator).random(_shape(size, options)).astype(numpy_dtype(dtype))
+    return _finish(np.minimum(value, np.nextafter(value.dtype.type(1), value.dtype.type(0))), **options)
+
+
+def randn(*size: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Numbers of the standard normal distribution."""
+    return _finish(rng(generator).standard_normal(_shape(size, options)).astype(numpy_dtype(dtype)), **options)
+
+
+def randint(*args: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Integers: ``randint(high, size)`` or ``randint(low, high, size)``, without `high`."""
+    low = options.pop("low", None)
+    high = options.pop("high", None)
+    size = options.pop("size", None)
+    rest = list(args)
+    if size is None:
+        size = rest.pop()
+    if len(rest) == 2:
+        low, high = rest
+    elif len(rest) == 1:
+        low, high = (low, rest[0]) if high is None else (rest[0], high)
+    wanted = (dtypes.int64 if dtype is None else dtype).numpy
+    return _finish(rng(generator).integers(low or 0, high, sizes((size,))).astype(wanted), **options)
+
+
+def randperm(n: int, *, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """The integers below `n` in random order."""
+    return _finish(rng(generator).permutation(n).astype((dtypes.int64 if dtype is None else dtype).numpy), **options)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None) -> Any:
+    """Numbers of normal distributions: of one, in a shape, or of one for each element of `mean` and `std`."""
+    m, s = [x._value if isinstance(x, Base) else x for x in (mean, std)]
+    shape = sizes((size,)) if size is not None else np.broadcast_shapes(np.shape(m), np.shape(s))
+    return make((rng(generator).standard_normal(shape) * s + m).astype(numpy_dtype(dtype)))
+
+
+def bernoulli(input: Any, *, generator: Any = None) -> Any:
+    """Ones with the probabilities given, else zeros."""
+    p = input._value
+    return make((rng(generator).random(p.shape) < p).astype(p.dtype))
+
+
+def poisson(input: Any, *, generator: Any = None) -> Any:
+    """Numbers of Poisson distributions with these rates."""
+    return make(rng(generator).poisson(input._value).astype(input._value.dtype))
+
+
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """Indices drawn with the weights given, for each row."""
+    rows = np.atleast_2d(input._value).astype(np.float64)
+    picked = [rng(generator).choice(rows.shape[1], num_samples, replacement, row / row.sum()) for row in rows]
+    return make(np.array(picked if input._value.ndim == 2 else picked[0], np.int64))
+
+
+def _fill(name: str, draw: Callable[..., Any]) -> None:
+    from .arithmetic import copy_
+
+    def write(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+        return copy_(self, make(np.asarray(draw(rng(generator), self._value.shape, *args, **kwargs))))
+
+    write.__name__ = write.__qualname__ = name
+    write.__doc__ = f"Fill the tensor with random numbers: `{name[:-1]}`."
+    method(name, write)
+
+
+_fill("uniform_", lambda g, shape, a=0.0, b=1.0, **k: g.uniform(k.get("from_", a), k.get("to", b), shape))
+_fill("normal_", lambda g, shape, mean=0.0, std=1.0: g.normal(mean, std, shape))
+_fill("bernoulli_", lambda g, shape, p=0.5: (g.random(shape) < p).astype(np.float32))
+_fill("exponential_", lambda g, shape, lambd=1.0: g.exponential(1 / lambd, shape))
+_fill("random_", lambda g, shape, low=0, high=2**24: g.integers(low, high, shape))
+
+zeros_like, ones_like, full_like, rand_like, randn_like = [_like(f) for f in (zeros, ones, full, rand, randn)]
+
+
+def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None) -> Any:
+    """`randint`, in the shape and dtype of another tensor."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, tuple(input._value.shape), dtype=dtype or input.dtype)
+
+
+method("new_zeros", lambda self, *size, dtype=None, **o: zeros(*size, dtype=dtype or self.dtype, **o))
+method("new_ones", lambda self, *size, dtype=None, **o: ones(*size, dtype=dtype or self.dtype, **o))
+method("new_empty", lambda self, *size, dtype=None, **o: zeros(*size, dtype=dtype or self.dtype, **o))
+method(
+    "new_full", lambda self, size, fill_value, dtype=None, **o: full(size, fill_value, dtype=dtype or self.dtype, **o)
+)
+method("new_tensor", lambda self, data, dtype=None, **o: tensor(data, dtype=dtype or self.dtype, **o))
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f.__name__: f
+    for f in (
+        zeros, ones, full, arange, linspace, logspace, eye, tril_indices, triu_indices, manual_seed, initial_seed,
+        seed, rand,
+        randn, randint, randperm, normal, bernoulli, poisson, multinomial, zeros_like, ones_like, full_like, rand_like,
+        randn_like, randint_like,
+    )
+}  # fmt: skip
+FUNCTIONS.update(empty=empty, empty_like=zeros_like)

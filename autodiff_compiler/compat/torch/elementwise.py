@@ -1,0 +1,322 @@
+"""Functions of one operand, element by element."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import nn, runtime
+from ...tape.tensor import call
+from . import dtypes
+from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
+from .array import still, to, value_of
+from .core import Base, make, run
+from .tensor import method
+
+
+def _step(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function with derivative zero, which its argument stays connected by."""
+
+    def stepped(a: Any) -> Any:
+        value = f(value_of(a))
+        return still(np.shape(value), value, a) if a is not value_of(a) else value
+
+    return stepped
+
+
+def _sinc(a: Any) -> Any:
+    return np.sinc(a)
+
+
+def _frac(a: Any) -> Any:
+    return a - np.trunc(value_of(a))
+
+
+def _rsqrt(a: Any) -> Any:
+    return a**-0.5
+
+
+def _abs(a: Any) -> Any:
+    return np.abs(a)
+
+
+def _erfinv(a: Any) -> Any:
+    """Newton's method from a rational guess, on the array; then one step that carries the derivative."""
+    x = np.asarray(value_of(a), np.float64)
+    w = -np.log((1 - x) * (1 + x))
+    guess = np.sign(x) * np.sqrt(
+        np.sqrt((2 / (np.pi * 0.147) - w / 2) ** 2 + w / 0.147) - (2 / (np.pi * 0.147) - w / 2)
+    )
+    for _ in range(4):
+        guess = guess - (np.asarray(nn.erf(guess)) - x) / (2 / np.sqrt(np.pi) * np.exp(-guess * guess))
+    start = guess.astype(np.asarray(value_of(a)).dtype)
+    if a is value_of(a):
+        return start
+    # y = erfinv(x) solves erf(y) = x: two Newton steps from the solution have its first and second derivatives.
+    y: Any = start
+    for _ in range(2):
+        y = y + (a - nn.erf(y)) * (math.sqrt(math.pi) / 2) * np.exp(y * y)
+    return y
+
+
+def _square(a: Any) -> Any:
+    return a * a
+
+
+def _reciprocal(a: Any) -> Any:
+    return 1 / a
+
+
+def _logit(a: Any) -> Any:
+    return np.log(a / (1 - a))
+
+
+def _entr(a: Any) -> Any:
+    return -a * np.log(a)
+
+
+def _exp2(a: Any) -> Any:
+    return np.exp2(a)
+
+
+# Of each function: how it is computed, and its name in the graph. Integers are taken as floats.
+FLOATING: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "exp": (np.exp, "Exp"), "exp2": (np.exp2, "Exp2"), "expm1": (np.expm1, "Expm1"), "log": (np.log, "Log"),
+    "log2": (np.log2, "Log2"), "log10": (np.log10, "Log10"), "log1p": (np.log1p, "Log1p"), "sqrt": (np.sqrt, "Sqrt"),
+    "rsqrt": (_rsqrt, "Rsqrt"), "sin": (np.sin, "Sin"), "cos": (np.cos, "Cos"), "tan": (np.tan, "Tan"),
+    "asin": (np.arcsin, "Asin"), "acos": (np.arccos, "Acos"), "atan": (np.arctan, "Atan"), "sinh": (np.sinh, "Sinh"),
+    "cosh": (np.cosh, "Cosh"), "tanh": (np.tanh, "Tanh"), "asinh": (np.arcsinh, "Asinh"), "acosh": (np.arccosh,
+    "Acosh"),
+    "atanh": (np.arctanh, "Atanh"), "sigmoid": (nn.sigmoid, "Sigmoid"), "erf": (nn.erf, "Erf"),
+    "erfc": (lambda a: 1 - nn.erf(a), "Erfc"), "erfinv": (_erfinv, "Erfinv"), "sinc": (_sinc, "Sinc"),
+    "reciprocal": (_reciprocal, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
+    "logit": (_logit, "Logit"), "entr": (_entr, "SpecialEntr"),
+}  # fmt: skip
+# Those that keep integers.
+KEEPING: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "abs": (_abs, "Abs"), "sign": (_step(np.sign), "Sign"), "sgn": (_step(np.sign), "Sgn"),
+    "floor": (_step(np.floor), "Floor"), "ceil": (_step(np.ceil), "Ceil"), "round": (_step(np.round), "Round"),
+    "trunc": (_step(np.trunc), "Trunc"), "square": (_square, "Pow"), "frac": (_frac, "Frac"),
+    "positive": (operator.pos, "Positive"),
+}  # fmt: skip
+ALIASES = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "absolute": "abs", "fix": "trunc", "expit": "sigmoid",
+}  # fmt: skip
+
+
+def _function(name: str, f: Callable[[Any], Any], label: str, floats: bool) -> Callable[..., Any]:
+    def function(input: Any) -> Any:
+        value = input._value
+        if floats and value.dtype.kind not in "fc":
+            wanted = dtypes.get_default_dtype().numpy
+            return run(label, lambda a: f(to(a, wanted)), input)
+        return run(label, f, input)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{name}` of each element{': a floating dtype' if floats else ''}."
+    return function
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+for _name, (_f, _label) in FLOATING.items():
+    FUNCTIONS[_name] = _function(_name, _f, _label, True)
+for _name, (_f, _label) in KEEPING.items():
+    FUNCTIONS[_name] = _function(_name, _f, _label, False)
+for _name, _other in ALIASES.items():
+    FUNCTIONS[_name] = FUNCTIONS[_other]
+
+
+def round_(input: Any, *, decimals: int = 0) -> Any:
+    """The nearest integer, or the nearest number with so many decimals; half-way cases go to the even one."""
+    return run("Round", _step(lambda v: np.round(v, decimals)), input)
+
+
+FUNCTIONS["round"] = round_
+
+
+def relu(input: Any) -> Any:
+    """``max(input, 0)``, with derivative 0 at 0."""
+    return run("Relu", nn.relu, input)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Each element within bounds, which are numbers or tensors. The gradient passes at the bounds."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    bounds = [b for b in (min, max) if b is not None]
+    check_shapes((input, *bounds))
+    wanted = result_type(input, *bounds).numpy
+    low, high = min is not None, max is not None
+
+    def computed(a: Any, *given: Any) -> Any:
+        a = to(a, wanted)
+        rest = [to(g, wanted) if hasattr(g, "dtype") else wanted.type(g) for g in given]
+        out = a
+        if low:
+            out = np.where(value_of(out) < value_of(rest[0]), rest[0], out)
+        if high:
+            out = np.where(value_of(out) > value_of(rest[-1]), rest[-1], out)
+        return out
+
+    return run("Clamp", computed, input, *bounds)
+
+
+def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """NaN and the infinities replaced by numbers."""
+    info = np.finfo(input._value.dtype) if input._value.dtype.kind == "f" else None
+    if info is None:
+        return input.clone()
+    top = float(info.max) if posinf is None else posinf
+    low = float(info.min) if neginf is None else neginf
+
+    def computed(a: Any) -> Any:
+        v = value_of(a)
+        filled = np.nan_to_num(v, nan=nan, posinf=top, neginf=low)
+        return np.where(np.isfinite(v), a, filled)
+
+    return run("NanToNum", computed, input)
+
+
+def _each(f: Callable[..., Any], a: Any, *before: Any) -> Any:
+    """A function of one number, on each element."""
+    flat, shape = np.reshape(a, (-1,)), np.shape(value_of(a))
+    traced = a is not value_of(a)
+    parts = [call(f, *before, flat[k]) if traced else f(*before, flat[k]) for k in range(int(np.prod(shape)))]
+    if not parts:
+        return np.zeros(shape, value_of(a).dtype)
+    return to(np.reshape(np.stack(parts), shape), np.asarray(value_of(a)).dtype)
+
+
+def lgamma(input: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function. It runs element by element, in Python."""
+    return run("Lgamma", lambda a: _each(math.lgamma, a), input)
+
+
+def polygamma(n: int, input: Any) -> Any:
+    """The derivative of order `n` of `digamma`. It runs element by element, in Python."""
+    return run("Polygamma", lambda a: _each(runtime.polygamma, a, n), input)
+
+
+def digamma(input: Any) -> Any:
+    """The logarithmic derivative of the gamma function. It runs element by element, in Python."""
+    return run("Digamma", lambda a: _each(runtime.polygamma, a, 0), input)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where the condition holds, else `other`; with the condition alone, the indices of what is nonzero."""
+    if input is None and other is None:
+        return tuple([make(i) for i in np.nonzero(condition._value)])
+    input, other = as_operand(input), as_operand(other)
+    check_shapes((condition, input, other))
+    wanted = result_type(input, other).numpy
+
+    def computed(c: Any, a: Any, b: Any) -> Any:
+        a, b = [to(x, wanted) if hasattr(x, "dtype") else wanted.type(x) for x in (a, b)]
+        return np.where(value_of(c), a, b)
+
+    return run("Where", computed, condition.detach(), input, other)
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """The tensor with `value` where the mask is True."""
+    if mask._value.dtype.kind != "b":
+        raise RuntimeError("masked_fill only supports boolean masks")
+    dtype = input._value.dtype
+
+    def computed(a: Any, m: Any, v: Any) -> Any:
+        return np.where(value_of(m), to(v, dtype) if hasattr(v, "dtype") else dtype.type(v), a)
+
+    return run("MaskedFill", computed, input, mask, value)
+
+
+def heaviside(input: Any, values: Any) -> Any:
+    """0 for negative elements, 1 for positive ones, and `values` at 0. It has no gradient."""
+    return make(np.heaviside(input._value, values._value))
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """The complex tensor with these absolute values and angles."""
+    return run("Polar", lambda r, t: r * np.cos(t) + 1j * (r * np.sin(t)), abs, angle)
+
+
+def complex_(real: Any, imag: Any) -> Any:
+    """The complex tensor with these real and imaginary parts."""
+    return run("Complex", lambda a, b: a + 1j * b, real, imag)
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugate."""
+    return run("Conj", np.conj, input) if input._value.dtype.kind == "c" else input
+
+
+def real(input: Any) -> Any:
+    """The real part."""
+    return run("Real", np.real, input) if input._value.dtype.kind == "c" else input
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part of a complex tensor."""
+    if input._value.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return run("Imag", np.imag, input)
+
+
+def angle(input: Any) -> Any:
+    """The angle of each complex number."""
+    return run("Angle", np.angle, input)
+
+
+def _predicate(f: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    def test(input: Any) -> Any:
+        return make(np.asarray(f(input._value)))
+
+    test.__name__ = test.__qualname__ = name
+    test.__doc__ = f"Element by element, `{name}`: a tensor of bool."
+    return test
+
+
+for _name in ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit"):
+    FUNCTIONS[_name] = _predicate(getattr(np, _name), _name)
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Whether the elements are equal but for rounding."""
+    return make(np.asarray(np.isclose(input._value, other._value, rtol, atol, equal_nan)))
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal but for rounding."""
+    return bool(np.allclose(input._value, other._value, rtol, atol, equal_nan))
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    return bool(np.array_equal(input._value, other._value))
+
+
+FUNCTIONS.update(
+    relu=relu, clamp=clamp, clip=clamp, nan_to_num=nan_to_num, lgamma=lgamma, digamma=digamma, polygamma=polygamma,
+    where=where, masked_fill=masked_fill, heaviside=heaviside, polar=polar, complex=complex_, conj=conj, real=real,
+    imag=imag, angle=angle, isclose=isclose, allclose=allclose, equal=equal,
+)  # fmt: skip
+_MODULE_ONLY = {"where", "polar", "complex", "polygamma", "entr", "expit", "real", "imag", "positive"}
+for _name, _f in FUNCTIONS.items():
+    if _name not in _MODULE_ONLY:
+        method(_name, _f)
+method("__abs__", FUNCTIONS["abs"])
+method("where", lambda self, condition, other: where(condition, self, other))
+method("real", property(real))  # type: ignore[arg-type]
+method("imag", property(imag))  # type: ignore[arg-type]
+IN_PLACE = (
+    "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "abs", "sign", "floor", "ceil", "round",
+    "trunc",
+    "square", "reciprocal", "relu", "clamp", "clip", "masked_fill", "erf", "log1p", "expm1", "nan_to_num",
+)  # fmt: skip
+for _name in IN_PLACE:
+    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
+__all__ = ["FUNCTIONS", "Base", "elementwise"]

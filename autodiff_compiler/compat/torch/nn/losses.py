@@ -1,0 +1,288 @@
+"""Losses: functions of ``torch.nn.functional``."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import kernels
+from ..array import to, value_of
+from ..core import run
+from ..elementwise import FUNCTIONS as _ELEMENTWISE
+from ..reductions import log_softmax, norm
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """The loss of each element, their mean, or their sum."""
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction == "none":
+        return loss
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _check_sizes(input: Any, target: Any) -> None:
+    if input._value.shape != target._value.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
+            f"will likely "
+            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """The squared differences."""
+    _check_sizes(input, target)
+    d = input - target
+    return reduced(d * d if weight is None else weight * d * d, reduction)
+
+
+def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """The absolute differences."""
+    _check_sizes(input, target)
+    d = (input - target).abs()
+    return reduced(d if weight is None else weight * d, reduction)
+
+
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """Quadratic for differences below `beta`, linear above."""
+    _check_sizes(input, target)
+    if beta == 0:
+        return l1_loss(input, target, reduction)
+
+    def computed(d: Any) -> Any:
+        return np.where(np.abs(value_of(d)) < beta, 0.5 * d * d / beta, np.abs(d) - 0.5 * beta)
+
+    return reduced(run("SmoothL1Loss", computed, input - target), reduction)
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """Quadratic for differences up to `delta`, linear above."""
+    _check_sizes(input, target)
+
+    def computed(d: Any) -> Any:
+        return np.where(np.abs(value_of(d)) <= delta, 0.5 * d * d, delta * (np.abs(d) - 0.5 * delta))
+
+    loss = run("HuberLoss", computed, input - target)
+    return reduced(loss if weight is None else weight * loss, reduction)
+
+
+def _class_axis(input: Any) -> int:
+    return 0 if input._value.ndim == 1 else 1
+
+
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """Minus the element at the class of each row, weighted; `input` has log probabilities along axis 1.
+
+    Raises IndexError for a class that is not there, ValueError where the batches differ.
+    """
+    axis = _class_axis(input)
+    classes = input._value.shape[axis]
+    t = target._value
+    if input._value.ndim > 1 and t.shape[:1] != input._value.shape[:1]:
+        raise ValueError(
+            f"Expected input batch_size ({input._value.shape[0]}) to match target batch_size ({t.shape[0]})."
+        )
+    if t.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
+    used = t != ignore_index
+    bad = used & ((t < 0) | (t >= classes))
+    if bad.any():
+        raise IndexError(f"Target {int(t[bad].flat[0])} is out of bounds.")
+    safe = np.where(used, t, 0)
+    dtype = input._value.dtype
+    w = used.astype(dtype) if weight is None else weight._value.astype(dtype)[safe] * used
+
+    def picked(a: Any) -> Any:
+        return -np.squeeze(np.take_along_axis(a, np.expand_dims(safe, axis), axis), axis=axis) * w
+
+    loss = run("NllLoss", picked, input)
+    if reduction == "mean":
+        total = w.sum()
+        return loss.sum() / (float(total) if total else math.nan)
+    return reduced(loss, reduction)
+
+
+def cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """The cross entropy of the softmax of `input` along axis 1; `target` has classes, or probabilities in the shape of
+    `input`."""
+    axis = _class_axis(input)
+    classes = input._value.shape[axis]
+    shape = [1] * input._value.ndim
+    shape[axis] = classes
+    log = log_softmax(input, axis)
+    scaled = log if weight is None else log * weight.reshape(shape)
+    if target._value.dtype.kind == "f":
+        smooth = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+        loss = -(scaled * smooth).sum(axis)
+        if reduction == "mean":
+            rows = max(input._value.size // classes, 1)
+            return loss.sum() / rows
+        return reduced(loss, reduction)
+    plain = nll_loss(log, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return plain
+    used = target._value != ignore_index
+    dtype = input._value.dtype
+    keep = used.astype(dtype)
+    spread = run("Mul", lambda a: a * keep, -scaled.sum(axis))
+    if reduction == "mean":
+        w = keep if weight is None else weight._value.astype(dtype)[np.where(used, target._value, 0)] * used
+        spread = spread.sum() / float(w.sum())
+    else:
+        spread = reduced(spread, reduction)
+    return (1 - label_smoothing) * plain + label_smoothing / classes * spread
+
+
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
+    """The cross entropy of probabilities. Logarithms are clamped at -100."""
+    v = input._value
+    if input._value.shape != target._value.shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            f"deprecated. "
+            "Please ensure they have the same size."
+        )
+    if v.size and not (v.min() >= 0 and v.max() <= 1):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    dtype = v.dtype
+
+    def log(a: Any) -> Any:
+        low = value_of(a) <= math.exp(-100)
+        return np.where(low, 0 * a - 100, np.log(np.where(low, np.ones_like(value_of(a)), a)))
+
+    def computed(p: Any, t: Any) -> Any:
+        t = to(t, dtype)
+        return -(t * log(p) + (1 - t) * log(1 - p))
+
+    loss = run("BinaryCrossEntropy", computed, input, target)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of the sigmoid of `input`, without overflow."""
+    if input._value.shape != target._value.shape:
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    dtype = input._value.dtype
+    if pos_weight is None:
+        loss = run(
+            "BinaryCrossEntropyWithLogits", lambda a, t: kernels.sigmoid_cross_entropy(to(t, dtype), a), input, target
+        )
+    else:
+
+        def weighted(a: Any, t: Any, w: Any) -> Any:
+            t = to(t, dtype)
+            return (1 - t) * a + (1 + (w - 1) * t) * kernels.softplus(-a)
+
+        loss = run("BinaryCrossEntropyWithLogits", weighted, input, target, pos_weight)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    log_target: bool = False
+) -> Any:  # fmt: skip
+    """``target * (log(target) - input)``; `input` has logarithms."""
+    loss = target.exp() * (target - input) if log_target else _ELEMENTWISE_XLOGY(target) - target * input
+    if reduction == "batchmean":
+        return loss.sum() / input._value.shape[0]
+    return reduced(loss, reduction)
+
+
+def _ELEMENTWISE_XLOGY(t: Any) -> Any:
+    from ..arithmetic import xlogy
+
+    return xlogy(t, t)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between rows."""
+    n1, n2 = norm(x1, 2, dim, keepdim=True).clamp(min=eps), norm(x2, 2, dim, keepdim=True).clamp(min=eps)
+    return (x1 / n1 * (x2 / n2)).sum(dim)
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of the differences of rows, plus `eps`."""
+    return norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
+    """``1 - cos`` where the target is 1, ``max(cos - margin, 0)`` where it is -1."""
+    cos = cosine_similarity(input1, input2, -1)
+    where = _ELEMENTWISE["where"]
+    return reduced(where(target == 1, 1 - cos, (cos - margin).clamp(min=0)), reduction)
+
+
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
+    """``max(margin - target * (input1 - input2), 0)``."""
+    return reduced((margin - target * (input1 - input2)).clamp(min=0), reduction)
+
+
+def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
+    """`input` where the target is 1, ``max(margin - input, 0)`` where it is -1."""
+    return reduced(_ELEMENTWISE["where"](target == 1, input, (margin - input).clamp(min=0)), reduction)
+
+
+def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """``log(1 + exp(-target * input))``."""
+    return reduced(run("SoftMarginLoss", kernels.softplus, -target * input), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """``max(d(anchor, positive) - d(anchor, negative) + margin, 0)``."""
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        from ..arithmetic import minimum
+
+        far = minimum(far, pairwise_distance(positive, negative, p, eps))
+    return reduced((near - far + margin).clamp(min=0), reduction)
+
+
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+) -> Any:
+    """The negative log likelihood of Poisson distributions, whose (logarithms of) rates are `input`."""
+    if full:
+        raise NotImplementedError("poisson_nll_loss: full=True is not there: add Stirling's term yourself")
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    """The negative log likelihood of normal distributions with means `input` and variances `var`."""
+    v = var.clamp(min=eps)
+    loss = 0.5 * (v.log() + (input - target) ** 2 / v)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f.__name__: f
+    for f in (
+        mse_loss, l1_loss, smooth_l1_loss, huber_loss, nll_loss, cross_entropy, binary_cross_entropy,
+        binary_cross_entropy_with_logits, kl_div, cosine_similarity, pairwise_distance, cosine_embedding_loss,
+        margin_ranking_loss, hinge_embedding_loss, soft_margin_loss, triplet_margin_loss, poisson_nll_loss,
+        gaussian_nll_loss,
+    )
+}  # fmt: skip

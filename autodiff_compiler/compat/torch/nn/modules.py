@@ -1,0 +1,568 @@
+"""Modules: what holds parameters, buffers and other modules."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..conversion import cast
+from ..core import Base, make
+from ..modes import no_grad
+from ..tensor import HookHandle, Parameter, check_device
+
+_Keys = namedtuple("_Keys", ("missing_keys", "unexpected_keys"))
+
+
+class IncompatibleKeys(_Keys):
+    """What `load_state_dict` found missing and unexpected."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return _Keys.__repr__(self)
+
+
+class Module:
+    """A part of a network. A subclass calls ``super().__init__()``, assigns parameters and modules as attributes,
+    and has a
+    method `forward`, which calling the module runs.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(3.0))
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> Scale()(torch.tensor(2.0))
+    tensor(6., grad_fn=<MulBackward0>)
+    """
+
+    training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+
+    def __init__(self) -> None:
+        values: dict[str, Any] = {
+            "training": True,
+            "_parameters": {},
+            "_buffers": {},
+            "_transient": set(),
+            "_modules": {},
+            "_before": {},
+            "_after": {},
+        }
+        self.__dict__.update(values)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._before.values()):
+            found = hook(self, args)
+            if found is not None:
+                args = found if isinstance(found, tuple) else (found,)
+        out = self.forward(*args, **kwargs)
+        for hook in list(self._after.values()):
+            found = hook(self, args, out)
+            if found is not None:
+                out = found
+        return out
+
+    # --- attributes ---------------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        tables = self.__dict__
+        if isinstance(value, Parameter):
+            self._check_made("parameters")
+            self._forget(name)
+            self._parameters[name] = value
+        elif isinstance(value, Module):
+            self._check_made("module")
+            self._forget(name)
+            self._modules[name] = value
+        elif name in tables.get("_parameters", {}):
+            if value is not None:
+                kind = value.type() if isinstance(value, Base) else type(value).__name__
+                raise TypeError(f"cannot assign '{kind}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+            self._parameters[name] = None
+        elif name in tables.get("_modules", {}):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None "
+                    f"expected)"
+                )
+            self._modules[name] = None
+        elif name in tables.get("_buffers", {}):
+            if value is not None and not isinstance(value, Base):
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' object to buffer '{name}' (torch.Tensor or None required)"
+                )
+            self._buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]
+                return
+        object.__delattr__(self, name)
+
+    def _check_made(self, what: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+    def _forget(self, name: str) -> None:
+        self.__dict__.pop(name, None)
+        for table in (self._parameters, self._buffers, self._modules):
+            table.pop(name, None) if name not in table else None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        """Add a parameter, or None for one that is not there."""
+        self._check_made("parameter")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or "
+                f"None required)"
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Add a tensor that is part of the state and no parameter."""
+        self._check_made("buffer")
+        self._buffers[name] = tensor
+        if not persistent:
+            self._transient.add(name)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Add a module under a name."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def get_submodule(self, target: str) -> Any:
+        """The module at a dotted path."""
+        found: Any = self
+        for name in target.split(".") if target else ():
+            found = getattr(found, name)
+        return found
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter at a dotted path."""
+        path, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(path), name)
+
+    # --- lists --------------------------------------------------------------------------------------------------------
+
+    def named_modules(self, memo: set[Any] | None = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This module and all inside it, each once, with dotted names."""
+        seen = set() if memo is None else memo
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(seen, f"{prefix}.{name}" if prefix else name)
+
+    def modules(self) -> Iterator[Any]:
+        """This module and all inside it, each once."""
+        return (m for _, m in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """The modules directly inside it, with their names."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                yield name, child
+
+    def children(self) -> Iterator[Any]:
+        """The modules directly inside it."""
+        return (m for _, m in self.named_children())
+
+    def _named(self, table: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        for path, m in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+            for name, t in m.__dict__[table].items():
+                if t is not None and id(t) not in seen:
+                    seen.add(id(t))
+                    yield f"{path}.{name}" if path else name, t
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+        """The parameters, each once, with dotted names."""
+        return self._named("_parameters", prefix, recurse)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        """The parameters, each once."""
+        return (p for _, p in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+        """The buffers, each once, with dotted names."""
+        return self._named("_buffers", prefix, recurse)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+        """The buffers, each once."""
+        return (b for _, b in self.named_buffers(recurse=recurse))
+
+    # --- modes --------------------------------------------------------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Any:
+        """Put this module and all inside it into training mode, or out of it."""
+        for m in self.modules():
+            m.training = mode
+        return self
+
+    def eval(self) -> Any:
+        """Put this module and all inside it out of training mode."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Whether gradients with respect to the parameters are wanted."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of the parameters, or fill them with zeros."""
+        for p in self.parameters():
+            if set_to_none:
+                p._grad = None
+            elif p._grad is not None:
+                p._grad = p._grad.detach().zero_()
+
+    def apply(self, fn: Callable[[Any], Any]) -> Any:
+        """Call a function with every module inside, and with this one last."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def _convert(self, f: Callable[[Any], Any]) -> Any:
+        for m in self.modules():
+            for name, p in m._parameters.items():
+                if p is not None:
+                    with no_grad():
+                        p.data = f(p.detach())
+                    if p._grad is not None:
+                        p._grad = f(p._grad.detach())
+                del name
+            for name, b in list(m._buffers.items()):
+                if b is not None:
+                    m._buffers[name] = f(b)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Parameters and buffers of floating dtypes in another one; devices other than the CPU raise RuntimeError."""
+        from ..dtypes import dtype as _dtype
+
+        wanted = kwargs.get("dtype")
+        check_device(kwargs.get("device"))
+        for a in args:
+            if isinstance(a, _dtype):
+                wanted = a
+            elif isinstance(a, Base):
+                wanted = a.dtype
+            elif not isinstance(a, bool):
+                check_device(a)
+        if wanted is None:
+            return self
+        return self._convert(lambda t: cast(t, wanted) if t.is_floating_point() else t)
+
+    def float(self) -> Any:
+        """Parameters and buffers in float32."""
+        from ..dtypes import float32
+
+        return self.to(float32)
+
+    def double(self) -> Any:
+        """Parameters and buffers in float64."""
+        from ..dtypes import float64
+
+        return self.to(float64)
+
+    def half(self) -> Any:
+        """Parameters and buffers in float16."""
+        from ..dtypes import float16
+
+        return self.to(float16)
+
+    def cpu(self) -> Any:
+        return self
+
+    def cuda(self, *args: Any) -> Any:
+        raise RuntimeError("CUDA is not there: arrays of NumPy live on the CPU")
+
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """Parameters and buffers by dotted name; they share their memory."""
+        out = OrderedDict() if destination is None else destination
+        for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
+            if t is not None and name not in self._transient:
+                out[prefix + name] = t if keep_vars else t.detach()
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(out, f"{prefix}{name}.", keep_vars)
+        return out
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+        """Copy values into parameters and buffers by name.
+
+        Raises RuntimeError for shapes that differ and, if `strict`, for names that are missing or unexpected.
+        """
+        own = self.state_dict(keep_vars=True)
+        missing = [k for k in own if k not in state_dict]
+        unexpected = [k for k in state_dict if k not in own]
+        errors = []
+        if strict and unexpected:
+            errors.append("Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ". ")
+        if strict and missing:
+            errors.insert(0, "Missing key(s) in state_dict: " + ", ".join(f'"{k}"' for k in missing) + ". ")
+        for name, t in own.items():
+            if name not in state_dict:
+                continue
+            given = state_dict[name]
+            value = given._value if isinstance(given, Base) else np.asarray(given)
+            if value.shape != t._value.shape:
+                errors.append(
+                    f"size mismatch for {name}: copying a param with shape {make(value).shape} from checkpoint, the "
+                    f"shape in current model is {t.shape}."
+                )
+                continue
+            with no_grad():
+                t.copy_(make(value))
+        if errors:
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        return IncompatibleKeys(missing, unexpected)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_before", "_after")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({**state, "_before": {}, "_after": {}})
+
+    # --- hooks and text -----------------------------------------------------------------------------------------------
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(module, args, output)`` after `forward`; what it returns, if not None, takes the place of the
+        output."""
+        return HookHandle(self._after, hook)
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(module, args)`` before `forward`; what it returns, if not None, takes the place of the
+        arguments."""
+        return HookHandle(self._before, hook)
+
+    def extra_repr(self) -> str:
+        """What is printed inside the parentheses."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = []
+        for name, child in self._modules.items():
+            text = repr(child).split("\n")
+            lines.append(f"({name}): " + "\n".join([text[0], *["  " + line for line in text[1:]]]))
+        if not lines:
+            return f"{self._get_name()}({extra})"
+        head = [extra] if extra else []
+        return f"{self._get_name()}(\n  " + "\n  ".join([*head, *lines]) + "\n)"
+
+
+class Sequential(Module):
+    """Modules that are run one after the other.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    Sequential(
+      (0): Linear(in_features=2, out_features=3, bias=True)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *args: Any):
+        super().__init__()
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        for name, m in named:
+            self.add_module(str(name), m)
+
+    def forward(self, input: Any) -> Any:
+        for m in self._modules.values():
+            input = m(input)
+        return input
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, k: Any) -> Any:
+        items = list(self._modules.items())
+        if isinstance(k, slice):
+            return type(self)(OrderedDict(items[k]))
+        if not -len(items) <= k < len(items):
+            raise IndexError(f"index {k} is out of range")
+        return items[k][1]
+
+    def __setitem__(self, k: int, m: Any) -> None:
+        self._modules[list(self._modules)[k]] = m
+
+    def append(self, m: Any) -> Any:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), m)
+        return self
+
+    def extend(self, modules: Any) -> Any:
+        """Add modules at the end."""
+        for m in modules:
+            self.append(m)
+        return self
+
+
+class ModuleList(Module):
+    """A list of modules."""
+
+    def __init__(self, modules: Any = ()):
+        super().__init__()
+        self.extend(modules or ())
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, k: Any) -> Any:
+        items = list(self._modules.values())
+        return type(self)(items[k]) if isinstance(k, slice) else items[k]
+
+    def __setitem__(self, k: int, m: Any) -> None:
+        self._modules[list(self._modules)[k]] = m
+
+    def append(self, m: Any) -> Any:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), m)
+        return self
+
+    def extend(self, modules: Any) -> Any:
+        """Add modules at the end."""
+        for m in modules:
+            self.append(m)
+        return self
+
+
+class ModuleDict(Module):
+    """A dict of modules."""
+
+    def __init__(self, modules: Any = None):
+        super().__init__()
+        for name, m in dict(modules or {}).items():
+            self.add_module(name, m)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._modules[name]
+
+    def __setitem__(self, name: str, m: Any) -> None:
+        self.add_module(name, m)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def keys(self) -> Any:
+        return self._modules.keys()
+
+    def values(self) -> Any:
+        return self._modules.values()
+
+    def items(self) -> Any:
+        return self._modules.items()
+
+
+class ParameterList(Module):
+    """A list of parameters."""
+
+    def __init__(self, values: Any = ()):
+        super().__init__()
+        for v in values or ():
+            self.append(v)
+
+    def append(self, value: Any) -> Any:
+        """Add a parameter at the end."""
+        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, k: int) -> Any:
+        return list(self._parameters.values())[k]
+
+
+class ParameterDict(Module):
+    """A dict of parameters."""
+
+    def __init__(self, values: Any = None):
+        super().__init__()
+        for name, v in dict(values or {}).items():
+            self[name] = v
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._parameters[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parameters
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def keys(self) -> Any:
+        return self._parameters.keys()
+
+    def values(self) -> Any:
+        return self._parameters.values()
+
+    def items(self) -> Any:
+        return self._parameters.items()
+
+
+MEMBERS = {c.__name__: c for c in (Module, Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict)}

@@ -1,0 +1,17 @@
+"""The module ``torch.optim``: optimizers and schedules of learning rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..space import absent, namespace
+from . import methods, schedules
+from .optimizer import Optimizer
+
+_MEMBERS: dict[str, Any] = {
+    **methods.METHODS,
+    "Optimizer": Optimizer,
+    "lr_scheduler": namespace(f"{__name__}.lr_scheduler", "Schedules of learning rates.", schedules.MEMBERS),
+}
+globals().update(_MEMBERS)
+__getattr__ = absent(__name__, _MEMBERS)

@@ -1,0 +1,546 @@
+"""The tensor: its attributes, its place in the graph, its memory. Operations are methods that `register` adds."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, printing
+from .core import Base, make, set_tensor_class
+from .graph import Record, Var, Version
+from .modes import MODE
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.ones(2, 3).shape
+    torch.Size([2, 3])
+    """
+
+    def numel(self) -> int:
+        return int(np.prod(self)) if self else 1
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, k: Any) -> Any:
+        found = tuple.__getitem__(self, k)
+        return Size(found) if isinstance(k, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple(self) + tuple(other))
+
+
+class device:
+    """Where tensors are: always ``device('cpu')``."""
+
+    def __init__(self, type: Any = "cpu", index: int | None = None):
+        name = str(type).split(":")[0]
+        if name != "cpu":
+            raise RuntimeError(f"device {type!r} is not there: arrays of NumPy live on the CPU. Instead: 'cpu'")
+        self.type, self.index = "cpu", index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+def check_device(where: Any) -> None:
+    """Raise for a device other than the CPU."""
+    if where is not None:
+        device(str(where))
+
+
+class GradFn:
+    """What made a tensor: ``t.grad_fn``."""
+
+    def __init__(self, record: Record):
+        self._record = record
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[Any, ...]:
+        """What made the operands, with the number of the result."""
+        out: list[tuple[Any, int]] = []
+        for use in self._record.uses:
+            var = use.var
+            if var is None:
+                out.append((None, 0))
+            elif var.record is None:
+                out.append((AccumulateGrad(var), 0))
+            else:
+                out.append((grad_fn_of(var), 0))
+        return tuple(out)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self._record))}>"
+
+
+class AccumulateGrad:
+    """What takes the gradient of a leaf."""
+
+    def __init__(self, var: Var):
+        self.variable = var.owner()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+
+_grad_fns: dict[str, type[GradFn]] = {}
+
+
+def grad_fn_of(var: Var) -> GradFn:
+    assert var.record is not None
+    name = var.record.name
+    if not name.endswith(("Backward", "Backward0", "Backward1", "CopySlices")):
+        name += "Backward0"
+    cls = _grad_fns.get(name)
+    if cls is None:
+        cls = _grad_fns[name] = type(name, (GradFn,), {})
+    return cls(var.record)
+
+
+class HookHandle:
+    """What registering a hook returns; ``remove`` takes the hook off."""
+
+    _next = 0
+
+    def __init__(self, table: dict[int, Callable[..., Any]], hook: Callable[..., Any]):
+        HookHandle._next += 1
+        self.id = HookHandle._next
+        self._table = table
+        table[self.id] = hook
+
+    def remove(self) -> None:
+        self._table.pop(self.id, None)
+
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.remove()
+
+
+class Tensor(Base):
+    """An array whose operations are recorded where it requires a gradient.
+
+    Tensors come from `torch.tensor`, `torch.zeros` and the like, and from operations.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __array_priority__ = 1000.0
+    _grad: Any = None
+    _post_hooks: dict[int, Callable[..., Any]] | None = None
+
+    def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Any:
+        """A float32 tensor of a list, or an unset one of a shape."""
+        if len(args) == 1 and not isinstance(args[0], int):
+            value = args[0]._value if isinstance(args[0], Base) else np.array(args[0])
+            made = make(np.array(value, dtypes.get_default_dtype().numpy))
+        else:
+            made = make(np.zeros(args, dtypes.get_default_dtype().numpy))
+        if cls is not Tensor:
+            made.__class__ = cls
+        return made
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of_numpy(self._value.dtype)
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._value.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length along one axis."""
+        return self.shape if dim is None else self._value.shape[dim]
+
+    @property
+    def ndim(self) -> int:
+        return self._value.ndim
+
+    def dim(self) -> int:
+        return self._value.ndim
+
+    def ndimension(self) -> int:
+        return self._value.ndim
+
+    def numel(self) -> int:
+        return self._value.size
+
+    nelement = numel
+
+    @property
+    def device(self) -> device:
+        return device()
+
+    @property
+    def is_cuda(self) -> bool:
+        return False
+
+    @property
+    def itemsize(self) -> int:
+        return self._value.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._value.nbytes
+
+    def element_size(self) -> int:
+        return self._value.itemsize
+
+    def stride(self, dim: int | None = None) -> Any:
+        steps = tuple([s // self._value.itemsize for s in self._value.strides])
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        return 0 if self._base is None else (self.data_ptr() - self._base.data_ptr()) // self._value.itemsize
+
+    def is_contiguous(self) -> bool:
+        return bool(self._value.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        return int(self._value.__array_interface__["data"][0])
+
+    def is_floating_point(self) -> bool:
+        return bool(self._value.dtype.kind == "f")
+
+    def is_complex(self) -> bool:
+        return bool(self._value.dtype.kind == "c")
+
+    def is_inference(self) -> bool:
+        return self._inference
+
+    def get_device(self) -> int:
+        return -1
+
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the tensor's type, or the tensor in another dtype."""
+        if dtype is None:
+            return f"torch.{dtypes.TYPE_NAMES[self.dtype]}Tensor"
+        if isinstance(dtype, str):
+            dtype = {f"torch.{name}Tensor": d for d, name in dtypes.TYPE_NAMES.items()}[dtype]
+        return self.to(dtype)
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._var is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Say whether gradients with respect to this leaf are wanted."""
+        var = self._var
+        if var is not None and var.record is not None:
+            if requires_grad:
+                return self
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                "variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if not requires_grad:
+            self._own = None
+        elif var is None:
+            if self._value.dtype.kind not in "fc":
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            if self._inference and not MODE.inference:
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
+            self._base, self._path = None, ()
+            self._own = Var(None, 0, self._value, self._memory)
+            self._own.owner = weakref.ref(self)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        var = self._var
+        return var is None or var.record is None
+
+    @property
+    def grad_fn(self) -> Any:
+        var = self._var
+        return None if var is None or var.record is None else grad_fn_of(var)
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that `backward` has accumulated, or None."""
+        if self._grad is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+                "attribute won't be "
+                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf "
+                "Tensor, use .retain_grad() on the non-leaf Tensor.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, Base):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
+            if value._value.shape != self._value.shape:
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size '{list(value._value.shape)}' to a tensor of size "
+                    f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        var = self._var
+        return var is not None and var.record is not None and var.retained
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this result in ``grad``, as for a leaf."""
+        var = self._var
+        if var is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if var.record is not None:
+            var.retained = True
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on."""
+        from .autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(grad)`` when the gradient of this tensor is computed; what it returns, if not None, takes its
+        place."""
+        var = self._var
+        if var is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if var.hooks is None:
+            var.hooks = {}
+        return HookHandle(var.hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(tensor)`` after `backward` has added to the ``grad`` of this leaf."""
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._post_hooks is None:
+            self._post_hooks = {}
+        return HookHandle(self._post_hooks, hook)
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def detach(self) -> Tensor:
+        """A tensor that shares the memory, and requires no gradient."""
+        made = make(self._value, self._memory)
+        made._inference = self._inference
+        return made  # type: ignore[no-any-return]
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from what it was computed from."""
+        self._own, self._base, self._path = None, None, ()
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """A tensor that shares the memory and not the version: writes into it go unnoticed by the graph."""
+        return make(self._value)  # type: ignore[no-any-return]
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._value = value._value
+        if self._own is not None:
+            self._own.shape, self._own.dtype = self._value.shape, self._value.dtype
+
+    @property
+    def _version(self) -> int:
+        return self._memory.count
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The array, which shares the memory. Raises RuntimeError for a tensor that requires a gradient, unless
+        `force`."""
+        if self._var is not None and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self._value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        value = self.numpy()
+        return np.array(value, dtype) if dtype is not None or copy else value
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self._value.size != 1:
+            raise RuntimeError(f"a Tensor with {self._value.size} elements cannot be converted to Scalar")
+        return self._value.item()
+
+    def tolist(self) -> Any:
+        """The elements, as nested lists of Python numbers."""
+        return self._value.tolist()
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
+        raise RuntimeError("CUDA is not there: arrays of NumPy live on the CPU")
+
+    # --- Python's protocols -------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return printing.text_of(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self._value.ndim == 0 and spec else str(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> bool:
+        if self._value.size > 1:
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        if self._value.size == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        return bool(self._value.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._value.dtype.kind not in "iub" or self._value.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._value.item())
+
+    def __len__(self) -> int:
+        if self._value.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._value)
+
+    def __iter__(self) -> Any:
+        if self._value.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([self.__getitem__(k) for k in range(len(self._value))])
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(np.any(self._value == (item._value if isinstance(item, Base) else item)))
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(object.__dir__(self)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+                "the moment."
+            )
+        found = memo.get(id(self))
+        if found is not None:
+            return found
+        made = _rebuild(type(self), self._value.copy(), self.requires_grad, self.__dict__.get("_extra"))
+        if self._grad is not None:
+            made._grad = self._grad.__deepcopy__(memo)
+        memo[id(self)] = made
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (_rebuild, (type(self), np.array(self._value), self.requires_grad and self.is_leaf, None))
+
+
+def _rebuild(cls: type[Any], value: Any, requires_grad: bool, extra: Any) -> Any:
+    made = make(value)
+    made.__class__ = cls
+    if requires_grad:
+        made.requires_grad_()
+    return made
+
+
+class Parameter(Tensor):
+    """A tensor that a module lists among its parameters; it requires a gradient.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        value = np.zeros(0, dtypes.get_default_dtype().numpy) if data is None else data._value
+        made = make(value, None if data is None else data._memory)
+        made.__class__ = cls
+        if requires_grad:
+            made.requires_grad_()
+        return made
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + printing.text_of(self)
+
+
+set_tensor_class(Tensor)
+
+
+def method(name: str, f: Callable[..., Any]) -> None:
+    """Give tensors a method."""
+    setattr(Tensor, name, f)
+
+
+def register(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give tensors a function of the module as a method, under its own name or these."""
+
+    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names or (f.__name__,):
+            setattr(Tensor, name, f)
+        return f
+
+    return decorate
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor."""
+    return isinstance(x, Base)
+
+
+__all__ = ["Parameter", "Size", "Tensor", "Version", "device", "is_tensor", "register"]
