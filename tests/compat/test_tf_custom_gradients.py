@@ -300,8 +300,6 @@ def test_log1pexp_stays_finite(tf):
 
         return tf.math.log(1 + e), grad
 
-    naive = lambda x: tf.math.log(1 + tf.exp(x))
-    assert np.isnan(float(gradient(tf, naive, 100.0)))
     assert float(gradient(tf, log1pexp, 100.0)) == 1.0
     first, derivative = second(tf, log1pexp, 1.0)
     assert float(first) == pytest.approx(0.73105858)
