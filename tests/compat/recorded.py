@@ -26,7 +26,7 @@ def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str, through:
     if kind in "fc":
         expected = np.array(entries, np.float64)
         expected = (expected.view(np.complex128) if kind == "c" else expected).reshape(shape)
-        rtol, atol = max(TOLERANCE.get(name, (1e-7, 1e-9)) for name in (dtype, through))
+        rtol, atol = max(TOLERANCE.get(name, (1e-6, 1e-9)) for name in (dtype, through))
         np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=what)
     else:
         assert got.reshape(-1).tolist() == entries, what

@@ -30,6 +30,17 @@ def test_cumprod_of_zeros(tf):
     assert gradient(tf, lambda x: tf.math.cumprod(x), [2.0, 0.0, 3.0]).numpy().tolist() == [1.0, 8.0, 0.0]
 
 
+def test_second_derivatives_of_moments(tf):
+    """TensorFlow stops the gradient of the mean in the variance, which only first derivatives allow."""
+    x = tf.Variable([1.0, 2.0, 6.0], dtype=tf.float64)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            variance = tf.nn.moments(x, axes=[0])[1]
+        first = inner.gradient(variance, x)
+    hessian = outer.jacobian(first, x).numpy()
+    np.testing.assert_allclose(hessian, 2 / 3 * (np.eye(3) - 1 / 3), atol=1e-12)
+
+
 def test_the_weight_of_a_layer_may_be_watched(tf):
     """TensorFlow's own tape refuses the variables of Keras 3, though it takes them as sources."""
     layer = tf.keras.layers.Dense(2)

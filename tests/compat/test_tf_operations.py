@@ -24,7 +24,7 @@ def test_every_case_is_recorded():
     assert sorted(ALL) == sorted(RECORDED)
 
 
-@pytest.mark.parametrize("key", ALL)
+@pytest.mark.parametrize("key", ALL, ids=str)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_operation(tf, key):
     case, dtype = ALL[key]

@@ -97,6 +97,8 @@ class Writer:
         source = template.format(x=x, y=y, c=round(r.uniform(0.3, 2.0), 2))
         if ("repeat" in source or "reverse" in source) and not self.names[x].shape.rank:
             return False
+        if "entropy" in source and self.names[x].shape != self.names[y].shape:
+            return False
         try:
             value = eval(source, self.names)
             numbers = np.asarray(value)
@@ -215,7 +217,8 @@ class Writer:
             sources = [r.choice(pool) for _ in range(r.randint(1, 4))]
             sources += [name for name in self.variables if name not in sources]
             if r.random() < 0.2:
-                lines.append(f"tape.jacobian({targets[0]}, [{', '.join(sources)}])")
+                others = [name for name in sources if name != targets[0]] or self.variables[:1] or self.tensors[:1]
+                lines.append(f"tape.jacobian({targets[0]}, [{', '.join(others)}])")
             else:
                 zero = r.choice(["", "", ", unconnected_gradients='zero'"])
                 target = targets[0] if len(targets) == 1 else f"[{', '.join(targets)}]"
