@@ -179,6 +179,19 @@ def test_nan_comes_through() -> None:
         assert np.isnan(getattr(nn, name)(np.array([np.nan]))).all(), name
 
 
+@pytest.mark.parametrize("name", [*EACH, *ROWS, "erf", "log_sigmoid", "logsumexp"])
+def test_half_and_longdouble_and_integers(name: str) -> None:
+    fn = getattr(nn, name)
+    x = np.array([[-300, -20, -5, -1.3, -0.2], [0, 0.4, 3, 12, 400]], np.float16)
+    want, bar = fn(x.astype(np.float64)), slopes(fn, x.astype(np.float64))
+    for dtype, digits in ((np.float16, 8e-3), (np.longdouble, 1e-12)):
+        y, g = fn(x.astype(dtype)), slopes(fn, x.astype(dtype))
+        assert y.dtype == g.dtype == dtype
+        assert np.allclose(y.astype(float), want, digits, digits) and np.allclose(g.astype(float), bar, digits, digits)
+    for dtype in (np.int64, np.uint8):
+        assert np.allclose(fn(np.array([0, 1, 3], dtype)), fn(np.array([0.0, 1.0, 3.0])), 2e-3, 2e-3)
+
+
 def test_integers_become_floating_and_complex_numbers_are_refused() -> None:
     assert nn.sigmoid(np.array([0, 1])).dtype == np.float64
     assert nn.softmax([0, 0]).tolist() == [0.5, 0.5]

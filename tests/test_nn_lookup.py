@@ -47,6 +47,8 @@ def test_top_k_of_tensorflow() -> None:
     assert values.tolist() == [[3, 3], [4, 1]] and places.tolist() == [[1, 3], [0, 3]]
     weights = np.array([[1.0, 2], [3, 4]])
     assert ad.grad(lambda x: np.sum(nn.top_k(x, 2)[0] * weights))(x).tolist() == [[0, 1, 0, 2], [3, 0, 0, 4]]
+    assert nn.top_k(x.astype(np.uint8), 2)[1].tolist() == [[1, 3], [0, 3]]
+    assert nn.top_k(np.array([1.0, np.nan, 2.0]), 2)[1].tolist() == [1, 2]
     with pytest.raises(ValueError, match="k exceeds"):
         nn.top_k(x, 5)
     assert nn.top_k(x[0])[0].tolist() == [3]

@@ -18,6 +18,8 @@ def erf(x: Any) -> Any:
     Reference: Cody, Rational Chebyshev approximations for the error function (1969).
     """
     x = floating(x)
+    if x.dtype == np.float16:  # too small for the numbers in between
+        return erf(x.astype(np.float32)).astype(np.float16)
     size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1
     square = size * size
     near = size * _polynomial(_ERF_A, square) / _polynomial(_ERF_B, square)

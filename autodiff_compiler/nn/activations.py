@@ -111,7 +111,7 @@ def log_sigmoid(x: Any) -> Any:
     >>> log_sigmoid(np.array([-1000.0, 0.0])).tolist()
     [-1000.0, -0.6931471805599453]
     """
-    return -kernels.softplus(-x)
+    return -kernels.softplus(-1.0 * x)
 
 
 def softsign(features: Any) -> Any:

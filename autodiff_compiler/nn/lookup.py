@@ -49,7 +49,9 @@ def top_k(input: Any, k: int = 1) -> Any:
     >>> top_k(np.array([[1.0, 3.0, 2.0, 3.0]]), 2)
     (array([[3., 3.]]), array([[1, 3]]))
     """
-    if k > np.shape(input)[-1]:
+    n = np.shape(input)[-1]
+    if k > n:
         raise ValueError("k exceeds the length of the last axis")
-    places = np.argsort(-input, axis=-1, kind="stable")[..., :k]
+    # Sorted from the end, so that reversing it puts the first of equal elements first.
+    places = n - 1 - np.argsort(input[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
     return np.take_along_axis(input, places, axis=-1), places
