@@ -132,7 +132,7 @@ def accum(a: Any, v: Any) -> Any:
     if a is None:
         return v
     out = a + v
-    return out.astype(a.dtype, copy=False) if isinstance(a, np.ndarray) and isinstance(out, np.ndarray) else out
+    return np.asarray(out, a.dtype) if isinstance(a, np.ndarray) else out
 
 
 def dim(a: Any, axis: int) -> int:
@@ -201,9 +201,14 @@ def sum_to(g: Any, x: Any) -> Any:
 def spread(g: Any, x: Any) -> Any:
     """`g` broadcast to the shape of `x`, for reading."""
     want = np.shape(x)
-    if isinstance(g, (float, int)) and want and np.result_type(x).kind in "fc":
-        g = np.result_type(x).type(g)
+    if isinstance(g, (float, int, complex)) and want and np.result_type(x).kind in "fc":
+        g = weak_dtype(isinstance(g, complex), np.result_type(x)).type(g)
     return g if np.shape(g) == want else np.broadcast_to(g, want)
+
+
+def weak_dtype(is_complex: bool, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that a Python number gets among floating numbers of this one."""
+    return np.result_type(dtype, np.complex64) if is_complex and dtype.kind == "f" else dtype
 
 
 def zeros(x: Any) -> Any:

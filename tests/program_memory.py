@@ -236,22 +236,23 @@ class Memory(Exotics):
         if a is None or b is None:
             return False
         c = self.new("c")
-        self.line(f"{c} = np.{self.pick('zeros(n)', 'empty(n)', f'empty_like({a})', f'full_like({a}, 0.5)')}")
-        self.line(
-            self.pick(
-                f"np.multiply({a}, {b}, out={c})",
-                f"np.sin({a}, out={c})",
-                f"np.add({a}, {self.scalar(0)}, out={c}); np.multiply({c}, {c}, out={c})",
-                f"np.cumsum({a}, out={c})",
-                f"np.clip({a}, -0.5, 0.8, out={c})",
-                f"{c}[:] = 1.0; np.subtract({a}[1:], {a}[:-1], out={c}[1:])",
-                f"np.maximum({a}, 0.1, {c})",
-                f"np.exp({a} * 0.3, out={c}); np.add({c}, {a}, out={a})",
-                f"np.outer({a}, {b}).sum(axis=0, out={c})",
-                f"np.dot(np.outer({a}, {b}), {a}, out={c})",
-                f"np.divide({a}, 2.0 + {b} * {b}, out={c}, where={a} > -9.0)",
-            )
+        made = f"{c} = np.{self.pick('zeros(n)', 'empty(n)', f'empty_like({a})', f'full_like({a}, 0.5)')}"
+        call = self.pick(
+            f"np.multiply({a}, {b}, out={c})",
+            f"np.sin({a}, out={c})",
+            f"np.add({a}, {self.scalar(0)}, out={c}); np.multiply({c}, {c}, out={c})",
+            f"np.cumsum({a}, out={c})",
+            f"np.clip({a}, -0.5, 0.8, out={c})",
+            f"{c}[:] = 1.0; np.subtract({a}[1:], {a}[:-1], out={c}[1:])",
+            f"np.maximum({a}, 0.1, {c})",
+            f"np.exp({a} * 0.3, out={c}); np.add({c}, {a}, out={a})",
+            f"np.outer({a}, {b}).sum(axis=0, out={c})",
+            f"np.dot(np.outer({a}, {b}), {a}, out={c})",
+            f"np.divide({a}, 2.0 + {b} * {b}, out={c}, where={a} > -9.0)",
         )
+        # What a mask leaves out is what was in the array before.
+        self.line(made.replace("empty", "zeros") if "where=" in call else made)
+        self.line(call)
         self.scope.arrays[c] = (N,)
         self.read(a, c)
         return True

@@ -271,6 +271,50 @@ PROGRAMS = {
                 b[:-1] -= t
             return np.sum(b * b) + np.sum(x)
         """,
+    "a number that was read from a 0-d array, in place": """
+        def f(x, y, s):
+            t = np.asarray(s * 1.0)[()]
+            for i in range(2):
+                t *= x[i]
+            return t + np.sum(y)
+        """,
+    "a loop over the length of a view, next to a number without a name": """
+        def h(a):
+            n = len(a)
+            d = {"q": 0.0}
+            a[a > 0] = 0.5
+            for i in range(n):
+                d["q"] = np.sin(d["q"] + a[-1])
+                if d["q"] > 0.2:
+                    break
+
+        def f(x, y, s):
+            for k in range(2):
+                h(y[1:])
+            return np.sum(x * y)
+        """,
+    "float32 in an einsum whose cotangent is a plain zero on one path": """
+        def f(x, y, s):
+            t = np.einsum("i,i,i->", y, y, y)
+            if x[0] <= 0.3:
+                y = t
+            return np.sum(y)
+        """,
+    "float32 in a loop that replaces it, by what is float64 after it": """
+        def f(x, y, s):
+            for i in range(3):
+                s = np.sin(y[i - 1])
+            s *= np.tanh(np.cos(0.3))
+            return 0.7 * np.sum(y) - s * np.sum(x)
+        """,
+    "lists in a list, of float32, into which float64 is stored": """
+        def f(x, y, s):
+            g = [[x[0] for _ in range(3)] for _ in range(y.shape[0])]
+            for i in range(2):
+                for j in range(2):
+                    g[i][j] = np.sin(0.5 + i * 0.3 - 0.1 * j)
+            return np.sum(np.sin(x)) + 0.9 * sum(sum(row) for row in g)
+        """,
     "interpolation in lists": """
         def f(x, y, s):
             return np.sum(np.interp(0.3 * y, [-2.0, 0.0, 2.0], [0.1, 0.5, -0.4]) * x)

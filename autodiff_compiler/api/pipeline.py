@@ -10,7 +10,7 @@ from ..codegen.emit import Emitted, emit_function
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
-from ..ir.types import OBJECT
+from ..ir.types import OBJECT, same_dtype
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import fuse_branches, simplify
 from ..transforms.vjp import DERIVED, differentiate
@@ -57,14 +57,8 @@ def already_like(g: Any, x: Value) -> bool:
     if tx.kind == "py":
         return tg.is_scalar and tg.dtype is not None and tx.dtype is not None and tg.dtype.kind == tx.dtype.kind
     if tx.kind == "generic":
-        return tg.kind == "generic" and tg.dtype == tx.dtype and tx.dtype is not None
-    return (
-        tg.kind == tx.kind == "array"
-        and tg.dtype == tx.dtype
-        and tx.dtype is not None
-        and tx.dims is not None
-        and bool(tx.dims)
-    )
+        return tg.kind == "generic" and same_dtype(tg.dtype, tx.dtype)
+    return tg.kind == tx.kind == "array" and same_dtype(tg.dtype, tx.dtype) and tx.dims is not None and bool(tx.dims)
 
 
 def own_what_the_pullback_reads(fn: Function, results: int) -> None:

@@ -28,6 +28,7 @@ from ..ir.core import (
 )  # fmt: skip
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import called, enclosing, handler_of
+from ..ir.types import same_dtype
 from .expressions import Printer
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
@@ -269,7 +270,7 @@ class Emitter:
             if (
                 (whole or again)
                 and base.type.kind == "array"
-                and inner.results[0].type.dtype == base.type.dtype is not None
+                and same_dtype(inner.results[0].type.dtype, base.type.dtype)
             ):
                 if opset.is_plain_path(path):
                     return f"{inner.prim.name}= {self.printer.show(inner.args[1])}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Op, Prim, Value, type_of
+from ..ir.types import same_dtype
 from .names import Naming, is_kernel
 
 ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3
@@ -151,7 +152,7 @@ class Printer:
 
     def place(self, base: str, path: tuple[Any, ...]) -> str:
         """The expression that names the part of `base` at `path`; assignable if its last step is a subscript."""
-        if not path or opset.is_whole(path):
+        if opset.is_whole(path) and all(step[1] for step in path):  # a[()] of a 0-d array is a number, a[...] is not
             return f"{base}[...]"
         for step in path:
             if step[0] == "index":
@@ -245,7 +246,8 @@ def _spread(p: Printer, op: Op) -> tuple[str, int]:
     tg = type_of(g)
     # A Python float takes the dtype of what it meets, but broadcast alone it would be float64.
     weak = tg.kind == "py" or (tg.kind == "scalar" and tg.dtype != np.float64)
-    if type_of(x).kind == "array" and type_of(op.results[0]).dtype == tg.dtype and not weak:
+    keeps = tg.kind == "array" or (same_dtype(type_of(op.results[0]).dtype, tg.dtype) and not weak)
+    if type_of(x).kind == "array" and keeps:
         return f"np.broadcast_to({p.show(g)}, {p.show(x, ATOM)}.shape)", ATOM
     p.helpers.add("spread")
     return f"spread({p.show(g)}, {p.show(x)})", ATOM
@@ -254,7 +256,7 @@ def _spread(p: Printer, op: Op) -> tuple[str, int]:
 def _full_like(p: Printer, op: Op) -> tuple[str, int]:
     x, g = op.args
     tx = type_of(x)
-    if tx.kind == "array" and tx.dtype is not None and tx.dtype == type_of(op.results[0]).dtype:
+    if tx.kind == "array" and same_dtype(tx.dtype, type_of(op.results[0]).dtype):
         return f"np.full_like({p.show(x)}, {p.show(g)})", ATOM
     p.helpers.add("full_like")
     return f"full_like({p.show(x)}, {p.show(g)})", ATOM

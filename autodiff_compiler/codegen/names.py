@@ -93,15 +93,20 @@ class Naming:
         at: Any = op
         while isinstance(at, Op) and at in self.inlined:
             at = self.inlined[at]
+        if at is not op and isinstance(at, Op) and at.prim is LOOP:
+            return self._range_is_read(at)
         return self.end[at] if isinstance(at, Region) else self.start[at]
+
+    def _range_is_read(self, loop: Op) -> float:
+        """After the carried variables have got their first values."""
+        return self.start[loop.regions[0]] + 0.6
 
     def _collect(self, region: Region) -> None:
         for op in region.ops:
             at = self._where(op)
             if op.prim is LOOP:
-                # The carried variables get their first values before the range is read.
                 for v in leaves(op.args[0]):
-                    self.used.setdefault(v, []).append((self.start[op.regions[0]] + 0.6, region))
+                    self.used.setdefault(v, []).append((self._range_is_read(op), region))
             for v in op.operands():
                 self.used.setdefault(v, []).append((at, region))
             for inner in op.regions:

@@ -10,7 +10,7 @@ from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import CAST, PRIMS, lookup
-from ..ir.types import ANY
+from ..ir.types import ANY, same_dtype
 from . import definitions
 from .array_stores import ArrayStores
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
@@ -105,7 +105,7 @@ class NumpyCalls(ArrayStores):
     def cast_copy(self, av: Any, dtype: Any, node: Any) -> Any:
         x = self.operand(av, node)
         t = type_of(x)
-        if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and t.dtype == dtype:
+        if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and same_dtype(t.dtype, dtype):
             return self.copy_of(av, node, False)
         prim = PRIMS.get(np.ndarray.astype, CAST)
         return self.fresh(self.emit(node, prim, x, dtype), like=(av,))
@@ -135,7 +135,7 @@ class NumpyCalls(ArrayStores):
         dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
         if set(kwargs) <= {"dtype"} and len(args) <= 2 and type(args[0]) is Ref:
             t = self.read(args[0], node).type
-            if t.kind == "array" and (dtype is None or dtype == t.dtype):
+            if t.kind == "array" and (dtype is None or same_dtype(dtype, t.dtype)):
                 return args[0]
             if t.kind == "array" and isinstance(dtype, np.dtype) and t.dtype is not None:
                 return self.cast_copy(args[0], dtype, node)
@@ -396,7 +396,7 @@ class NumpyCalls(ArrayStores):
             self.fail("astype with these arguments", node, "call x.astype(dtype)")
         if copy is False:
             t = type_of(self.operand(av, node))
-            if t.dtype == dtype and dtype is not None:
+            if same_dtype(t.dtype, dtype):
                 return av
             if t.dtype is None or isinstance(dtype, Value):
                 return self.linked(self.operand(self.cast_copy(av, dtype, node), node), [av])

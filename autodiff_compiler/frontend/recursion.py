@@ -14,7 +14,7 @@ from typing import Any
 
 from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
-from ..ir.types import ANY, Dim, Dims, Ty, join, py_int
+from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, same_dtype
 from .avals import (
     HOLE,
     Bound,
@@ -247,7 +247,7 @@ class Recursions(Forms):
                 return True
             s, t = old.type, new.type
             plain = (old.kind, s.kind, s.dtype is None, s.ndim) == (new.kind, t.kind, t.dtype is None, t.ndim)
-            if not plain or (s.dtype is not None and s.dtype != t.dtype):
+            if not plain or (s.dtype is not None and not same_dtype(s.dtype, t.dtype)):
                 return False
             return s.dims is None or all(map(self.builder.dims.same, s.dims, t.dims or ()))
         if type(old) is Node and type(new) is Node:

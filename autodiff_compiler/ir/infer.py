@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from .core import Builder, Value, structural_key, type_of
-from .types import ANY, Dim, DimLike, Dims, Ty
+from .types import ANY, PYTHON_DTYPES, Dim, DimLike, Dims, Ty
 
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
 
 
-def promote(ufunc: Any, types: list[Ty]) -> Any:
-    """The result dtype of a ufunc on operands of these types, or None if it is not known."""
+def promote(ufunc: Any, types: list[Ty], operator: bool = False) -> Any:
+    """The result dtypes of a ufunc, or of the Python operator that it is the array form of, on operands of these types;
+    None if they are not known."""
     variants: list[list[Any]] = [[]]
+    # Of an operator on numbers only, a narrow dtype says what it says of them: that, or weak.
+    numbers = operator and all(t.kind in ("py", "scalar") for t in types)
     for t in types:
         if t.dtype is None or t.dtype.kind not in "biufc":
             return None
@@ -22,8 +25,10 @@ def promote(ufunc: Any, types: list[Ty]) -> Any:
         options: list[Any]
         if t.kind == "py":
             options = [weak]
+        elif t.kind == "scalar" and not numbers:
+            options = [weak, t.dtype]
         elif t.kind in ("scalar", "any"):
-            options = [weak, t.dtype] if t.dtype in (bool, np.int64, np.float64, np.complex128) else [t.dtype]
+            options = [weak, t.dtype] if t.dtype in PYTHON_DTYPES else [t.dtype]
         else:
             options = [t.dtype]
         variants = [v + [o] for v in variants for o in options]
@@ -103,7 +108,7 @@ def cannot_raise(ufunc: Any, types: list[Ty], operator: bool = False) -> bool:
     """
     if not all(t.dtype is not None and t.dims is not None and t.dtype.kind in "biufc" for t in types):
         return False
-    found = promote(ufunc, types)
+    found = promote(ufunc, types, operator)
     if not found or any(d is None for d in found):
         return False
     kinds = [t.dtype.kind for t in types if t.dtype is not None]
@@ -128,7 +133,7 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
         if kwargs or any(t.kind in ("list", "object", "shape", "stack") for t in types):
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])
-        dtypes = promote(ufunc, types) or (None,) * ufunc.nout
+        dtypes = promote(ufunc, types, operator) or (None,) * ufunc.nout
         if operator and ufunc is np.power and types[0].dtype is not None and types[0].dtype.kind == "b":
             dtypes = (None,)  # ``mask ** 2`` is np.square, which gives another dtype than np.power
         if operator and ufunc is np.power and types[1].kind != "py" and types[1].dims == ():

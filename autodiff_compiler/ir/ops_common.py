@@ -103,7 +103,7 @@ def as_array(b: Builder, a: Any) -> Ty:
         return array(np.int64, None)
     if not is_array(t):
         return ANY if t.kind != "any" else Ty("any", t.dtype, t.dims)
-    return Ty("array", t.dtype if is_number(t.dtype) else None, t.dims)
+    return Ty("array", t.array_dtype if is_number(t.dtype) else None, t.dims)
 
 
 def _nested(b: Builder, items: Sequence[Any]) -> Ty:
@@ -144,7 +144,7 @@ def common_dtype(types: Sequence[Ty]) -> np.dtype[Any] | None:
 
 def mixed_dtype(types: Sequence[Ty]) -> np.dtype[Any] | None:
     """The dtype of a product of operands, where it does not matter how NumPy ranks Python numbers."""
-    dtypes = {t.dtype for t in types}
+    dtypes = {t.array_dtype for t in types}
     if not all(is_number(d) for d in dtypes):
         return None
     if len(dtypes) > 1 and any(t.kind not in ("array", "generic") for t in types):

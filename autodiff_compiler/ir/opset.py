@@ -12,7 +12,20 @@ import numpy as np
 from .. import runtime
 from .core import UNDEF, Builder, Prim, Value, current, type_of
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
-from .types import ANY, OBJECT, PY_BOOL, SHAPE, STACK, Ty, element, join_elements, py_int, same_dtype
+from .types import (
+    ANY,
+    OBJECT,
+    PY_BOOL,
+    PYTHON_DTYPES,
+    SHAPE,
+    STACK,
+    Ty,
+    cotangent_list,
+    element,
+    join_elements,
+    py_int,
+    same_dtype,
+)
 
 # From a callable that users write to its primitive.
 PRIMS: dict[Any, Prim] = {}
@@ -313,11 +326,12 @@ def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if x.dims == ():
         return Ty(g.kind if g.is_scalar else "scalar", g.dtype, ())
     dtype = g.dtype
-    if g.kind == "py" and x.is_float:
-        dtype = x.dtype  # a weak scalar takes the dtype of what it is spread over
+    if g.kind == "py" and x.dtype is not None and x.dtype.kind in "fc":
+        # A weak scalar takes the dtype of what it is spread over.
+        dtype = runtime.weak_dtype(g.dtype is not None and g.dtype.kind == "c", x.dtype)
     elif not same_dtype(g.dtype, x.dtype):
         # A Python number, which an np.float64 is too, takes x's dtype at run time.
-        weak = g.kind in ("py", "scalar", "any") or (g.kind == "generic" and (dtype is None or dtype == np.float64))
+        weak = g.kind in ("py", "scalar", "any") or (g.kind == "generic" and (dtype is None or dtype in PYTHON_DTYPES))
         if weak and (x.dtype is None or x.dtype.kind in "fc"):
             dtype = None
     return Ty("array" if x.kind == "array" else "any", dtype, x.dims)
@@ -331,7 +345,7 @@ def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
     t = type_of(args[0])
     if t.is_scalar:
         return Ty("py", np.dtype(np.float64), ())
-    return t
+    return cotangent_list(t) if t.kind == "list" else t
 
 
 # A zero cotangent for `x`: its shape, its dtype, owned. Reads x's shape and dtype only (for a list: its elements').

@@ -24,7 +24,8 @@ DimLike = int | Dim
 # Kinds of values:
 #   "py"       a Python bool, int, float or complex (weak in NumPy's promotion)
 #   "generic"  a NumPy scalar (np.float64(1.0) ...)
-#   "scalar"   "py" or "generic", not known which; immutable and 0-d
+#   "scalar"   "py" or "generic", not known which; immutable and 0-d. Where the dtype is not one of Python's, it is
+#              that of the generic: the cotangent of a float32 is a float32, or weak
 #   "array"    an ndarray (0-d arrays included)
 #   "list"     a homogeneous list of run-time length; `elem` is its element type
 #   "stack"    a residual stack
@@ -32,6 +33,9 @@ DimLike = int | Dim
 #   "any"      anything
 #   "undef"    a name without a value on this path
 #   "object"   some other Python object (a string, a dtype, None ...)
+
+
+PYTHON_DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.complex128))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,11 @@ class Ty:
     def is_scalar(self) -> bool:
         """Proven immutable and 0-d."""
         return self.kind in ("py", "generic", "scalar")
+
+    @property
+    def array_dtype(self) -> np.dtype[Any] | None:
+        """The dtype that it has as an array, where a Python number is not weak."""
+        return None if self.kind == "scalar" and self.dtype not in PYTHON_DTYPES else self.dtype
 
     @property
     def is_float(self) -> bool:
@@ -311,6 +320,16 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
         shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
     return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
+
+
+def cotangent_list(t: Ty) -> Ty:
+    """The facts that hold of any cotangent of a list of this type: a number in it may be any real number."""
+    if t.kind == "list" and t.elem is not None:
+        return Ty("list", elem=cotangent_list(t.elem))
+    if not t.is_scalar:
+        return t
+    known = t.is_float and t.dtype in PYTHON_DTYPES
+    return Ty("scalar", t.dtype if known else None, (), real=t.is_real and not known)
 
 
 # In the type of a list's elements: a length that differs from element to element.

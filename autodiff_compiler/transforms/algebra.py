@@ -14,7 +14,7 @@ import numpy as np
 from ..ir import opset
 from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
-from ..ir.types import Ty
+from ..ir.types import Ty, same_dtype
 
 
 def _is_number(x: Any, value: float) -> bool:
@@ -169,30 +169,30 @@ def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
     if sx is None and sy is None:
         return NotImplemented
     if sx is not None and sy is not None:
-        if _covers(b, x, y.type.dims) and x.type.dtype is not None and x.type.dtype == y.type.dtype:
+        if _covers(b, x, y.type.dims) and same_dtype(x.type.dtype, y.type.dtype):
             return b.emit(SPREAD, b.emit(prim, sx[0], sy[0]), sx[1])
         return NotImplemented
     (g, like), other, spread = (sx, y, x) if sx is not None else (sy, x, y)  # type: ignore[misc]
     t = type_of(other)
     if type(other) is Value and t.is_float and t.kind == "array" and _covers(b, other, spread.type.dims):
-        if t.dtype == spread.type.dtype:
+        if same_dtype(t.dtype, spread.type.dtype):
             return b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
     if (
         _fits_into(b, t.dims, spread.type.dims)
         and t.kind == "array"
         and type_of(g).is_scalar
-        and t.dtype == spread.type.dtype
+        and same_dtype(t.dtype, spread.type.dtype)
     ):
         # ``spread(c, X) * row``: multiply the row, broadcast the product.
         return b.emit(SPREAD, b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g), like)
     if (
         t.is_scalar
         and type_of(g).is_scalar
-        and (t.kind == "py" or type(other) is not Value or t.dtype == spread.type.dtype)
+        and (t.kind == "py" or type(other) is not Value or same_dtype(t.dtype, spread.type.dtype))
     ):
         inner = b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
         assert SPREAD.infer is not None
-        if SPREAD.infer(b, (inner, like), {}).dtype == spread.type.dtype:
+        if same_dtype(SPREAD.infer(b, (inner, like), {}).dtype, spread.type.dtype):
             return b.emit(SPREAD, inner, like)
     return NotImplemented
 
@@ -211,14 +211,14 @@ def _spread(b: Builder, g: Any, x: Any) -> Any:
     if type(g) is Value and tg.kind == "array" and tx.dims is not None and _covers(b, g, tx.dims):
         return g
     inner = _as_spread(g)
-    if inner is not None:
-        return b.emit(SPREAD, inner[0], x)
+    if inner is not None and (type_of(inner[0]).kind == "array" or same_dtype(tg.dtype, tx.dtype)):
+        return b.emit(SPREAD, inner[0], x)  # a weak scalar would take the dtype of `x`
     return NotImplemented
 
 
 def _accum(b: Builder, a: Any, v: Any) -> Any:
-    if _negated(a) is not None and type(v) is Value and v.type.dtype == a.type.dtype and _covers(b, v, a.type.dims):
-        if v.type.kind == a.type.kind == "array":
+    if _negated(a) is not None and type(v) is Value and _covers(b, v, a.type.dims):
+        if same_dtype(v.type.dtype, a.type.dtype) and v.type.kind == a.type.kind == "array":
             return b.emit(SUB, v, _negated(a))
     inner = _as_spread(v)
     if inner is not None and type_of(a).kind == "array":
@@ -296,7 +296,7 @@ def _get(b: Builder, a: Any, path: Any) -> Any:
 
 def _cast(b: Builder, g: Any, dtype: Any) -> Any:
     t = type_of(g)
-    if isinstance(dtype, np.dtype) and (t.dtype == dtype or dtype.kind not in "fc") and type(g) is Value:
+    if isinstance(dtype, np.dtype) and (same_dtype(t.dtype, dtype) or dtype.kind not in "fc") and type(g) is Value:
         return g
     return NotImplemented
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
-from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, SPREAD, STACK_NEW, STORES
+from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, enclosing_func, region_of
-from ..ir.types import STACK, UNDEF_TY
+from ..ir.types import STACK, UNDEF_TY, same_dtype
+from .shapes import reads_lengths_only, shapes_from_arguments
 
 CHEAP = frozenset(
     opset.PRIMS[f]
@@ -31,7 +32,6 @@ CHEAP = frozenset(
 
 def place(fn: Function, optimise: bool = True) -> None:
     """Without `optimise`, what is out of scope is popped off a stack, whatever it is."""
-    from .shapes import shapes_from_arguments
     from .simplify import drop_dead
 
     if optimise:
@@ -137,7 +137,7 @@ class Placer:
             self.optimise
             and t.kind == "array"
             and t.dims is not None
-            and (t.dtype is not None or op.prim in (SPREAD, DIM))
+            and (t.dtype is not None or reads_lengths_only(op))
         ):
             dims = region_of(v).dims
             for other in self.sources():
@@ -145,7 +145,7 @@ class Placer:
                 if (
                     o.dims is not None
                     and len(o.dims) == len(t.dims)
-                    and (o.dtype == t.dtype or op.prim in (SPREAD, DIM))
+                    and (same_dtype(o.dtype, t.dtype) or reads_lengths_only(op))
                 ):
                     if all(map(dims.same, o.dims, t.dims)):
                         return other
@@ -320,7 +320,7 @@ class Placer:
                     continue
                 base = user.args[0].type
                 part = opset.GET.infer(Builder(user.parent), (user.args[0], user.args[1]), {})  # type: ignore[misc]
-                same = v.type.dtype == base.dtype is not None and v.type.dims is not None and part.dims is not None
+                same = same_dtype(v.type.dtype, base.dtype) and v.type.dims is not None and part.dims is not None
                 if not same or len(part.dims) != len(v.type.dims or ()) or v.type.kind not in ("generic", "array"):
                     continue
                 if not all(map(user.parent.dims.same, part.dims, v.type.dims or ())):

@@ -8,11 +8,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..ir.core import Function, Op, Region, Value, map_leaves
+from ..ir.core import Function, Op, Region, Value, map_leaves, type_of
 from ..ir.opset import CAST, DIM, SIZE, SPREAD
 from ..ir.rewrite import SHAPE_ONLY
+from ..ir.types import same_dtype
 
-LENGTHS_ONLY = {DIM, SIZE, SPREAD}  # the dtype does not matter
+
+def reads_lengths_only(op: Op) -> bool:
+    """Its operand's dtype does not matter, as that of what a weak scalar is spread over does."""
+    return op.prim in (DIM, SIZE) or (op.prim is SPREAD and type_of(op.args[0]).kind == "array")
 
 
 def shapes_from_arguments(fn: Function) -> None:
@@ -26,7 +30,7 @@ def shapes_from_arguments(fn: Function) -> None:
         if v in params or t.kind != "array" or t.dims is None:
             return v
         for p in params:
-            if op.prim in LENGTHS_ONLY or p.type.dtype == t.dtype is not None:
+            if reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype):
                 if p.type.ndim == t.ndim and all(map(dims.same, p.type.dims, t.dims)):  # type: ignore[arg-type]
                     return p
         return v

@@ -32,7 +32,7 @@ from ..ir.core import (
 )
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import called, clone_function, free_values, region_of
-from ..ir.types import PY_FLOAT, Ty
+from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
 from ..rules import registry
 from . import algebra
 from .residuals import place
@@ -518,7 +518,9 @@ class Reverse:
             init = bars[k]
             inits.append(self.zeros(results[k]) if init is None else init)
             carried.append(
-                region.param(cotangent_type(body.exit[k + 1]), f"{params[k].hint}_bar" if params[k].hint else "")
+                region.param(
+                    in_either_dtype(body.exit[k + 1], results[k]), f"{params[k].hint}_bar" if params[k].hint else ""
+                )
             )
         for v in free:
             known = env.get(v)
@@ -537,7 +539,7 @@ class Reverse:
             out += [inner[v] for v in free]
         region.exit = (0, *out)
         self.b.loc = op.loc
-        types = [before_the_loop(op.args[1][k], params[k]) for k in slots] + [cotangent_type(v) for v in free]
+        types = [in_either_dtype(op.args[1][k], params[k]) for k in slots] + [cotangent_type(v) for v in free]
         new = self.b.loop(reverse, tuple(inits), region, types, [p.hint for p in carried])
         new[0].op.tag = DERIVED  # type: ignore[union-attr]
         for k, r in zip(slots, new):
@@ -567,14 +569,17 @@ def cotangent_type(v: Any) -> Ty:
     if t.is_scalar:
         return Ty("scalar", t.dtype if t.is_float else None, (), real=t.is_real and not t.is_float)
     if t.kind == "list":
-        return Ty("list", elem=t.elem if t.elem is None or not t.elem.is_scalar else Ty("scalar", t.elem.dtype, ()))
+        return cotangent_list(t)
     return Ty(t.kind, t.dtype if t.is_float else None, t.dims)
 
 
-def before_the_loop(init: Any, param: Value) -> Ty:
-    """Of the cotangent of what a loop starts with: the trips may have left it in the dtype of what is carried."""
-    t, carried = cotangent_type(init), cotangent_type(param)
-    return t if t.dtype == carried.dtype or t.dtype is None else Ty(t.kind, None, t.dims)
+def in_either_dtype(v: Any, other: Any) -> Ty:
+    """The facts that hold of a cotangent of `v` where it may be one of `other`: of what a trip hands out before and
+    after the loop's last trip, of what the loop starts with before and after its first."""
+    t, as_other = cotangent_type(v), cotangent_type(other)
+    if t.kind == "list":
+        return t if t.elem == as_other.elem or t.elem is None else Ty("list", elem=Ty(t.elem.kind, None, t.elem.dims))
+    return t if same_dtype(t.dtype, as_other.dtype) or t.dtype is None else Ty(t.kind, None, t.dims)
 
 
 def join_cotangents(v: Value, bars: list[Any]) -> Ty:
