@@ -25,7 +25,7 @@ HELPERS = frozenset(
 
 def is_kernel(prim: Prim) -> bool:
     """The primitive is printed as a call of the function of its name that the runtime hands out."""
-    return getattr(prim.fn, "__module__", "").startswith("autodiff_compiler.kernels.")
+    return (getattr(prim.fn, "__module__", "") or "").startswith("autodiff_compiler.kernels.")
 
 
 # `_` is what the printer calls a loop variable or a result that nobody reads.
