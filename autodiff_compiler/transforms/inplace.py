@@ -305,9 +305,9 @@ class Analysis:
         """Insert copies for the conflicts found; False if there are none."""
         self.copies: list[tuple[Any, ...]] = []
         self.copied: set[Any] = set()
-        # Buffers that a copy planned in this round replaces: what is stored to them later is looked at in the next
-        # round.
-        self.stale: set[Root] = set()
+        # Buffers that a copy planned in this round replaces, with the stores that it stands before: what may be stored
+        # to them later is looked at in the next round.
+        self.stale: dict[Root, list[Op]] = {}
         for op in self.ops:
             if op.prim in STORES and type(op.args[0]) is Value:
                 self._check_store(op, op.args[0], op)
@@ -349,7 +349,7 @@ class Analysis:
         return op in self.forward_ops
 
     def _check_store(self, op: Op, dest: Value, site: Any) -> None:
-        if not _may_share(dest) or self.stale & self.of(dest):
+        if not _may_share(dest) or self._is_stale(dest, op):
             return
         views: list[Op] = []
         captures: list[tuple[Op, Value]] = []
@@ -466,6 +466,17 @@ class Analysis:
             return False
         return self.position[store] > self.position[capture] and not self._exclusive(capture, store)
 
+    def _is_stale(self, v: Value, op: Op) -> bool:
+        return any(not self._apart(copied, op) for root in self.of(v) for copied in self.stale.get(root, ()))
+
+    def _apart(self, a: Op, b: Op) -> bool:
+        """On different sides of an ``if`` that runs once: neither is run before the other."""
+        sides = {r.op: r for r in enclosing(a.parent) if r.op is not None and r.op.prim is IF}
+        return any(
+            r.op in sides and sides[r.op] is not r and not self.loops[r.op.parent]  # type: ignore[index]
+            for r in enclosing(b.parent)
+        )
+
     def _exclusive(self, a: Op | Region, b: Op) -> bool:
         """On different sides of an ``if``."""
         here = a if isinstance(a, Region) else a.parent
@@ -500,7 +511,8 @@ class Analysis:
         return any(loop in theirs and loop not in mine for loop in self.loops[store.parent])
 
     def _copy_dest(self, op: Op, dest: Value, site: Any) -> None:
-        self.stale |= self.of(dest)
+        for root in self.of(dest):
+            self.stale.setdefault(root, []).append(op)
         self._plan(("dest", op, site if isinstance(site, tuple) else None), "_insert_dest_copy", op, dest, site)
 
     def _check_handover(self, loop: Op, k: int) -> None:
@@ -508,7 +520,7 @@ class Analysis:
         once."""
         body = loop.regions[0]
         out = body.exit[k + 1]
-        if type(out) is not Value or not _may_share(out) or self.stale & self.of(out):
+        if type(out) is not Value or not _may_share(out) or self._is_stale(out, loop):
             return
         for root in self.of(out):
             maker = self.made.get(root)
@@ -535,7 +547,7 @@ class Analysis:
             if type(out) is not Value or not _may_share(out):
                 continue
             roots = self.of(out) | self.inside_of(out)
-            if roots & self.stale:
+            if not roots.isdisjoint(self.stale):
                 continue
             if any(r[0] in (EXTERNAL, "before") or r in taken for r in roots):
                 self._plan(("return", k), "_insert_return_copy", k)
