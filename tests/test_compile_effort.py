@@ -1,0 +1,44 @@
+"""What compiling costs, counted in work and not in seconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.transforms import inplace
+
+
+def split(y: Any) -> Any:
+    b = y if np.sum(y) > 0.0 else y.copy()
+    b[1:] -= y[0]
+    y[0] = np.sum(b * b)
+    c = y if np.sum(y) > 1.0 else np.ones(4) * y[1]
+    c[::2] -= 0.5
+    y[1] = np.sum(c * y)
+    d = y if np.sum(y) > 2.0 else y * 2.0
+    d[:] *= y[2]
+    y[2] = np.sin(d[0])
+    e = y if np.sum(y) > 3.0 else y.copy()
+    e[0] += y[3]
+    return np.sum(y * b) + np.sum(c * d) + np.sum(e * e)
+
+
+def test_stores_on_all_paths_get_their_copies_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rounds of the in-place pass grow with the length of a path, not with the number of paths."""
+    rounds = []
+
+    class Counted(inplace.Analysis):
+        def __init__(self, *args: Any) -> None:
+            rounds.append(args)
+            super().__init__(*args)
+
+    monkeypatch.setattr(inplace, "Analysis", Counted)
+    y = np.array([0.3, 1.2, 0.9, -0.4])
+    g = ad.grad(split)(y.copy())
+    assert len(rounds) <= 8
+    for k in range(4):
+        step = np.where(np.arange(4) == k, 1e-6, 0.0)
+        assert np.isclose(g[k], (split(y + step) - split(y - step)) / 2e-6, rtol=1e-6, atol=1e-7)
