@@ -241,6 +241,7 @@ def _metric(given: Any, y: Any, y_pred: Any) -> Metric:
         found = keras_metrics.get(given)
     if not isinstance(found, keras_metrics.Metric):
         found = keras_metrics.MeanMetricWrapper(found)
+    made: Metric = found
     if isinstance(given, str):
-        found.name = given
-    return found
+        made.name = given
+    return made
