@@ -368,3 +368,68 @@ def test_a_gradient_of_a_closed_tape_inside_another():
         z = g * x
     assert float(g) == 12.0
     assert float(outer.gradient(z, x)) == 12.0  # the values that `inner` kept are constants for `outer`
+
+
+# --- functions that are lowered from a definition in Python -----------------------------------------------------------
+
+P = np.array([0.3, 1.2, 0.7, 2.0])
+M = np.array([[2.0, 0.3, 0.1], [0.4, 1.5, 0.2], [0.1, 0.6, 1.8]])
+DEFINITIONS = {
+    "kron": lambda v, m: np.kron(v, m),
+    "average": lambda v, m: np.average(v, weights=v * v),
+    "median": lambda v, m: np.median(v) + np.median(m, axis=0),
+    "percentile": lambda v, m: np.percentile(v, 30.0),
+    "cov": lambda v, m: np.cov(m),
+    "corrcoef": lambda v, m: np.corrcoef(m),
+    "trapezoid": lambda v, m: getattr(np, "trapezoid", None)(v, dx=0.5),
+    "matrix_power": lambda v, m: np.linalg.matrix_power(m, 3),
+    "ediff1d": lambda v, m: np.ediff1d(v),
+    "gradient": lambda v, m: np.gradient(v),
+    "interp": lambda v, m: np.interp(np.array([0.5, 1.5]), np.arange(4.0), v),
+    "outer": lambda v, m: np.outer(v, v),
+    "cross": lambda v, m: np.cross(m[0], m[1]),
+    "convolve": lambda v, m: np.convolve(v, v),
+    "polyval": lambda v, m: np.polyval(v, m[0]),
+    "flip roll rot90": lambda v, m: np.flip(v)[:3] * np.roll(v, 1)[:3] + np.rot90(m)[0],
+    "tile repeat": lambda v, m: np.tile(v, 2) * np.repeat(v, 2),
+    "block": lambda v, m: np.block([[m, m], [m, m]]),
+    "vstack hstack": lambda v, m: np.vstack([m, m])[:3] + np.column_stack([m[0], m[1], m[2]]),
+    "nan functions": lambda v, m: np.nansum(v) + np.nanmean(m) + np.nanmax(v) + np.nanstd(v),
+    "ptp": lambda v, m: np.ptp(v),
+    "select piecewise": lambda v, m: np.select([v > 1.0, v > 0.5], [v, v * v], 0.0),
+    "tril triu": lambda v, m: np.tril(m) @ np.triu(m),
+    "diag diagflat": lambda v, m: np.diag(v) + np.diagflat(v * v),
+    "vander": lambda v, m: np.vander(v, 3),
+    "multi_dot": lambda v, m: np.linalg.multi_dot([m, m, m]),
+    "slogdet": lambda v, m: np.linalg.slogdet(m)[1],
+    "cond": lambda v, m: np.linalg.norm(m, axis=0),
+    "take_along_axis": lambda v, m: np.take_along_axis(m, np.argsort(M, axis=0), axis=0),
+    "insert delete append": lambda v, m: np.append(np.delete(v, 1), v[:1]) * np.insert(v, 1, 2.0)[:4],
+}
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_definitions_stay_on_the_tape(name):
+    def f(v, m):
+        out = DEFINITIONS[name](v, m)
+        parts = out if isinstance(out, (list, tuple)) else [out]
+        total = 0.0
+        for part in parts:
+            total = total + np.sum(np.sin(part))
+        return total
+
+    got = tape_gradient(f, P, M)
+
+    def difference(k):
+        out = np.zeros_like((P, M)[k])
+        for at in np.ndindex(out.shape):
+            args = [P.copy(), M.copy()]
+            args[k][at] += 1e-6
+            up = f(*args)
+            args[k][at] -= 2e-6
+            out[at] = (up - f(*args)) / 2e-6
+        return out
+
+    assert any(g is not None for g in got), "the path was cut"
+    for k, g in enumerate(got):
+        np.testing.assert_allclose(0.0 if g is None else g, difference(k), rtol=2e-5, atol=2e-6)

@@ -48,7 +48,7 @@ def defines_method(*keys: Any) -> Callable[[F], F]:
 
 def refuse(message: str, remedy: str = "") -> None:
     """In a definition: the call is not supported. The frontend reports it where the user wrote the call."""
-    raise NotImplementedError(message)
+    raise NotImplementedError(message, remedy)
 
 
 def is_definition(fn: Any) -> bool:

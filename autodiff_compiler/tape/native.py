@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import RuleLookupError
+from ..errors import RuleLookupError, UnsupportedError
 from ..frontend.definitions import DEFINED
 from ..ir.opset import PRIMS
 from .recording import STATE
@@ -22,6 +24,7 @@ from .tensor import (
     getitem,
     install_operators,
     missing,
+    operands_in,
     plain,
     reduction,
     unary,
@@ -125,6 +128,10 @@ class _Native(Operand):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def astype(self, dtype: Any) -> Any:
+        """The values in another dtype."""
+        return apply(PRIMS[np.ndarray.astype], np.ndarray.astype, (self, np.dtype(dtype)), {})
+
     def item(self) -> Any:
         return self._value.item()
 
@@ -161,18 +168,75 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     kwargs = {k: v for k, v in kwargs.items() if not (v is None or v is np._NoValue)}
     if fn in (np.shape, np.ndim, np.size):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
+    definition = DEFINED.get(fn)
+    if definition is not None and _running.fn is not fn:  # in its own definition, it is the primitive
+        outer, _running.fn = _running.fn, fn
+        sealed, STATE.sealed = STATE.sealed, True
+        try:
+            return on_tensors(definition)(*args, **kwargs)
+        except NotImplementedError as error:  # see `definitions.refuse`
+            message, remedy = (*error.args, "", "")[:2]
+            raise UnsupportedError(str(message), None, str(remedy)) from None
+        finally:
+            _running.fn, STATE.sealed = outer, sealed
     prim = PRIMS.get(fn)
     if prim is None:
-        definition = DEFINED.get(fn)
-        if definition is None:
-            raise missing(fn)
-        return definition(*args, **kwargs)
+        raise missing(fn)
     fast = _FAST.get(fn)
     if fast is not None and len(args) == 1 and isinstance(args[0], Operand) and kwargs.keys() <= _AXES:
         return fast(*args, **kwargs)
     if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
         args = (args[0], Static(args[1]))
     return apply(prim, fn, tuple([_kept(a) for a in args]), kwargs)
+
+
+class _NumPy:
+    """NumPy for definitions that run on tensors: what makes an array of its argument leaves a tensor a tensor."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def asarray(x: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        found: list[Any] = []
+        operands_in(x, found)
+        if not found:
+            return np.asarray(x, dtype, **kwargs)
+        if not isinstance(x, Operand):
+            x = apply(PRIMS[np.stack], np.stack, ([_NumPy.asarray(item) for item in x],), {})
+        return x if dtype is None or np.dtype(dtype) == x._value.dtype else x.astype(dtype)
+
+    asanyarray = ascontiguousarray = asarray
+
+    @staticmethod
+    def array(x: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        found: list[Any] = []
+        operands_in(x, found)
+        return _NumPy.asarray(x, dtype) if found else np.array(x, dtype, **kwargs)
+
+
+class _Running(threading.local):
+    """The function whose definition runs."""
+
+    fn: Any = None
+
+
+_running = _Running()
+_on_tensors: dict[int, dict[str, Any]] = {}
+
+
+def on_tensors(definition: Any) -> Any:
+    """The definition of a NumPy function, to be run on tensors: an array would not be on the tape."""
+    source = definition.__globals__
+    scope = _on_tensors.get(id(source))
+    if scope is None:
+        scope = _on_tensors[id(source)] = dict(source)
+        for name, fn in source.items():
+            if isinstance(fn, types.FunctionType) and fn.__globals__ is source:
+                scope[name] = made = types.FunctionType(fn.__code__, scope, name, fn.__defaults__, fn.__closure__)
+                made.__kwdefaults__ = fn.__kwdefaults__
+        scope["np"] = _NumPy()
+    return scope[definition.__name__]
 
 
 _FAST: dict[Any, Callable[..., Any]] = {

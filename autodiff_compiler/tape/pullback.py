@@ -14,6 +14,7 @@ from ..api import pipeline
 from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
+from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS, define
 from ..ir.printer import print_function
@@ -246,7 +247,10 @@ class _Build:
         self.body.exit = tuple(exits)
         fn = Function("pullback", self.body, {})
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
-        out = pipeline.adjoint(fn, wrt, seeds=seeds)
+        try:
+            out = pipeline.adjoint(fn, wrt, seeds=seeds)
+        except AutodiffError as error:  # its place is a record, which says nothing to the user
+            raise type(error)(error.message, None, error.remedy) from None
         out.meta["wrt"] = wrt
         pipeline.finish(out, len(wrt))
         needed = self.cut(out, [self.fake.get(p, slot) for p, slot in self.param_slots()])
