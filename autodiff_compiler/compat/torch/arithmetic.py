@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import still, to, value_of
 from . import dtypes
-from .array import still, to, value_of
 from .core import Base, assign, in_place, make, run
 from .tensor import Tensor, method
 

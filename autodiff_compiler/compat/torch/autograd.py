@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...tape.barrier import Barrier
-from ...tape.recording import LEAF, Recording
+from ...tape.recording import BARRIER, LEAF, Recording
+from ..graph.engine import behind, flipped, gradients, modified
+from ..graph.record import Record, Use, Var, recording
 from . import derivatives as functional
-from .core import Base, make, view
-from .engine import FREED, behind, flipped, gradients
-from .graph import Record, Use, Var, recording
+from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
 
@@ -213,9 +213,7 @@ class _Saved:
 
     def __call__(self) -> Any:
         if self.version.count != self.count:
-            from .engine import modified
-
-            raise modified(Use(self.var(), self.value, self.version, self.count))
+            raise modified(Use(self.var(), self.value, self.version, self.count), TORCH)
         t = make(self.value, self.version)
         t._own = self.var()
         return t
@@ -318,8 +316,6 @@ class Function:
                 rec.step((LEAF, "", False), 1)
                 rec.values.append(use.value)
             barrier = _FunctionBarrier(ctx, cls, places, len(args))
-            from ...tape.recording import BARRIER
-
             first = rec.step((BARRIER, tuple(range(len(uses))), len(outs), None), len(outs))
             rec.values.extend(None if t is None else t._value[()] for t in outs)
             rec.barriers[first] = barrier

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import to
 from . import dtypes
-from .array import to
 from .core import Base, make, run
 from .tensor import Tensor, check_device, method
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ... import nn, runtime
 from ...tape.tensor import call
+from ..graph.array import still, to, value_of
 from . import dtypes
 from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
-from .array import still, to, value_of
 from .core import Base, make, run
 from .tensor import method
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import add_at, put, to
 from .arithmetic import in_place_of
-from .array import add_at, put, to
 from .axes import check_dim
 from .core import Base, assign, make, run, view
 from .tensor import method

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import to, value_of
+from ..graph.array import to, value_of
 from .axes import axes_of
 from .core import Base, make, run
 from .elementwise import FUNCTIONS as _ELEMENTWISE

@@ -5,17 +5,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..graph.record import Mode
 
-class _Mode(threading.local):
-    grad: bool = True
-    inference: bool = False
-
-
-MODE = _Mode()
+MODE = Mode()
 
 
 def is_grad_enabled() -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import nn
+from ..graph.array import still, to, value_of
 from . import dtypes
 from .arithmetic import elementwise
-from .array import still, to, value_of
 from .axes import axes_of, check_dim
 from .core import Base, make, run
 from .tensor import method

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import to
 from .arithmetic import result_type
-from .array import to
 from .axes import check_dim
 from .core import Base, assign, make, run, view
 from .tensor import method

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.record import Record, Var, Version
 from . import dtypes, printing
-from .core import Base, make, set_tensor_class
-from .graph import Record, Var, Version
+from .core import TORCH, Base, make
 from .modes import MODE
 
 
@@ -519,7 +519,7 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + printing.text_of(self)
 
 
-set_tensor_class(Tensor)
+Tensor._system, TORCH.cls = TORCH, Tensor
 
 
 def method(name: str, f: Callable[..., Any]) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .... import nn
+from ...graph.array import value_of
 from ..arithmetic import elementwise
-from ..array import value_of
 from ..core import assign, make, run
 from ..creation import rng
 from ..elementwise import FUNCTIONS as _ELEMENTWISE

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..array import value_of
+from ...graph.array import value_of
 from ..core import make, run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..linalg import matmul

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .... import kernels
-from ..array import to, value_of
+from ...graph.array import to, value_of
 from ..core import run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..reductions import log_softmax, norm

@@ -11,6 +11,7 @@ A `Var` is one value of the graph: a result of a record, or a leaf. In place ope
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -19,9 +20,46 @@ import numpy as np
 
 from ...tape.native import Tensor as Traced
 from ...tape.recording import LEAF, STATE, Recording
-from .modes import MODE
 
 _serial = itertools.count()
+
+
+class Mode(threading.local):
+    """Whether operations are recorded, in this thread; and whether results may never be."""
+
+    grad: bool = True
+    inference: bool = False
+
+
+class System:
+    """What differs between the systems whose graphs these are.
+
+    mode: whether operations are recorded. cls: the class of tensors. check_cast: raises where a result of one dtype
+    must not be written into a tensor of another. type_name: how messages call a tensor of a dtype. freed: the message
+    where the graph was freed.
+    """
+
+    def __init__(
+        self, mode: Any, cls: Any, check_cast: Callable[[Any, Any], None], type_name: Callable[[Any], str], freed: str
+    ):
+        self.mode = mode
+        self.cls = cls
+        self.check_cast = check_cast
+        self.type_name = type_name
+        self.freed = freed
+
+
+class Recorded:
+    """A block in which the operations of a system are recorded, or are not."""
+
+    def __init__(self, system: System, grad: bool):
+        self.mode, self.grad = system.mode, grad
+
+    def __enter__(self) -> None:
+        self.saved, self.mode.grad = self.mode.grad, self.grad
+
+    def __exit__(self, *error: Any) -> None:
+        self.mode.grad = self.saved
 
 
 class Version:
@@ -169,4 +207,4 @@ class Trace:
 
 def recording(tensors: list[Any]) -> bool:
     """An operation on these tensors is to be recorded."""
-    return MODE.grad and any(t._var is not None for t in tensors)
+    return bool(tensors) and tensors[0]._system.mode.grad and any(t._var is not None for t in tensors)

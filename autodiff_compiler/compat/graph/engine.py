@@ -20,17 +20,8 @@ from ...tape.connect import View
 from ...tape.pullback import Pullback, Request, request
 from ...tape.recording import BARRIER, CALL, CONTAINERS, LEAF, PULL, Node, Recording
 from ...tape.sweep import sweep
-from .core import Base, make
-from .dtypes import TYPE_NAMES, of_numpy
-from .graph import Record, Use, Var, Version
-from .modes import MODE, no_grad
-
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
+from .core import Base, new_tensor
+from .record import Record, Recorded, System, Use, Var, Version
 
 
 class Replay:
@@ -234,7 +225,7 @@ def _nested(op: Any) -> list[Any]:
     return out
 
 
-def check_readable(replay: Replay, pull: Pullback) -> None:
+def check_readable(replay: Replay, pull: Pullback, system: System) -> None:
     """Raise if a value that the pullback reads was freed, or overwritten since."""
     for slot, shape in zip(pull.needed, shape_only(pull)):
         if shape:
@@ -242,30 +233,30 @@ def check_readable(replay: Replay, pull: Pullback) -> None:
         origin = replay.origin[slot]
         if type(origin) is Use:
             if origin.freed:
-                raise RuntimeError(FREED)
+                raise RuntimeError(system.freed)
             if origin.version.count != origin.count:
-                raise modified(origin)
+                raise modified(origin, system)
             continue
         record, local = origin
         if record.freed and isinstance(replay.rec.values[slot], (np.ndarray, np.generic)):
-            raise RuntimeError(FREED)
+            raise RuntimeError(system.freed)
         value = record.values[local]
         var = record.known_var(local)
         if var is not None and var.version.count != var.count:
-            raise modified(Use(var, value, var.version, var.count))
+            raise modified(Use(var, value, var.version, var.count), system)
         for use in record.uses:
             if use.version.count != use.count and isinstance(value, np.ndarray):
                 if np.may_share_memory(value, use.value):
-                    raise modified(use)
+                    raise modified(use, system)
 
 
-def modified(use: Use) -> Exception:
+def modified(use: Use, system: System) -> Exception:
     """The error for an operand whose memory was written to since."""
     owner = use.var.owner() if use.var is not None else None
     by = ""
     if owner is not None and owner.grad_fn is not None:
         by = f", which is output 0 of {owner.grad_fn.name().removesuffix('Backward0').removesuffix('Backward1')},"
-    kind = f"torch.{TYPE_NAMES[of_numpy(use.value.dtype)]}Tensor"
+    kind = system.type_name(use.value.dtype)
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(np.shape(use.value))}]{by} is at version {use.version.count}; expected version {use.count} "
@@ -289,14 +280,15 @@ def gradients(
     watched = [s for slots in replay.leaf_slots.values() for s in slots]
     view = View(((0, rec.node.count),), tuple([(s, 0) for s in watched]), False)
     summed: dict[int, Any] = {}
-    with no_grad() if not create_graph else _recorded():
+    system = seeds[0]._system
+    with Recorded(system, create_graph):
         for var, seed in zip(targets, seeds):
             slot, seed = replay.slots[var], flipped(seed)
             summed[slot] = summed[slot] + seed if slot in summed else seed
         sources_slots = tuple(dict.fromkeys(wanted))
 
         def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
-            return run_pullback(replay, ask, given, create_graph)
+            return run_pullback(replay, ask, given, create_graph, system)
 
         if replay.hooked:
             found = sweep(rec, view, list(summed.items()), sources_slots, Base, run)
@@ -317,14 +309,6 @@ def gradients(
     return out
 
 
-class _recorded:
-    def __enter__(self) -> None:
-        self.saved, MODE.grad = MODE.grad, True
-
-    def __exit__(self, *error: Any) -> None:
-        MODE.grad = self.saved
-
-
 def connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View) -> Request | None:
     """The request for those of the targets that the sources lead to; None if there are none."""
     key = ("connected", targets, sources, view.watched)
@@ -338,18 +322,18 @@ def connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...]
     return found if found is not None and found.sources else None
 
 
-def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: bool) -> dict[int, Any]:
+def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: bool, system: System) -> dict[int, Any]:
     """The cotangents of the sources of a request, as tensors by slot; recorded if the graph is wanted."""
     values = replay.rec.values
     pull = ask.pullback(values)
-    check_readable(replay, pull)
+    check_readable(replay, pull, system)
     fetched = pull.fetch(values)
     results = pull.run(*fetched, *[s._value[()] for s in seeds])
     if len(ask.sources) == 1:
         results = (results,)
     owned = [own(g, values[s], (*fetched, *[t._value for t in seeds])) for g, s in zip(results, ask.sources)]
-    tensors = [make(g) for g in owned]
-    if create_graph and MODE.grad:
+    tensors = [new_tensor(system, g) for g in owned]
+    if create_graph and system.mode.grad:
         _record(replay, pull, fetched, seeds, tensors)
     return dict(zip(ask.sources, tensors))
 

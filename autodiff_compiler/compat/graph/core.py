@@ -1,0 +1,291 @@
+"""Running operations on tensors: plain, recorded, as views, and in place. The other modules are written with these.
+
+An operation is given as a function of arrays. It is called with NumPy arrays, or with the core's tensors while it is
+recorded; so it uses NumPy's functions and operators only, and the functions of `array`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...tape.native import Tensor as Traced
+from .array import put, to
+from .record import Record, Recorded, System, Trace, Var, Version, recording
+
+
+class Base:
+    """What every tensor consists of.
+
+    _value: the array, which may share its memory with others; _memory: counts the writes into that memory.
+    _own: the tensor's value in the graph, None if it requires no gradient.
+    _base, _path: of a view, the tensor it is a view of, and the functions that lead from one to the other; _seen:
+    the history
+    of the base when `_own` was made. _history counts how often the value in the graph was replaced.
+    """
+
+    _system: ClassVar[System]
+    _value: np.ndarray[Any, Any]
+    _memory: Version
+    _own: Var | None = None
+    _base: Any = None
+    _path: tuple[Callable[..., Any], ...] = ()
+    _view_name: str = ""
+    _seen: int = 0
+    _history: int = 0
+    _blind: bool = False  # a view that was made while nothing was recorded
+    _inference: bool = False
+    _conjugate: ClassVar[bool] = False  # `engine.flipped` sees to that
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def _var(self) -> Var | None:
+        base = self._base
+        if base is not None and base._history != self._seen and not self._blind:
+            self._refresh()
+        return self._own
+
+    def _refresh(self) -> None:
+        """The base was written to: the view is a view of its new value."""
+        base, path = self._base, self._path
+        self._seen = base._history
+        if base._own is None:
+            self._own = None
+            return
+        with Recorded(base._system, True):
+            made = run(self._view_name, lambda a: _follow(path, a), base)
+        self._own = made._own
+        if self._own is not None:
+            _settle(self._own, self)
+
+
+def _follow(path: tuple[Callable[..., Any], ...], a: Any) -> Any:
+    for f in path:
+        a = f(a)
+    return a
+
+
+def _settle(var: Var, t: Any) -> None:
+    """The Var is the value of this tensor now."""
+    var.version, var.count, var.owner = t._memory, t._memory.count, weakref.ref(t)
+
+
+def new_tensor(system: System, value: Any, version: Version | None = None) -> Any:
+    """A tensor of an array, which it does not copy."""
+    t = object.__new__(system.cls)
+    t._value = value if type(value) is np.ndarray else np.asarray(value)
+    t._memory = Version() if version is None else version
+    if system.mode.inference:
+        t._inference = True
+    return t
+
+
+def tensors_in(args: Any, out: list[Any]) -> list[Any]:
+    """The tensors in nested tuples and lists."""
+    for a in args:
+        if isinstance(a, Base):
+            out.append(a)
+        elif type(a) is tuple or type(a) is list:
+            tensors_in(a, out)
+    return out
+
+
+def _plain(a: Any) -> Any:
+    if isinstance(a, Base):
+        return a._value
+    if type(a) is tuple:
+        return tuple([_plain(x) for x in a])
+    if type(a) is list:
+        return [_plain(x) for x in a]
+    return a
+
+
+def run(name: str, f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)`` as a tensor, or a tuple of them; recorded under this name where an operand requires a gradient."""
+    found = tensors_in(args, [])
+    if recording(found):
+        return _traced(name, f, args, found)
+    out = f(*[_plain(a) for a in args])
+    if type(out) is tuple or type(out) is list:
+        return tuple([new_tensor(found[0]._system, _apart(x, found)) for x in out])
+    return new_tensor(found[0]._system, _apart(out, found))
+
+
+def _apart(value: Any, operands: list[Any]) -> Any:
+    """The value in memory that no operand has."""
+    if type(value) is not np.ndarray:
+        return np.array(value)
+    if value.base is not None and (
+        not value.flags.writeable or any(np.may_share_memory(value, t._value) for t in operands)
+    ):
+        return value.copy()
+    if any(value is t._value for t in operands):
+        return value.copy()
+    return value
+
+
+def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any]) -> Any:
+    if any(t._inference for t in found):
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+            "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+    trace = Trace()
+
+    def stand_in(a: Any) -> Any:
+        if isinstance(a, Base):
+            return trace.operand(a)
+        if type(a) is tuple:
+            return tuple([stand_in(x) for x in a])
+        if type(a) is list:
+            return [stand_in(x) for x in a]
+        return a
+
+    given = tuple([stand_in(a) for a in args])
+    out = trace.run(f, given)
+    many = type(out) is tuple or type(out) is list
+    outs = list(out) if many else [out]
+    count = len(trace.uses)
+    for k, x in enumerate(outs):
+        if isinstance(x, Traced) and 0 <= x._slot < count:
+            outs[k] = trace.run(np.positive, (x,))
+    record = Record(name, trace.uses, trace.rec)
+    made = []
+    for x in outs:
+        slot = -1
+        if isinstance(x, Traced):
+            slot = x._slot if x._token is trace.rec.token else -1
+            x = x._value
+        t = new_tensor(found[0]._system, _apart(x, found))
+        if slot >= 0 and t._value.dtype.kind in "fc":
+            t._own = record.output(slot, t._value, t._memory)
+            t._own.owner = weakref.ref(t)
+        made.append(t)
+    return tuple(made) if many else made[0]
+
+
+def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] | None = None) -> Any:
+    """``f(t)`` as a view: it shares the memory. `memory` makes it where `f` itself gives no writable view."""
+    value = (memory or f)(t._value)
+    made = new_tensor(t._system, value, t._memory)
+    made._base = t._base if t._base is not None else t
+    made._path = (*t._path, f)
+    made._view_name = name
+    made._inference = t._inference
+    if t._var is not None:
+        if t._system.mode.grad:
+            made._own = _traced(name, f, (t,), [t])._own
+            if made._own is not None:
+                _settle(made._own, made)
+        else:
+            made._blind = True
+    elif t._blind:
+        made._blind = True
+    made._seen = made._base._history
+    return made
+
+
+# --- in place ---------------------------------------------------------------------------------------------------------
+
+
+def check_in_place(t: Any) -> None:
+    """Raise where the tensor may not be written to now."""
+    mode = t._system.mode
+    if t._inference and not mode.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update."
+        )
+    if not mode.grad:
+        return
+    base = t._base
+    if base is not None and base._own is not None:
+        if base._own.record is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        if t._blind:
+            raise RuntimeError(
+                "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
+                "this use case is ambiguous and error-prone, it is forbidden."
+            )
+    if t._own is not None and t._own.record is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
+    """Write ``compute(t)``, a tensor, into the memory of `t`, in t's dtype, and return `t`.
+
+    What is computed sees a copy of `t`, so that the graph keeps the value from before.
+    """
+    check_in_place(t)
+    if not t._value.flags.writeable or _overlaps(t._value):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    grad = t._system.mode.grad
+    before = new_tensor(t._system, t._value.copy() if grad else t._value)
+    before._own = t._var if grad else None
+    result = compute(before)
+    _check_result(t, result._value)
+    if result._own is None:
+        np.copyto(t._value, result._value, casting="unsafe")
+        t._memory.count += 1
+        return t
+    dtype, shape = t._value.dtype, t._value.shape
+    if result._value.dtype != dtype or result._value.shape != shape:
+        result = run(result._own.record.name, lambda a: np.broadcast_to(to(a, dtype), shape), result)
+    base = t._base
+    if base is not None:
+        old = new_tensor(t._system, base._value.copy())
+        old._own = base._own
+    np.copyto(t._value, result._value)
+    t._memory.count += 1
+    if base is not None:
+        whole = _put_back(base, old, t._path, result)
+        base._own = whole._own
+        base._history += 1
+        t._seen = base._history
+        _settle(base._own, base)
+    t._own = result._own
+    t._history += 1
+    _settle(t._own, t)
+    return t
+
+
+def in_place(name: str, t: Any, f: Callable[..., Any], *others: Any) -> Any:
+    """Write ``f(t, *others)`` into the memory of `t`, and return `t`."""
+    return assign(t, lambda before: run(name, f, before, *others))
+
+
+def _put_back(base: Any, old: Any, path: tuple[Callable[..., Any], ...], part: Any) -> Any:
+    """The base with the part that the path leads to replaced."""
+    where = np.asarray(_follow(path, np.arange(base._value.size).reshape(base._value.shape))).ravel()
+    shape = base._value.shape
+    return run(
+        "CopySlices",
+        lambda a, p: np.reshape(put(np.reshape(a, (-1,)), (where,), np.reshape(p, (-1,))), shape),
+        old,
+        part,
+    )
+
+
+def _overlaps(value: np.ndarray[Any, Any]) -> bool:
+    return any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape))
+
+
+def _check_result(t: Any, out: np.ndarray[Any, Any]) -> None:
+    shape = out.shape
+    if shape != t._value.shape and np.broadcast_shapes(shape, t._value.shape) != t._value.shape:
+        raise RuntimeError(
+            f"output with shape {list(t._value.shape)} doesn't match the broadcast shape "
+            f"{list(np.broadcast_shapes(shape, t._value.shape))}"
+        )
+    if out.dtype != t._value.dtype:
+        t._system.check_cast(out.dtype, t._value.dtype)
