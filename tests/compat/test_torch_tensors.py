@@ -23,6 +23,15 @@ def test_default_dtypes(torch: Any) -> None:
     assert torch.get_default_dtype() == torch.float32
 
 
+def test_lists_become_float64_without_rounding(torch: Any) -> None:
+    assert torch.tensor([0.1, -1.78], dtype=torch.float64).tolist() == [0.1, -1.78]
+    assert torch.tensor(2**40 + 1, dtype=torch.float64).item() == 2**40 + 1
+    assert (
+        torch.as_tensor([0.1], dtype=torch.float64).item() == 0.1
+        and torch.full((1,), 0.1, dtype=torch.float64).item() == 0.1
+    )
+
+
 def test_creation(torch: Any) -> None:
     assert torch.zeros(2, 3).shape == torch.Size([2, 3]) and torch.zeros((2, 3)).shape == (2, 3)
     assert torch.ones(2, dtype=torch.int64).tolist() == [1, 1]

@@ -20,14 +20,14 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     elif isinstance(data, (np.ndarray, np.generic)):
         value = np.asarray(data)
     else:
-        value = _of_lists(data)
+        value = _of_lists(data, dtype is None)
     if dtype is not None:
         value = np.array(to(value, dtype.numpy))
     dtypes.of_numpy(value.dtype)
     return np.array(value)
 
 
-def _of_lists(data: Any) -> np.ndarray[Any, Any]:
+def _of_lists(data: Any, defaults: bool) -> np.ndarray[Any, Any]:
     plain = _without_tensors(data)
     try:
         value = np.array(plain)
@@ -37,7 +37,7 @@ def _of_lists(data: Any) -> np.ndarray[Any, Any]:
         raise TypeError(f"new(): invalid data type {type(data).__name__!r}: a tensor holds numbers")
     if value.size == 0 and not isinstance(data, np.ndarray):
         return value.astype(dtypes.get_default_dtype().numpy)
-    if _numpy_inside(data):
+    if _numpy_inside(data) or not defaults:
         return value
     if value.dtype.kind == "f":
         return value.astype(dtypes.get_default_dtype().numpy)
