@@ -89,7 +89,7 @@ def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record],
             alive.add(watched[at][0])
             at += 1
         if step.key[0] == LEAF:
-            if step.key[2] and view.auto:
+            if step.key[2] and view.auto and inexact(values[first]):
                 auto.add(first)
             continue
         if not view.covers(first):

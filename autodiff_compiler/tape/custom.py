@@ -191,7 +191,7 @@ def recompute_grad(f: F) -> F:
 
         def back(*upstream: Any) -> Any:
             with GradientTape() as tape:
-                tape.watch([x for x in given if not hasattr(x, "assign")])
+                tape.watch([x for x in given if not hasattr(x, "_serial")])
                 again = f(*args, **kwargs)
             return tape.gradient(again, [*given, *variables], output_gradients=pack_like(again, list(upstream)))
 

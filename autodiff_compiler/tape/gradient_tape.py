@@ -188,7 +188,7 @@ class GradientTape:
                 raise RuntimeError("watch() called on a tape that was never entered, or was used up")
             at = rec.node.count
             self._watched = (*self._watched, *[(slot, at) for slot in rec.watch(x)])
-            if hasattr(x, "assign"):
+            if hasattr(x, "_serial"):
                 self._explicit = (*self._explicit, x)
 
     def _warn(self, about: str, message: str, *args: Any) -> None:
@@ -278,10 +278,9 @@ class GradientTape:
                 self._release()
         if unconnected is UnconnectedGradients.ZERO:
             grads = [_zeros(x) if g is None else g for g, x in zip(grads, flat)]
-        if kind is list:
-            if len(flat) == len(sources):
-                return grads
-        elif flat is not sources and not is_nested(sources):
+        if kind is list and flat is sources:
+            return grads
+        if flat is not sources and not is_nested(sources):
             return grads[0]
         return pack_like(sources, grads)
 

@@ -58,8 +58,8 @@ __getattr__, __dir__ = lazy(
         "pad rank repeat reshape reverse reverse_sequence roll shape shape_n size slice=slice_ split squeeze "
         "stack strided_slice tile transpose unravel_index unstack",
         "indexing": "argsort boolean_mask dynamic_partition dynamic_stitch gather gather_nd scatter_nd "
-        "searchsorted sort tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update unique "
-        "unique_with_counts where",
+        "searchsorted sort tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
+        "tensor_scatter_nd_sub tensor_scatter_nd_update unique unique_with_counts where",
         "clipping": "clip_by_global_norm clip_by_norm clip_by_value",
         "linear_algebra": "einsum matmul norm tensordot",
         "gradients": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through "

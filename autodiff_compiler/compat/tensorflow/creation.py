@@ -9,7 +9,7 @@ import numpy as np
 from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import cast
+from .elementwise import cast, cut
 from .errors import invalid
 from .operands import integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic
@@ -36,14 +36,16 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layou
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
     """Zeros in the shape, and by default the dtype, of a tensor."""
-    v = operand(input)._value
-    return _filled(v.shape, 0, dtypes.of(v.dtype) if dtype is None else dtype)
+    x = operand(input)
+    v = x._value
+    return cut(_filled(v.shape, 0, dtypes.of(v.dtype) if dtype is None else dtype), x)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
     """Ones in the shape, and by default the dtype, of a tensor."""
-    v = operand(input)._value
-    return _filled(v.shape, 1, dtypes.of(v.dtype) if dtype is None else dtype)
+    x = operand(input)
+    v = x._value
+    return cut(_filled(v.shape, 1, dtypes.of(v.dtype) if dtype is None else dtype), x)
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:

@@ -11,11 +11,13 @@ import numpy as np
 from ... import kernels
 from ...ir.opset import ABS, PRIMS
 from ...tape.custom import record_barrier
+from ...tape.recording import STATE
 from ...tape.tensor import Operand, unary
 from . import dtypes
 from .dtypes import as_dtype
+from .gradients import GradientTape
 from .operands import astype, elementwise, operand, pair, run
-from .operators import Arithmetic, not_allowed
+from .operators import Arithmetic, negated, not_allowed
 from .tensors import convert_to_tensor, tensor
 
 Operation = Callable[..., Any]
@@ -42,7 +44,6 @@ exp = _function(np.exp, "Exp")
 expm1 = _function(np.expm1, "Expm1")
 log = _function(np.log, "Log")
 log1p = _function(np.log1p, "Log1p")
-sqrt = _function(np.sqrt, "Sqrt")
 sin = _function(np.sin, "Sin")
 cos = _function(np.cos, "Cos")
 tan = _function(np.tan, "Tan")
@@ -60,32 +61,54 @@ conj = _function(np.conjugate, "Conj")
 sigmoid = _function(kernels.sigmoid, "Sigmoid")
 erf = _function(kernels.erf, "Erf")
 
-_floor = elementwise(np.floor, "Floor", REALS)
-_ceil = elementwise(np.ceil, "Ceil", REALS)
-_rint = elementwise(np.rint, "Rint", REALS)
-_negative = unary(PRIMS[operator.neg], operator.neg)
+_sqrt = elementwise(np.sqrt, "Sqrt")
+_negative = unary(PRIMS[operator.neg], negated)
 _abs = unary(ABS, abs)
 
 
-def _whole(fast: Operation) -> Operation:
+def sqrt(x: Any, name: str | None = None) -> Any:
+    """The square root. Where the upstream gradient is 0 its gradient is 0, at 0 too."""
+    x = operand(x)
+    v = x._value
+    if STATE.rec is None or v.dtype.kind != "f" or np.all(v):
+        return _sqrt(x)
+
+    def back(upstream: Any) -> list[Any]:
+        silent = np.asarray(upstream._value == 0)
+        with GradientTape() as tape:
+            tape.watch(x)
+            root = _sqrt(run(np.where, silent, np.ones((), v.dtype)[()], x))
+        return [tape.gradient(root, x, upstream)]
+
+    return record_barrier([tensor(np.sqrt(v))], [x], back)[0]
+
+
+def _whole(fn: Any, op: str) -> Operation:
+    """A step function. Its result may be a source; by its argument the gradient is None."""
+
     def operation(x: Any, name: str | None = None) -> Any:
         x = operand(x)
-        if x._value.dtype.kind in "iu":
-            raise not_allowed(fast.__name__, x._value.dtype, REALS)
-        return fast(x)
+        if x._value.dtype.kind not in "fc":
+            raise not_allowed(op, x._value.dtype, REALS)
+        return cut(tensor(fn(x._value)), x)
 
-    return operation
+    return named(operation, fn.__name__, f"``np.{fn.__name__}`` of each number of `x`. Its gradient is None.")
 
 
-floor = _whole(_floor)
-ceil = _whole(_ceil)
-rint = _whole(_rint)
+def cut(result: Any, x: Any) -> Any:
+    """The result of an operation on `x` whose gradient is None."""
+    return record_barrier([result], [x], lambda upstream: [None])[0] if STATE.rec is not None else result
+
+
+floor = _whole(np.floor, "Floor")
+ceil = _whole(np.ceil, "Ceil")
+rint = _whole(np.rint, "Rint")
 
 
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest whole number of each; halves go to the even one. Its gradient is None."""
     x = operand(x)
-    return run(np.positive, x) if x._value.dtype.kind in "iu" else _rint(x)
+    return run(np.positive, x) if x._value.dtype.kind in "iu" else rint(x)
 
 
 def negative(x: Any, name: str | None = None) -> Any:
@@ -115,7 +138,8 @@ def reciprocal(x: Any, name: str | None = None) -> Any:
 
 def rsqrt(x: Any, name: str | None = None) -> Any:
     """``1 / sqrt(x)``."""
-    return 1.0 / sqrt(_floating(x, "Rsqrt"))
+    x = _floating(x, "Rsqrt")
+    return run(kernels.rsqrt, x) if x._value.dtype.kind == "f" else 1.0 / sqrt(x)
 
 
 def _floating(x: Any, op: str) -> Any:
@@ -241,7 +265,8 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     """``x * y``, 0 where `y` is 0, even if `x` is not finite."""
     x, y = pair(x, y, "MulNoNan")
-    return run(np.where, np.asarray(y._value == 0), np.zeros((), y._value.dtype)[()], x * y)
+    bad = np.asarray((y._value == 0) & ~np.isfinite(x._value))
+    return x * y if not bad.any() else run(np.where, bad, np.zeros((), y._value.dtype)[()], x * y)
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Any:
@@ -333,7 +358,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     x = operand(x)
     source = x._value.dtype
     if source == wanted.np_dtype:
-        return x if not hasattr(x, "assign") else convert_to_tensor(x)
+        return x if not hasattr(x, "_serial") else convert_to_tensor(x)
     if source.kind == "c" and wanted.np_dtype.kind != "c":
         x = real(x)
     if x._value.dtype.kind in "fc" and wanted.np_dtype.kind in "fc":

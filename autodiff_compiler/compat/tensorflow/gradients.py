@@ -10,15 +10,56 @@ from ...tape import custom as _custom
 from ...tape import gradient_tape as _tape
 from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, recompute_grad, stop_gradient
 from ...tape.gradient_tape import UnconnectedGradients
+from ...tape.nest import flatten, pack_like
+from ...tape.recording import Recording
+from ...tape.tensor import Operand
+from .operators import Arithmetic
 from .tensors import convert_to_tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class GradientTape(_tape.GradientTape):
-    """The compiler's tape, with TensorFlow's logger."""
+_logger = logging.getLogger("tensorflow")
+if not _logger.handlers and not logging.getLogger().handlers:
+    # As TensorFlow does: its warnings are seen where nobody has set up logging.
+    _handler = logging.StreamHandler()
+    _handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+    _logger.addHandler(_handler)
 
-    _logger = logging.getLogger("tensorflow")
+
+class GradientTape(_tape.GradientTape):
+    """The compiler's tape, with TensorFlow's logger, and `IndexedSlices` for variables that were only gathered from."""
+
+    _logger = _logger
+
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:  # fmt: skip
+        """The derivative of the sum of `target` by `sources`: tensors, None, or `IndexedSlices` for a variable of which
+        only `gather` has read."""
+        rec = self._rec
+        if rec is not None:
+            flat = sources if type(sources) is list else flatten(sources)
+            for x in flat:
+                if getattr(x, "_gathers", None) is not None:
+                    return self._sparse(rec, target, sources, output_gradients, unconnected_gradients)
+        return super().gradient(target, sources, output_gradients, unconnected_gradients)
+
+    def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
+        from .slices import gathered, slot_of, sparse_gradient
+
+        flat = flatten(sources)
+        targets = [x for x in flatten(target) if isinstance(x, Operand)]
+        rows = [
+            gathered(rec, x) if isinstance(x, Arithmetic) and not any(x is t for t in targets) else None for x in flat
+        ]
+        asked = [x if r is None else [slot_of(rec, slot) for slot, _ in r] for x, r in zip(flat, rows)]
+        found = super().gradient(target, asked, seeds, UnconnectedGradients.NONE)
+        out = [g if r is None else sparse_gradient(x, r, g) for x, r, g in zip(flat, rows, found)]
+        if _tape._unconnected(unconnected) is UnconnectedGradients.ZERO:
+            out = [_tape._zeros(x) if g is None else g for x, g in zip(flat, out)]
+        return pack_like(sources, out)
 
 
 def custom_gradient(f: F) -> F:

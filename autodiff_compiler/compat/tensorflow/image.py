@@ -57,7 +57,7 @@ def adjust_contrast_v2(images: Any, contrast_factor: Any, name: str | None = Non
         if hasattr(contrast_factor, "_value")
         else convert_to_tensor(contrast_factor, dtypes.float32)
     )
-    return named_operation("AdjustContrastv2", _contrast, [x, factor])
+    return named_operation("AdjustContrastv2", _contrast, [convert_to_tensor(x), convert_to_tensor(factor)])
 
 
 def _contrast(v: Any, factor: Any) -> Any:

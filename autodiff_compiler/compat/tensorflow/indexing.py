@@ -12,9 +12,11 @@ from ...ir import opset
 from ...tape.tensor import apply, getitem
 from . import dtypes
 from .dtypes import as_dtype
+from .elementwise import maximum, minimum
 from .errors import dims, invalid
 from .operands import given, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic, masked
+from .slices import note_gather
 from .tensors import tensor
 from .values import mismatch
 
@@ -74,7 +76,10 @@ def gather(
         raise invalid("GatherV2", "params must be at least 1 dimensional")
     _check(ids, x._value.shape[at])
     if not batch:
-        return run(np.take, x, ids, axis=at)
+        out = run(np.take, x, ids, axis=at)
+        if at == 0 and out._token is not None and hasattr(x, "_serial"):
+            note_gather(x, out, ids)
+        return out
     # Subscripts for all axes up to `at`: of the batch, of those between, and the indices themselves.
     lead = x._value.shape[:at]
     frame = (*lead, *ids.shape[batch:])
@@ -169,6 +174,34 @@ def tensor_scatter_nd_sub(
     x = operand(tensor)
     u: Any = updates if isinstance(updates, Arithmetic) else given(updates, x)
     return _scatter(x, indices, -u, opset.ADDAT, runtime.addat, "TensorScatterSub")
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Any:
+    """The tensor with the updates at the subscripts where they are larger; repeated ones in turn."""
+    return _one_by_one(maximum, tensor, indices, updates)
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Any:
+    """The tensor with the updates at the subscripts where they are smaller; repeated ones in turn."""
+    return _one_by_one(minimum, tensor, indices, updates)
+
+
+def _one_by_one(choose: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    x = operand(tensor)
+    u: Any = updates if isinstance(updates, Arithmetic) else given(updates, x)
+    ids = np.array(operand(indices)._value)
+    rows = ids.reshape(-1, ids.shape[-1])
+    if len(np.unique(rows, axis=0)) == len(rows):
+        return tensor_scatter_nd_update(x, ids, choose(gather_nd(x, ids), u))
+    parts = run(np.reshape, u, (len(rows), *u._value.shape[ids.ndim - 1 :]))
+    for k in range(len(rows)):
+        part = getitem(parts, (slice(k, k + 1),))
+        x = tensor_scatter_nd_update(x, rows[k : k + 1], choose(gather_nd(x, rows[k : k + 1]), part))
+    return x
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:

@@ -257,8 +257,12 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
 
 
 def cholesky(input: Any, name: str | None = None) -> Any:
-    """The lower triangular factor of positive definite matrices."""
-    return _linalg(np.linalg.cholesky, "Cholesky", operand(input))
+    """The lower triangular factor of positive definite matrices. The gradient is symmetric."""
+    x = operand(input)
+    v = np.asarray(x._value)
+    if v.ndim >= 2 and np.array_equal(v, np.conjugate(np.swapaxes(v, -1, -2))):
+        x = (x + adjoint(x)) * 0.5
+    return _linalg(np.linalg.cholesky, "Cholesky", x)
 
 
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:

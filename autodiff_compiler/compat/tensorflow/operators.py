@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import ABS, PRIMS
-from ...tape.tensor import Operand, Static, apply, binary, getitem, unary
+from ...tape.recording import STATE
+from ...tape.tensor import Operand, Static, apply, binary, getitem, unary, wrap
 from . import dtypes
 from .errors import InvalidArgumentError, dims, invalid
 from .shapes import TensorShape, known
@@ -139,7 +140,7 @@ def _again(fast: Callable[..., Any], name: str, self: Any, other: Any, error: Ex
         if name == "truediv":
             other_dtype = next((d.name for d in dtypes.ALL if d.label == error.found), error.found)
             raise same_dtype(dtypes.of(self._value.dtype).name, other_dtype) from None
-        if name == "add":
+        if name == "add" and fast.__name__ == "__add__":
             raise mismatch(op, self._value.dtype, error.found) from None
         raise TypeError(str(error)) from None
     if isinstance(error, ValueError) and any(word in str(error) for word in ("broadcast", "aligned", "core dimension")):
@@ -161,11 +162,26 @@ def shapes_error(op: str, x: Any, y: Any, reflected: bool = False) -> InvalidArg
     return invalid(op, f"Incompatible shapes: {dims(x)} vs. {dims(y)}")
 
 
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return np.where(condition, x, y)[()]
+
+
+def _power_at(positive: Any, x: Any, y: Any) -> Any:
+    """``x ** y``, whose derivative by the exponent is 0, as TensorFlow's, where `x` is not positive."""
+    one = np.ones((), x._value.dtype)[()]
+    try:
+        usual = _power(apply(PRIMS[np.where], _where, (positive, x, one), {}), y)
+        return apply(PRIMS[np.where], _where, (positive, usual, _power(x, wrap(y._tensor_class, y._value))), {})
+    except ValueError:
+        return _power(x, y)
+
+
 class Arithmetic(Operand):
     """What tensors and variables have in common."""
 
     __slots__ = ()
     _strict = True
+    _gathers: Any = None  # of a variable: a recording's token, and what `gather` read of it there
     _conjugate = True
 
     @property
@@ -221,6 +237,10 @@ class Arithmetic(Operand):
             if kind in "fc" or type(other) is int and other >= 0 and kind in "iu":
                 # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
                 return apply(PRIMS[operator.pow], operator.pow, (self, Static(other)), {})
+        elif STATE.rec is not None and isinstance(other, Operand) and self._value.dtype.kind == "f":
+            positive = np.asarray(self._value > 0)
+            if not positive.all() and self._value.dtype == other._value.dtype:
+                return _power_at(positive, self, other)
         return _power(self, other)
 
     def __getitem__(self, index: Any) -> Any:
@@ -279,7 +299,18 @@ for _name in ("and", "or", "xor"):
     setattr(Arithmetic, f"__{_name}__", guarded(binary(PRIMS[_compute], _compute, _name), _name))
     setattr(Arithmetic, f"__r{_name}__", guarded(binary(PRIMS[_compute], _compute, _name, reflected=True), _name))
 _power = guarded(binary(PRIMS[operator.pow], power, "pow"), "pow")
-setattr(Arithmetic, "__rpow__", guarded(binary(PRIMS[operator.pow], power, "pow", reflected=True), "pow"))
+_reflected_power = guarded(binary(PRIMS[operator.pow], power, "pow", reflected=True), "pow")
+
+
+def _rpow(self: Any, other: Any) -> Any:
+    if type(other) in (int, float) and other > 0 or self._value.dtype.kind != "f":
+        return _reflected_power(self, other)
+    from .tensors import convert_to_tensor
+
+    return convert_to_tensor(other, dtypes.of(self._value.dtype)) ** self
+
+
+setattr(Arithmetic, "__rpow__", _rpow)
 _equal = guarded(binary(PRIMS[operator.eq], equal, "eq"), "eq")
 _not_equal = guarded(binary(PRIMS[operator.ne], not_equal, "ne"), "ne")
 
@@ -293,7 +324,7 @@ def _ne(self: Any, other: Any) -> Any:
 
 
 def _unhashable(self: Any) -> int:
-    if hasattr(self, "assign"):
+    if hasattr(self, "_serial"):
         raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
     raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
@@ -302,6 +333,15 @@ setattr(Arithmetic, "__eq__", _eq)
 setattr(Arithmetic, "__ne__", _ne)
 setattr(Arithmetic, "__hash__", _unhashable)
 setattr(Arithmetic, "__abs__", unary(ABS, abs))
+
+
+def negated(v: Any) -> Any:
+    if v.dtype is BOOL:
+        raise not_allowed("Neg", BOOL)
+    return -v
+
+
+setattr(Arithmetic, "__neg__", unary(PRIMS[operator.neg], negated))
 
 
 def _objects(v: Any) -> Any:
@@ -381,6 +421,14 @@ def _item(i: Any) -> Any:
 
 def _bound(i: Any) -> Any:
     return i if i is None else _item(i)
+
+
+def position(index: Any) -> Any:
+    """The NumPy subscript that an index stands for."""
+    if isinstance(index, tuple):
+        return tuple([_item(i) for i in index])
+    value = index._value if isinstance(index, Operand) else index
+    return value if isinstance(value, np.ndarray) and value.dtype.kind == "b" else _item(index)
 
 
 def masked(x: Any, mask: Any, axis: int = 0) -> Any:

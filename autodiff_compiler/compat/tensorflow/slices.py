@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...tape.connect import read
+from ...tape.recording import Recording
 from . import dtypes
-from .operands import operand
+from .operands import operand, run
 from .shapes import TensorShape, known
-from .tensors import EagerTensor
+from .tensors import EagerTensor, tensor
 
 
 class IndexedSlices:
@@ -69,9 +71,52 @@ class IndexedSlices:
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
 
 
-def dense(x: Any) -> Any:
-    """A tensor of a gradient, which may be indexed slices."""
-    return x._as_tensor() if isinstance(x, IndexedSlices) else x
+# --- gradients of variables that were gathered from -------------------------------------------------------------------
 
 
-__all__ = ["IndexedSlices", "dense"]
+def note_gather(variable: Any, result: Any, ids: Any) -> None:
+    """Remember, while the recording lives, that `result` is rows of the variable."""
+    known = variable._gathers
+    if known is None or known[0] is not result._token:
+        known = variable._gathers = (result._token, [])
+    known[1].append((result._slot, ids))
+
+
+def gathered(rec: Recording, x: Any) -> list[tuple[int, Any]] | None:
+    """The slots of the rows that were gathered from a variable, and their indices; None if it was read otherwise."""
+    known = x._gathers
+    if known is None or known[0] is not rec.token:
+        return None
+    at = rec.slots(x)
+    if len(at) != 1:
+        return None
+    slots = {slot for slot, _ in known[1]}
+    for node in rec.node.path():
+        record = read(node)
+        if at[0] in record.operands and record.results.start not in slots:
+            return None
+    return known[1]  # type: ignore[no-any-return]
+
+
+def slot_of(rec: Recording, slot: int) -> EagerTensor:
+    """A tensor for a slot of the recording."""
+    out = tensor(rec.values[slot])
+    out._token, out._slot = rec.token, slot
+    return out
+
+
+def sparse_gradient(x: Any, rows: list[tuple[int, Any]], grads: list[Any]) -> IndexedSlices | None:
+    """The gradient of a variable from those of the rows that were gathered from it."""
+    shape = x._value.shape
+    values, indices = [], []
+    for (_, ids), g in zip(rows, grads):
+        if g is not None:
+            values.append(run(np.reshape, g, (-1, *shape[1:])))
+            indices.append(ids.ravel())
+    if not values:
+        return None
+    joined = values[0] if len(values) == 1 else run(np.concatenate, values, axis=0)
+    return IndexedSlices(joined, tensor(np.concatenate(indices)), tensor(np.array(shape, np.int32)))
+
+
+__all__ = ["IndexedSlices", "gathered", "note_gather", "slot_of", "sparse_gradient"]

@@ -12,7 +12,7 @@ from . import dtypes
 from .dtypes import DType, as_dtype
 from .errors import dims, invalid
 from .operators import Arithmetic
-from .shapes import as_shape
+from .shapes import TensorShape, as_shape
 from .values import HasTensors, as_value, mismatch
 
 _NUMPY_ONLY = frozenset(("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"))
@@ -160,7 +160,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     if isinstance(value, Operand):
         if wanted is not None and value._value.dtype != wanted.np_dtype:
             raise other_dtype(value, dtype)
-        return value.value()  # type: ignore[attr-defined]
+        return value if isinstance(value, EagerTensor) else value.value()  # type: ignore[attr-defined]
+    if isinstance(value, TensorShape):
+        value = np.array(value.as_list(), np.int32 if wanted is None else wanted.np_dtype)
     if hasattr(value, "_as_tensor"):
         return convert_to_tensor(value._as_tensor(), wanted)
     try:
@@ -171,6 +173,11 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 def other_dtype(value: Any, dtype: Any) -> ValueError:
     name = dtypes.of(value._value.dtype).name
+    if hasattr(value, "_serial"):
+        return ValueError(
+            f"Incompatible type conversion requested to type {as_dtype(dtype).name} for `tf.Variable of type {name}. "
+            f"(Variable: {value!r})"
+        )
     return ValueError(
         f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {name}: {value!r}"
     )

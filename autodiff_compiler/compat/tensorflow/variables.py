@@ -14,7 +14,7 @@ from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid
 from .naming import scoped
-from .operators import Arithmetic
+from .operators import Arithmetic, position, subscript
 from .shapes import TensorShape, as_shape, known
 from .tensors import EagerTensor, convert_to_tensor, other_dtype, shown
 from .values import HasTensors, as_value, unsupported
@@ -194,6 +194,64 @@ class Variable(Arithmetic):
             )  # fmt: skip
         return v
 
+    # --- parts ----------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        part = subscript(self, index)
+        out = wrap(_Part, part._value)
+        out._token, out._slot = part._token, part._slot
+        out._variable, out._index = self, index
+        return out
+
+    def _stored(self, indices: Any, updates: Any, add: int) -> Any:
+        """Put updates at subscripts, or add them (1) or subtract them (-1)."""
+        ids = np.array(convert_to_tensor(indices)._value)
+        index = tuple(np.moveaxis(ids, -1, 0))
+        made = np.array(self._value)
+        u = self._operand(updates)
+        if add:
+            np.add.at(made, index, u if add > 0 else -u)
+        else:
+            made[index] = u
+        self._value = made[()]
+        return self
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Store the updates at these subscripts."""
+        return self._stored(indices, updates, 0)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Add the updates at these subscripts."""
+        return self._stored(indices, updates, 1)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtract the updates at these subscripts."""
+        return self._stored(indices, updates, -1)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Store rows, given as `IndexedSlices`."""
+        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, 0)
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Add rows, given as `IndexedSlices`."""
+        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, 1)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtract rows, given as `IndexedSlices`."""
+        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, -1)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows with these indices."""
+        from .indexing import gather
+
+        return gather(self, indices)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The parts with these subscripts."""
+        from .indexing import gather_nd
+
+        return gather_nd(self, indices)
+
     def __iadd__(self, other: Any) -> Any:
         raise RuntimeError(
             "`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` to modify the "
@@ -238,3 +296,34 @@ def _in_place(op: str) -> RuntimeError:
 
 class ResourceVariable(Variable):
     """The class of all variables."""
+
+
+class _Part(EagerTensor):
+    """A part of a variable, which can be assigned to."""
+
+    __slots__ = ("_index", "_variable")
+    _index: Any
+    _variable: Variable
+
+    def assign(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
+        """Store a value in this part of the variable."""
+        return self._store(lambda old, new: new, value)
+
+    def assign_add(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
+        """Add a value to this part of the variable."""
+        return self._store(np.add, value)
+
+    def assign_sub(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
+        """Subtract a value from this part of the variable."""
+        return self._store(np.subtract, value)
+
+    def _store(self, combine: Any, value: Any) -> Variable:
+        v = self._variable
+        made = np.array(v._value)
+        key = position(self._index)
+        made[key] = combine(made[key], v._operand(value))
+        v._value = made[()]
+        return v
+
+
+_Part.__name__ = _Part.__qualname__ = "EagerTensor"

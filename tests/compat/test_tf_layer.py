@@ -1,0 +1,76 @@
+"""The drop-in module for TensorFlow where its parts meet the compiler: dtypes, parts of variables, slices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def test_the_gradient_of_a_chosen_power_keeps_float32(tf):
+    x, y = tf.Variable([-2.0, 3.0]), tf.Variable([2.0, 2.0])
+    with tf.GradientTape() as tape:
+        z = x**y
+    gradients = tape.gradient(z, [x, y])
+    assert [g.dtype for g in gradients] == [tf.float32, tf.float32]
+    np.testing.assert_allclose(gradients[0], [-4.0, 6.0])
+    np.testing.assert_allclose(gradients[1], [0.0, 9.0 * np.log(3.0)], rtol=1e-6)
+
+
+def test_a_list_in_a_list_of_sources_stays_a_list(tf):
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    found = tape.gradient(y, [[x]])
+    assert type(found) is list and type(found[0]) is list and float(found[0][0]) == 6.0
+
+
+def test_a_part_of_a_variable_keeps_the_path(tf):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v[0] * v[:, 1])
+    assert tape.gradient(y, v).numpy().tolist() == [[2.0, 5.0], [0.0, 2.0]]
+    v[0].assign([9.0, 8.0])
+    assert v.numpy().tolist() == [[9.0, 8.0], [3.0, 4.0]]
+
+
+def test_two_gathers_give_the_rows_of_both(tf):
+    v = tf.Variable([[1.0], [2.0], [3.0]])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(v, [0, 2]) * 2.0) + tf.reduce_sum(tf.nn.embedding_lookup(v, [[2], [1]]) * 3.0)
+    found = tape.gradient(y, [v])[0]
+    assert isinstance(found, tf.IndexedSlices)
+    assert tf.convert_to_tensor(found).numpy().tolist() == [[2.0], [3.0], [5.0]]
+
+
+def test_a_variable_that_is_read_otherwise_too_has_a_dense_gradient(tf):
+    v = tf.Variable([[1.0], [2.0], [3.0]])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(v, [0, 2])) + tf.reduce_sum(v * v)
+    assert tf.convert_to_tensor(tape.gradient(y, v)).numpy().tolist() == [[3.0], [4.0], [7.0]]
+
+
+def test_a_list_that_holds_tensors_keeps_the_path(tf):
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.constant([1.0, 10.0]) * [x, 3.0]
+        z = tf.convert_to_tensor([[x, x * x]]) @ [[1.0], [2.0]]
+    assert float(tape.gradient(y, x)) == 1.0
+    assert float(tape.gradient(z, x)) == 9.0
+
+
+@pytest.mark.parametrize("name", ["sqrt", "exp", "math.log", "sin", "nn.softplus", "nn.gelu"])
+def test_an_integer_is_refused_where_a_float_is_needed(tf, name):
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+        function(tf.constant([1, 2]))
+
+
+def test_integers_have_no_gradient(tf):
+    n = tf.Variable(3)
+    with tf.GradientTape(persistent=True) as tape:
+        quotient = n / 2
+        product = tf.cast(n, tf.float32) * 2.0
+    assert tape.gradient(quotient, n) is None
+    assert tape.gradient(product, n) is None
