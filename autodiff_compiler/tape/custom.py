@@ -47,6 +47,25 @@ def isolated() -> Iterator[Recording]:
         state.rec, state.home, state.tapes = saved
 
 
+@contextmanager
+def _variables_read() -> Iterator[list[Any]]:
+    """The variables that are read inside; what is computed there is recorded as it is outside."""
+    rec = STATE.rec
+    reads: list[Any] = []
+    if rec is None:
+        with isolated() as watcher:
+            yield reads
+        reads.extend(watcher.variables.values())
+        return
+    outer, rec.reads = rec.reads, reads
+    try:
+        yield reads
+    finally:
+        rec.reads = outer
+        if outer is not None:
+            outer.extend(reads)
+
+
 class _Watcher:
     """Stands for an open tape that watches what is read."""
 
@@ -100,12 +119,14 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
         args = args[len(owner) :]
         if convert is not None:
             args = tuple(map_nested(convert, list(args)))
-        with isolated() as watcher:
+        # What the function computes is recorded, as the backward function may use it and outer tapes differentiate
+        # that; only its results are cut off.
+        with _variables_read() as read:
             result, grad_fn = f(*owner, *args, **kwargs)
         given = flatten(list(args))
         keywords = flatten(list(kwargs.values()))
         variables: list[Any] = []
-        for v in watcher.variables.values():
+        for v in read:
             if not any(v is x for x in [*given, *keywords, *variables]):
                 variables.append(v)
         if variables and not _takes_variables(grad_fn):

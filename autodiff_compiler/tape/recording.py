@@ -84,7 +84,9 @@ class Token:
 class Recording:
     """The values of one recording, and the structure that it has reached."""
 
-    __slots__ = ("token", "node", "values", "append", "known", "variables", "versions", "barriers", "absorbed", "auto")
+    __slots__ = (
+        "token", "node", "values", "append", "known", "variables", "versions", "barriers", "absorbed", "auto", "reads",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.token = Token()
@@ -99,6 +101,7 @@ class Recording:
         # Recordings that were appended to this one: where their slots are now.
         self.absorbed: dict[Token, list[int]] = {}
         self.auto = True  # an open tape watches what is read
+        self.reads: list[Any] | None = None  # where variables that are read are noted, if somebody asks
 
     # --- operands -------------------------------------------------------------------------------------------------
 
@@ -107,6 +110,8 @@ class Recording:
         token = x._token
         if token is self.token:
             return x._slot  # type: ignore[no-any-return]
+        if self.reads is not None and x._trainable:
+            self.reads.append(x)
         entry = self.known.get(id(x))
         if entry is not None:
             if entry[0] is x._value:
