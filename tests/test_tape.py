@@ -184,7 +184,12 @@ def test_source_and_ir_show_what_was_recorded():
     assert "np.tanh" in tape.ir()
     source = tape.source(y, w)
     assert source.startswith("import numpy as np") and "def pullback(" in source
+    with pytest.raises(RuntimeError, match="no gradient was taken"):
+        tape.source()
     assert tape.gradient(y, w).shape == W.shape
+    assert tape.source() == source
+    with pytest.raises(RuntimeError, match="used up: call it before the gradient"):
+        tape.ir()
 
 
 def test_ops_are_numpys_functions():

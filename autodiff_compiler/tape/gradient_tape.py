@@ -13,7 +13,7 @@ import numpy as np
 from .connect import View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
-from .pullback import request, show_recording
+from .pullback import Pullback, Request, request, show_recording
 from .recording import STATE, Node, Recording
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, new, wrap
@@ -63,6 +63,7 @@ class GradientTape:
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
     # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
     _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
+    _ran: tuple[Pullback, ...] = ()  # what ran for the last gradient
     _logger = logging.getLogger("autodiff_compiler")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
@@ -304,6 +305,7 @@ class GradientTape:
         results = pull.run(*pull.fetch(rec.values))
         if len(slots) == 1:
             results = (results,)
+        self._ran = (pull,)
         if not self._persistent:
             self._release()
         out = []
@@ -376,12 +378,21 @@ class GradientTape:
         targets = tuple([t for t, _ in ends])
         view = self._view(rec)
         if rec.barriers:
-            return sweep(rec, view, ends, wanted, cls)
+            ran: list[Pullback] = []
+
+            def run(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
+                ran.append(ask.pullback(rec.values))
+                return run_pullback(rec, ask, seeds, cls)
+
+            found = sweep(rec, view, ends, wanted, cls, run)
+            self._ran = tuple(ran)
+            return found
         # Another tape that was opened later has not seen how all of the values came about.
         opaque = any(t is not self and t._start > (view.spans[0][0] if view.spans else 0) for t in STATE.tapes)
         ask = request(rec, targets, wanted, view, seeded, opaque)
         if not ask.sources:
             return {}
+        self._ran = (ask.pullback(rec.values),)
         return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls)
 
     def jacobian(
@@ -415,9 +426,16 @@ class GradientTape:
         rec = self._need("ir")
         return show_recording(rec.node, rec.values)
 
-    def source(self, target: Any, sources: Any) -> str:
-        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it. It does not use up
-        the tape."""
+    def source(self, target: Any = None, sources: Any = None) -> str:
+        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it; it does not use up
+        the tape. Without arguments: the code that ran for this tape's last gradient.
+
+        Raises RuntimeError where there is none yet, or the tape was used up.
+        """
+        if target is None:
+            if not self._ran:
+                raise RuntimeError("no gradient was taken from this tape yet: call source(target, sources)")
+            return "\n\n".join(dict.fromkeys(pull.source for pull in self._ran))
         rec = self._need("source")
         flat = flatten(sources)
         _check_sources(flat)
@@ -428,7 +446,10 @@ class GradientTape:
 
     def _need(self, what: str) -> Recording:
         if self._rec is None:
-            raise RuntimeError(f"{what}() of a tape that was never entered, or was used up")
+            raise RuntimeError(
+                f"{what}() of a tape that was never entered, or was used up: call it before the gradient, or make the "
+                "tape persistent"
+            )
         return self._rec
 
 
