@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...ir.opset import ABS, PRIMS
 from ...tape.recording import STATE
-from ...tape.tensor import Operand, Static, apply, binary, getitem, unary, wrap
+from ...tape.tensor import Operand, apply, binary, getitem, unary, wrap
 from . import dtypes
 from .errors import InvalidArgumentError, dims, invalid
 from .shapes import TensorShape, known
@@ -166,6 +167,11 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)[()]
 
 
+@functools.lru_cache(4096, typed=True)
+def _power_of(exponent: Any) -> Any:
+    return unary(PRIMS[operator.pow], lambda v: v**exponent, arguments=(exponent,))
+
+
 def _power_at(positive: Any, x: Any, y: Any) -> Any:
     """``x ** y``, whose derivative by the exponent is 0, as TensorFlow's, where `x` is not positive."""
     one = np.ones((), x._value.dtype)[()]
@@ -236,7 +242,7 @@ class Arithmetic(Operand):
             kind = self._value.dtype.kind
             if kind in "fc" or type(other) is int and other >= 0 and kind in "iu":
                 # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
-                return apply(PRIMS[operator.pow], operator.pow, (self, Static(other)), {})
+                return _power_of(other)(self)
         elif STATE.rec is not None and isinstance(other, Operand) and self._value.dtype.kind == "f":
             positive = np.asarray(self._value > 0)
             if not positive.all() and self._value.dtype == other._value.dtype:
@@ -289,8 +295,8 @@ for _name, _compute in (
     ("matmul", matmul),
 ):  # fmt: skip
     _prim = PRIMS[getattr(operator, _name) if _name != "matmul" else np.matmul]
-    setattr(Arithmetic, f"__{_name}__", guarded(binary(_prim, _compute, _name), _name))
-    setattr(Arithmetic, f"__r{_name}__", guarded(binary(_prim, _compute, _name, reflected=True), _name))
+    setattr(Arithmetic, f"__{_name}__", guarded(binary(_prim, _compute, _name, strict=True), _name))
+    setattr(Arithmetic, f"__r{_name}__", guarded(binary(_prim, _compute, _name, reflected=True, strict=True), _name))
 for _name in ("lt", "le", "gt", "ge"):
     _compute = getattr(operator, _name)
     setattr(Arithmetic, f"__{_name}__", guarded(binary(PRIMS[_compute], _compute, _name), _name))

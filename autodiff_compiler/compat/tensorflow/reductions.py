@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...ir.opset import PRIMS
-from ...tape.tensor import apply, unary
+from ...tape.tensor import average, reduction
 from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import named, sqrt, square
@@ -24,12 +24,15 @@ Operation = Callable[..., Any]
 def _sum(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if v.dtype.kind == "b":
         raise not_allowed("Sum", v.dtype, NUMBERS)
-    return v.sum(axis, v.dtype, None, keepdims)
+    return _add(v, axis=axis, dtype=v.dtype, keepdims=keepdims)
+
+
+_add: Any = np.add.reduce
 
 
 def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if v.dtype.kind in "fc":
-        return v.mean(axis, None, None, keepdims)
+        return average(v, axis, keepdims)
     if v.dtype.kind == "b":
         raise not_allowed("Mean", v.dtype, NUMBERS)
     total = v.sum(axis, v.dtype, None, keepdims)
@@ -68,19 +71,17 @@ def _truth(fn: Any, op: str) -> Any:
 
 
 def _reduction(fn: Any, compute: Any, op: str) -> Operation:
-    """A reduction by this NumPy function; over all axes in one direct call."""
-    prim = PRIMS[fn]
-    whole = unary(prim, compute)
+    """A reduction by this NumPy function."""
+    reduce = reduction(PRIMS[fn], compute)
 
     def operation(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
         x = input_tensor if isinstance(input_tensor, Arithmetic) else convert_to_tensor(input_tensor)
-        if axis is None and not keepdims:
-            return whole(x)
-        axis = axes(axis)
-        if axis == ():
-            return run(np.positive, x) if x._value.dtype.kind != "b" else x
+        if axis is not None and type(axis) is not int:
+            axis = axes(axis)
+            if axis == ():
+                return run(np.positive, x) if x._value.dtype.kind != "b" else x
         try:
-            return apply(prim, compute, (x,), {"axis": axis, "keepdims": bool(keepdims)})
+            return reduce(x, axis, bool(keepdims))
         except (np.exceptions.AxisError, ValueError) as error:
             raise _wrong_axis(op, axis, x._value.ndim, error) from None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
 import numpy as np
 
-from ...tape.tensor import Operand
+from ...ir.opset import PRIMS
+from ...tape.tensor import Operand, unary
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid
@@ -60,7 +62,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     x = operand(tensor)
     wanted = integers(shape) if not isinstance(shape, int) else (shape,)
     try:
-        return run(np.reshape, x, wanted)
+        return _reshape_to(wanted)(x)
     except ValueError:
         count = x._value.size
         if -1 in wanted:
@@ -75,20 +77,33 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
         ) from None  # fmt: skip
 
 
+@functools.lru_cache(4096)
+def _reshape_to(shape: tuple[int, ...]) -> Any:
+    return unary(PRIMS[np.reshape], lambda v: v.reshape(shape)[()], arguments=(shape,))
+
+
+@functools.lru_cache(4096)
+def _transpose_by(order: tuple[int, ...]) -> Any:
+    return unary(PRIMS[np.transpose], lambda v: v.transpose(order), arguments=(order,))
+
+
+_transpose = unary(PRIMS[np.transpose], lambda v: v.transpose())
+
+
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
     """The axes in another order, by default the reverse one."""
     x = operand(a)
     if conjugate and x._value.dtype.kind == "c":
         x = run(np.conjugate, x)
     if perm is None:
-        return run(np.transpose, x)
+        return _transpose(x)
     order = integers(perm)
     if len(order) != x._value.ndim:
         raise invalid(
             "Transpose", f"transpose expects a vector of size {x._value.ndim}. But input(1) is a vector of size "
             f"{len(order)}"
         )  # fmt: skip
-    return run(np.transpose, x, order)
+    return _transpose_by(order)(x)
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
