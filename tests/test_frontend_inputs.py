@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from autodiff_compiler.api.specialize import Dispatcher, signature_of
 from autodiff_compiler.errors import AliasError
 from autodiff_compiler.frontend import Lowered, lower
@@ -257,3 +258,20 @@ def test_nested_loops_grow_linearly() -> None:
     low = lower(nest, (X,))
     assert time.perf_counter() - start < 2.0
     np.testing.assert_allclose(interpret(low.function, [X])[0], nest(X))
+
+
+def test_another_object_of_a_library_in_the_place_of_the_first() -> None:
+    """Its methods are those of the object that is there at the call."""
+
+    class Model:
+        def __init__(self) -> None:
+            self.random = np.random.default_rng(0)
+
+    model, x = Model(), np.ones(3)
+    argument = ad.grad(lambda x, random: np.sum(random.normal(size=3) * x))
+    attribute = ad.grad(lambda x: np.sum(model.random.normal(size=3) * x))
+    for seed in (1, 2, 1):
+        want = np.random.default_rng(seed).normal(size=3)
+        assert np.array_equal(argument(x, np.random.default_rng(seed)), want)
+        model.random = np.random.default_rng(seed)
+        assert np.array_equal(attribute(x), want)

@@ -169,6 +169,23 @@ def test_dropout_draws_from_the_generator_anew_at_each_call() -> None:
     assert not np.array_equal(g(x, np.random.default_rng(3)), g(x, np.random.default_rng(4)))
 
 
+def test_another_generator_needs_no_other_code() -> None:
+    def f(x: np.ndarray, random: np.random.Generator) -> Any:
+        noise = random.normal(size=3) if len(x) > 5 else 1.0
+        return np.sum(nn.dropout(x, 0.5, random) * noise)
+
+    g = ad.grad(f)
+    for seed in (1, 2, 1):
+        want = 2.0 * (np.random.default_rng(seed).random(X.shape) >= 0.5)
+        assert np.array_equal(g(X, np.random.default_rng(seed)), want)
+    plain = ad.grad(lambda x, random: np.sum(nn.dropout(x, 0.5, random)))
+    assert "Generator" not in plain.source(X, np.random.default_rng(5))  # it is an argument of the code
+    one = np.random.default_rng(7)
+    both = ad.grad(lambda x, a, b: np.sum(nn.dropout(x, 0.5, a) * 1.0 + nn.dropout(x, 0.5, b) * 10.0))(X, one, one)
+    again = np.random.default_rng(7)
+    assert np.array_equal(both, sum(c * 2.0 * (again.random(X.shape) >= 0.5) for c in (1.0, 10.0)))
+
+
 def test_a_layer_that_keeps_its_generator() -> None:
     class Layer:
         def __init__(self) -> None:

@@ -129,3 +129,70 @@ def test_numbers() -> None:
 
     for x in (0.3, -1.7):
         assert np.isclose(ad.grad(f)(x), (f(x + 1e-6) - f(x - 1e-6)) / 2e-6, 1e-7)
+
+
+def rescaled(x: Any, w: Any) -> Any:
+    y = nn.conv2d(x, w, 1, "SAME")
+    x = x.copy()
+    x[0] *= 3
+    y[1] += 1
+    y *= nn.conv2d(x, w, 1, "SAME")
+    return np.sum(y)
+
+
+def overwritten(x: Any, w: Any) -> Any:
+    x = x * 1.0
+    y = nn.relu(x) + nn.sigmoid(x)
+    z = nn.sigmoid(x)
+    x[...] = w[0, 0, 0, 0]
+    z *= 2
+    y += z
+    y[0] = 0
+    return np.sum(y * x)
+
+
+def added_to_itself(x: Any, w: Any) -> Any:
+    y = nn.softmax(x)
+    y += nn.softmax(y)
+    y[..., 0] *= w[0, 0, 0, 0]
+    return np.sum(y**2)
+
+
+def pooled_again(x: Any, w: Any) -> Any:
+    x = x * 1.0
+    y = nn.max_pool(x, 2, 2, "VALID")
+    x[:] = 0.5 * x
+    y += nn.avg_pool(x, 2, 2, "VALID")
+    y *= y
+    return np.sum(y)
+
+
+def other_rows(x: Any, w: Any) -> Any:
+    ids = np.array([0, 1])
+    rows = w[0, 0] * 1.0
+    y = nn.embedding_lookup(rows, ids)
+    ids[:] = 0
+    rows[0] = 7
+    return np.sum((y + nn.embedding_lookup(rows, ids)) ** 2)
+
+
+def other_mask(x: Any, w: Any) -> Any:
+    stays = x > 0
+    y = nn.dropout(x, 0.5, stays)
+    stays[:] = True
+    return np.sum(y**2 * stays)
+
+
+def through_a_buffer(x: Any, w: Any) -> Any:
+    buffer = np.zeros((3, *x.shape))
+    for k in range(3):
+        np.copyto(buffer[k], nn.elu(x * (k + 1)))
+        buffer[k] *= nn.gelu(buffer[k - 1])
+    return np.sum(buffer**2)
+
+
+@pytest.mark.parametrize(
+    "f", [rescaled, overwritten, added_to_itself, pooled_again, other_rows, other_mask, through_a_buffer]
+)
+def test_what_is_overwritten_later(f: Any) -> None:
+    ad.check_grads(f, (normal(2, 4, 4, 2), normal(2, 2, 2, 2)), order=2)

@@ -60,7 +60,7 @@ from .avals import (
     same,
 )
 from .forms import holds_lists
-from .inputs import Inputs
+from .inputs import Inputs, path_name
 from .layout import layout_of_all
 from .lift import Lifter
 from .plan import Plan, demand
@@ -498,6 +498,8 @@ class Core:
         if kind is Ref:
             return self.read(av, node)
         if kind is Obj:
+            if isinstance(av.obj, np.random.Generator) and av.path is not None:
+                return self.top.params[self.inputs.object_at(av.obj, av.path, path_name(av.path))]
             obj = self.pinned(av)
             return obj.value if isinstance(obj, (int, float, str)) and isinstance(obj, enum.Enum) else obj
         if kind is Seq:

@@ -136,7 +136,7 @@ class Objects(Outside):
         if origin is not None:
             self.inputs.guard(self.object_path(origin), "lacks", name)
             if is_library_class(cls):
-                value = getattr(origin.obj, name)
+                value = getattr(self.pinned(origin), name)
                 return value if is_constant(value) else Obj(value, None)
         return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
 
