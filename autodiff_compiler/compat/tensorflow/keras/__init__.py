@@ -1,15 +1,13 @@
 """Layers, models, losses, metrics and optimizers with Keras' names, over this package's `tf`."""
 
-from typing import Any as _Any
-
 from . import activations, initializers, layers, losses, metrics, models, optimizers, regularizers, utils
 from .layer import Layer
 from .layers import Input
 from .losses import Loss
 from .metrics import Metric
 from .models import Model, Sequential
-from .names import absent as _absent
 from .names import clear as _clear
+from .names import public as _public
 from .optimizers import Optimizer
 from .variables import Variable
 
@@ -44,4 +42,4 @@ _HINTS = {
     "datasets": "data do not come with it: sklearn.datasets.load_digits() gives real images",
     "callbacks": "write what has to happen between the steps into the training loop",
 }
-__getattr__: _Any = _absent("tf.keras", dict.fromkeys(__all__), _HINTS)
+__getattr__, __dir__ = _public("tf.keras", __all__, _HINTS)

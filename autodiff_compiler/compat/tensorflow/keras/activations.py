@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import tensorflow as tf
-from .names import absent, find
+from .names import find, public
 
 
 def linear(x: Any) -> Any:
@@ -126,4 +126,4 @@ def get(identifier: Any) -> Callable[..., Any]:
     return found
 
 
-__getattr__ = absent("tf.keras.activations", _TABLE)
+__getattr__, __dir__ = public("tf.keras.activations", [*_TABLE, "get"])

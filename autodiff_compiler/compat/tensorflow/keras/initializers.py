@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from .names import absent, both_spellings, find
+from .names import both_spellings, find, public
 
 Shape = Sequence[int]
 
@@ -209,6 +209,6 @@ def get(identifier: Any) -> Callable[..., Any]:
     return found
 
 
-__getattr__ = absent(
-    "tf.keras.initializers", {n: 1 for n in (*_TABLE, "get", "Initializer") if n not in ("one", "zero")}
+__getattr__, __dir__ = public(
+    "tf.keras.initializers", ({*_TABLE} - {"one", "zero", "normal", "uniform"}) | {"get", "Initializer"}
 )

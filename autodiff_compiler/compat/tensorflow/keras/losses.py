@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from .names import absent, find, snake_case, unique
+from .names import find, public, snake_case, unique
 
 EPSILON = 1e-7
 _REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "mean_with_sample_weight", "none", None)
@@ -324,4 +324,6 @@ def get(identifier: Any) -> Any:
     return None if identifier is None else find(_FUNCTIONS | _CLASSES, identifier, "loss")
 
 
-__getattr__ = absent("tf.keras.losses", {**_FUNCTIONS, **_CLASSES, "Loss": Loss, "get": get})
+__getattr__, __dir__ = public(
+    "tf.keras.losses", [*_FUNCTIONS, *_CLASSES, "Loss", "get", "MSE", "MAE", "MAPE", "MSLE", "KLD"]
+)

@@ -10,7 +10,7 @@ import numpy as np
 from ... import tensorflow as tf
 from ..naming import name_scope
 from . import initializers, losses
-from .names import absent, find, snake_case, unique
+from .names import find, public, snake_case, unique
 from .variables import Variable
 
 
@@ -240,11 +240,8 @@ def get(identifier: Any) -> Any:
     return None if identifier is None else find(_CLASSES | _NAMES, identifier, "metric")
 
 
-__getattr__ = absent(
+__getattr__, __dir__ = public(
     "tf.keras.metrics",
-    {
-        **_CLASSES, "Metric": Metric, "MeanMetricWrapper": MeanMetricWrapper, "get": get, "accuracy": accuracy,
-        "binary_accuracy": binary_accuracy, "categorical_accuracy": categorical_accuracy,
-        "sparse_categorical_accuracy": sparse_categorical_accuracy,
-    },
+    [*_CLASSES, "Metric", "MeanMetricWrapper", "get", "accuracy", "binary_accuracy", "categorical_accuracy",
+     "sparse_categorical_accuracy"],
 )  # fmt: skip

@@ -162,5 +162,4 @@ def zeros(shape: Any) -> Any:
     return tf.zeros([1 if n is None else n for n in shape_of(shape)])
 
 
-_THERE = ("Model", "Sequential")
-__getattr__ = names.absent("tf.keras.models", dict.fromkeys(_THERE))
+__getattr__, __dir__ = names.public("tf.keras.models", ["Model", "Sequential"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _counts: dict[str, int] = {}
@@ -58,17 +58,19 @@ def both_spellings(*classes: type) -> dict[str, Any]:
     return {name: c for c in classes for name in (c.__name__, snake_case(c.__name__))}
 
 
-def absent(module: str, there: Mapping[str, Any], hints: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """A module's ``__getattr__``, which says what there is in the module.
+def public(
+    module: str, there: Iterable[str], hints: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
+    """A module's ``__getattr__``, which says what there is in the module, and its ``__dir__``.
 
-    >>> absent("tf.keras.layers", {"Dense": dict, "_private": 1})("LSTM")
+    >>> public("tf.keras.layers", ["Dense"])[0]("LSTM")
     Traceback (most recent call last):
     AttributeError: tf.keras.layers has no 'LSTM' here; there are: Dense
     """
+    names = sorted(there)
 
     def missing(name: str) -> Any:
-        names = ", ".join(sorted(n for n in there if not n.startswith("_")))
         hint = (hints or {}).get(name)
-        raise AttributeError(f"{module} has no {name!r} here; {hint if hint else f'there are: {names}'}")
+        raise AttributeError(f"{module} has no {name!r} here; {hint or 'there are: ' + ', '.join(names)}")
 
-    return missing
+    return missing, lambda: list(names)

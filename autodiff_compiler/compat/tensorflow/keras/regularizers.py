@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tensorflow as tf
-from .names import absent, both_spellings, find
+from .names import both_spellings, find, public
 
 
 class Regularizer:
@@ -63,4 +63,4 @@ def get(identifier: Any) -> Any:
     return None if identifier is None else find(_TABLE, identifier, "regularizer")
 
 
-__getattr__ = absent("tf.keras.regularizers", {**_TABLE, "Regularizer": Regularizer, "get": get})
+__getattr__, __dir__ = public("tf.keras.regularizers", [*_TABLE, "Regularizer", "get"])

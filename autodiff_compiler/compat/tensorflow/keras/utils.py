@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from .names import absent
+from .names import public
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
@@ -41,4 +41,4 @@ def set_random_seed(seed: int) -> None:
     tf.random.set_seed(seed)
 
 
-__getattr__ = absent("tf.keras.utils", dict.fromkeys(("to_categorical", "normalize", "set_random_seed")))
+__getattr__, __dir__ = public("tf.keras.utils", ["to_categorical", "normalize", "set_random_seed"])

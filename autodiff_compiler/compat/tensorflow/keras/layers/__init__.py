@@ -1,7 +1,7 @@
 """Layers, by their Keras names."""
 
 from ..layer import Layer
-from ..names import absent as _absent
+from ..names import public as _public
 from .activation import ELU, Activation, LeakyReLU, ReLU, Softmax
 from .convolution import Conv1D, Conv2D
 from .core import Dense, Dropout, Embedding, Lambda
@@ -24,4 +24,4 @@ __all__ = [
     "ZeroPadding2D",
 ]  # fmt: skip
 
-__getattr__ = _absent("tf.keras.layers", dict.fromkeys(__all__))
+__getattr__, __dir__ = _public("tf.keras.layers", __all__)

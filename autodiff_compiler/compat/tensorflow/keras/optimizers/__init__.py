@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..names import absent as _absent
+from ..names import public as _public
 from . import schedules
 from .adaptive import Adagrad, Adam, Adamax, AdamW, RMSprop
 from .base import Optimizer
@@ -27,4 +27,4 @@ def get(identifier: Any) -> Optimizer:
     return made
 
 
-__getattr__ = _absent("tf.keras.optimizers", dict.fromkeys(__all__))
+__getattr__, __dir__ = _public("tf.keras.optimizers", __all__)

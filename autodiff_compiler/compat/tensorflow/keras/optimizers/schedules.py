@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import tensorflow as tf
-from ..names import absent
+from ..names import public
 
 
 class LearningRateSchedule:
@@ -123,10 +123,8 @@ class CosineDecay(LearningRateSchedule):
         return top * ((1.0 - self.alpha) * part + self.alpha)
 
 
-__getattr__ = absent(
+__getattr__, __dir__ = public(
     "tf.keras.optimizers.schedules",
-    dict.fromkeys(
-        ("LearningRateSchedule", "ExponentialDecay", "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay",
-         "CosineDecay")
-    ),
+    ["LearningRateSchedule", "ExponentialDecay", "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay",
+     "CosineDecay"],
 )  # fmt: skip
