@@ -149,9 +149,8 @@ def main(argv: list[str] | None = None) -> dict[str, Run]:
         "PyTorch style": run(train_torch, options.epochs),
     }
     for name, result in runs.items():
-        print(
-            f"{name:16}  {len(result.losses)} steps, loss {result.losses[0]:.4f} -> {result.losses[-1]:.4f}", end="  "
-        )
+        first, last = result.losses[0], result.losses[-1]
+        print(f"{name:16}  {len(result.losses)} steps, loss {first:.4f} -> {last:.4f}", end="  ")
         print(f"test accuracy {result.accuracy:.4f}  {result.seconds:.1f} s")
     options.output.mkdir(parents=True, exist_ok=True)
     plot(runs, options.output / "digits.png")
