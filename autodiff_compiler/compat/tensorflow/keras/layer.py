@@ -15,6 +15,7 @@ from ... import tensorflow as tf
 from ..module import Module, is_variable
 from ..naming import name_scope
 from . import initializers, names, regularizers
+from .functional import is_symbolic, symbolic_call
 from .shapes import check_input, shape_of
 from .variables import Variable
 
@@ -251,6 +252,8 @@ class Layer(Module):
             raise RuntimeError(
                 f"layer {type(self).__name__} was never set up: its __init__ has to call super().__init__() first"
             )
+        if args and is_symbolic(args[0]) or any(is_symbolic(x) for x in kwargs.values()):
+            return symbolic_call(self, args, kwargs)
         args = tuple([self._converted(x) for x in args])
         kwargs = {k: self._converted(x, array_only=True) for k, x in kwargs.items()}
         with self._entered(self._training(args, kwargs)):
@@ -378,12 +381,3 @@ def _training_of(cls: type[Layer]) -> tuple[int | None, Any]:
                 found = (10**6 if p.kind is p.KEYWORD_ONLY else k, p.default)
         _TRAINING[cls.call] = found
     return found
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """For trial runs on zeros, which only make weights and find shapes."""
-    from ....tape.custom import isolated
-
-    with isolated(), np.errstate(all="ignore"):
-        yield

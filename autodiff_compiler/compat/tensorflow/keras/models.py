@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import tensorflow as tf
+from ....tape.nest import flatten
 from . import names
-from .layer import Layer, quiet
-from .layers.input import InputLayer, KerasTensor
-from .shapes import Shape, shape_of
+from .functional import Graph, KerasTensor
+from .layer import Layer
+from .layers.input import InputLayer
+from .shapes import Shape, quiet, shape_of, zeros
 from .training import Trainer
 
 
 class Model(Trainer):
     """Base class of models: a layer whose layers can be listed. A subclass sets them up in ``__init__`` and computes in
-    `call`, which may have an argument `training`.
+    `call`, which may have an argument `training`. ``Model(inputs, outputs)`` is what was called between the two, which
+    are made with `Input` and layers.
 
     >>> from autodiff_compiler.compat import tensorflow as tf
     >>> class Twice(tf.keras.Model):
@@ -33,9 +35,42 @@ class Model(Trainer):
     ['twice/dense/kernel:0', 'twice/dense/bias:0']
     """
 
+    def __init__(self, inputs: Any = None, outputs: Any = None, *, name: str | None = None, **kwargs: Any):
+        if name is None and inputs is not None and type(self) is Model:
+            name = names.unique("functional")
+        super().__init__(name=name, **kwargs)
+        self._graph: Graph | None = None
+        if inputs is not None or outputs is not None:
+            if inputs is None or outputs is None:
+                raise ValueError("a model of symbolic tensors takes both, inputs and outputs")
+            self._graph = Graph(inputs, outputs)
+            self._called = self._graph.layers
+            self.built = True
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The computation: of the calls between inputs and outputs, if the model was made of these."""
+        return super().call(*args, **kwargs) if self._graph is None else self._graph(args[0])
+
+    @property
+    def inputs(self) -> Any:
+        """The symbolic inputs, in a list. Raises AttributeError for a model that was not made of these."""
+        return flatten(self._symbolic("inputs").inputs)
+
+    @property
+    def outputs(self) -> Any:
+        """The symbolic outputs, in a list. Raises AttributeError for a model that was not made of these."""
+        return flatten(self._symbolic("outputs").outputs)
+
+    def _symbolic(self, name: str) -> Graph:
+        if self._graph is None:
+            raise AttributeError(f"the model {self.name!r} has no {name}: it was not made of symbolic tensors")
+        return self._graph
+
     @property
     def layers(self) -> list[Layer]:
         """The layers among the attributes, in the order in which these were set."""
+        if self._graph is not None:
+            return list(self._graph.layers)
         return [layer for layer in self._sublayers() if not isinstance(layer, InputLayer)]
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
@@ -102,7 +137,7 @@ class Sequential(Model):
         """Append a layer, an `Input`, or a function. Raises ValueError for what is none, and for a name that is
         taken."""
         if isinstance(layer, KerasTensor):
-            layer = InputLayer(batch_shape=layer.shape, dtype=layer.dtype, name=layer.name)
+            layer = layer.node.layer
         if not isinstance(layer, Layer):
             raise ValueError(
                 "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
@@ -153,13 +188,6 @@ class Sequential(Model):
         with quiet():
             out = self(zeros(shape))
         return (shape[0], *shape_of(out.shape)[1:])
-
-
-def zeros(shape: Any) -> Any:
-    """Zeros of a shape, or of several, where None counts as 1."""
-    if isinstance(shape, list) and shape and isinstance(shape[0], (tuple, list)):
-        return [zeros(s) for s in shape]
-    return tf.zeros([1 if n is None else n for n in shape_of(shape)])
 
 
 __getattr__, __dir__ = names.public("tf.keras.models", ["Model", "Sequential"])

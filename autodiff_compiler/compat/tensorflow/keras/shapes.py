@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ....tape.custom import isolated
 from ... import tensorflow as tf
 
 if TYPE_CHECKING:
@@ -21,6 +26,20 @@ def shape_of(x: Any) -> Shape:
     if isinstance(x, int):
         return (x,)
     return tuple([None if n is None else int(n) for n in x])
+
+
+def zeros(shape: Any, unknown: int = 1) -> Any:
+    """Zeros of a shape, or of several, where None counts as `unknown`."""
+    if isinstance(shape, list) and shape and isinstance(shape[0], (tuple, list)):
+        return [zeros(s, unknown) for s in shape]
+    return tf.zeros([unknown if n is None else n for n in shape_of(shape)])
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """For trial runs on zeros, which only make weights and find shapes: no tape sees them."""
+    with isolated(), np.errstate(all="ignore"):
+        yield
 
 
 def check_input(layer: Layer, x: Any) -> None:

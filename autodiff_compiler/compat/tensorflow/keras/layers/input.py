@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .... import tensorflow as tf
+from ..functional import KerasTensor, Node
 from ..layer import Layer
 from ..shapes import shape_of
 
@@ -26,28 +27,21 @@ class InputLayer(Layer):
         return inputs
 
 
-class KerasTensor:
-    """Stands for the inputs of a model: a shape, in which None is the batch, and a dtype."""
-
-    def __init__(self, shape: Any, dtype: Any = None, name: str | None = None):
-        self.shape = shape_of(shape)
-        self.dtype = str(tf.as_dtype(dtype or tf.float32).name)
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
-
-
 def Input(
     shape: Any = None, batch_size: int | None = None, dtype: Any = None, batch_shape: Any = None,
     name: str | None = None,
 ) -> KerasTensor:  # fmt: skip
-    """The shape of a `Sequential` model's inputs, as its first entry: then its weights are made at once.
+    """Stands for the inputs of a model: of ``Model(inputs, outputs)``, or of a `Sequential` one, as its first entry.
 
     >>> from autodiff_compiler.compat import tensorflow as tf
     >>> model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
     >>> len(model.weights), model.output_shape
     (2, (None, 2))
+    >>> inputs = tf.keras.Input((3,))
+    >>> x = tf.keras.layers.Dense(4, activation="relu")(inputs)
+    >>> model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(x) + 1.0)
+    >>> model(tf.ones((5, 3))).shape
+    TensorShape([5, 1])
     """
     layer = InputLayer(shape, batch_size, dtype, batch_shape, name)
-    return KerasTensor(layer.batch_shape, dtype, layer.name)
+    return KerasTensor(layer.batch_shape, dtype or tf.float32, Node(layer), name=layer.name)
