@@ -24,7 +24,7 @@ class Model(Trainer):
     >>> class Twice(tf.keras.Model):
     ...     def __init__(self):
     ...         super().__init__()
-    ...         self.first = tf.keras.layers.Dense(3, activation="tanh")
+    ...         self.first = tf.keras.layers.Dense(3, activation="tanh", name="hidden")
     ...         self.second = tf.keras.layers.Dense(1)
     ...     def call(self, x):
     ...         return self.second(self.first(x))
@@ -32,7 +32,7 @@ class Model(Trainer):
     >>> model(tf.ones((4, 2))).shape
     TensorShape([4, 1])
     >>> [v.name for v in model.trainable_variables][:2]
-    ['twice/dense/kernel:0', 'twice/dense/bias:0']
+    ['twice/hidden/kernel:0', 'twice/hidden/bias:0']
     """
 
     def __init__(self, inputs: Any = None, outputs: Any = None, *, name: str | None = None, **kwargs: Any):
