@@ -47,7 +47,7 @@ from . import (
 from . import (
     tensor as _tensor,
 )
-from .space import absent, namespace
+from ..space import absent, namespace
 
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)

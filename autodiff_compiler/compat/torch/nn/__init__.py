@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..space import absent, namespace
+from ...space import absent, namespace
 from ..tensor import Parameter
 from . import functional as _functional
 from . import init as _init

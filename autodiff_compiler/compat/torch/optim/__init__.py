@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..space import absent, namespace
+from ...space import absent, namespace
 from . import methods, schedules
 from .optimizer import Optimizer
 

@@ -1,0 +1,57 @@
+"""MXNet's eager programs on NumPy.
+
+``from autodiff_compiler.compat.mxnet import autograd, gluon, np, npx`` takes the place of the import from mxnet.
+Derivatives come from the compiler's rules, as everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as _numpy
+
+from ..space import absent, namespace
+from . import arrays, autograd, creation, gluon, init, npx
+from .base import MXNetError
+
+
+def _linalg() -> dict[str, Any]:
+    from ...frontend.definitions import DEFINED
+    from ...ir.opset import PRIMS
+
+    out: dict[str, Any] = {}
+    for name in _numpy.linalg.__all__:
+        fn = getattr(_numpy.linalg, name)
+        if fn in PRIMS or fn in DEFINED:
+            out[name] = lambda *args, _fn=fn, **kwargs: arrays.call(_fn, args, kwargs)
+    return out
+
+
+def _functions() -> dict[str, Any]:
+    out = {}
+    for name in dir(_numpy):
+        if not name.startswith("_") and callable(getattr(_numpy, name)):
+            try:
+                found = arrays.function(name)
+            except TypeError:
+                continue
+            if found is not None:
+                out[name] = found
+    return out
+
+
+_NP: dict[str, Any] = {
+    **_functions(),
+    **creation.CREATION,
+    **{n: getattr(_numpy, n) for n in ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "bool_")},
+    "ndarray": arrays.ndarray,
+    "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None,
+    "random": namespace(f"{__name__}.np.random", "Random arrays.", creation.RANDOM),
+    "linalg": namespace(f"{__name__}.np.linalg", "Matrices.", _linalg()),
+}  # fmt: skip
+np = namespace(f"{__name__}.np", "NumPy's functions on MXNet's arrays.", _NP)
+random = _NP["random"]
+cpu, num_gpus = npx.cpu, npx.num_gpus
+__all__ = ["MXNetError", "autograd", "cpu", "gluon", "init", "np", "npx", "num_gpus", "random"]
+__getattr__ = absent(__name__, __all__)

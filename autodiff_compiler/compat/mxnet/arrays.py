@@ -1,0 +1,379 @@
+"""MXNet's arrays, and NumPy's functions on them."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...frontend.definitions import DEFINED
+from ...ir.opset import PRIMS
+from ..graph.array import put, to, value_of
+from ..graph.core import Base, assign, new_tensor, run, view
+from ..graph.record import Var
+from .base import MODE, MXNET, MXNetError
+
+FLOAT = np.dtype(np.float32)
+
+
+def make(value: Any) -> Any:
+    """An array of a NumPy one, which it does not copy."""
+    return new_tensor(MXNET, value)
+
+
+class _Hole:
+    """Stands for the array of this number in the arguments of a function."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def _marked(x: Any, found: list[Any]) -> Any:
+    if isinstance(x, Base):
+        found.append(x)
+        return _Hole(len(found) - 1)
+    if type(x) in (tuple, list):
+        return type(x)([_marked(item, found) for item in x])
+    return x
+
+
+def _filled(x: Any, given: tuple[Any, ...]) -> Any:
+    if type(x) is _Hole:
+        return given[x.number]
+    if type(x) in (tuple, list):
+        return type(x)([_filled(item, given) for item in x])
+    return x
+
+
+def narrowed(x: Any, wide: bool) -> Any:
+    """float32 in the place of the float64 that NumPy makes of integers."""
+    if not wide and hasattr(x, "dtype") and x.dtype == np.float64:
+        return to(x, FLOAT)
+    return x
+
+
+def call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy's on arrays; recorded inside of ``autograd.record()``."""
+    kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device", "out")}
+    found: list[Any] = []
+    marked = _marked(args, found)
+    named = {k: _marked(v, found) for k, v in kwargs.items()}
+    if not found:
+        return _wrapped(fn(*args, **kwargs))
+    wide = any(t._value.dtype == np.float64 for t in found)
+
+    def computed(*given: Any) -> Any:
+        out = fn(*_filled(marked, given), **{k: _filled(v, given) for k, v in named.items()})
+        if isinstance(out, (tuple, list)):
+            return tuple([narrowed(x, wide) for x in out])
+        return narrowed(out, wide)
+
+    return run(getattr(fn, "__name__", "operation"), computed, *found)
+
+
+def _wrapped(out: Any) -> Any:
+    if isinstance(out, (tuple, list)):
+        return tuple([_wrapped(x) for x in out])
+    return make(narrowed(np.asarray(out), False))
+
+
+def function(name: str) -> Callable[..., Any] | None:
+    """The function of NumPy's of this name on arrays, if the compiler knows it."""
+    fn = getattr(np, name, None)
+    if fn is None or not (fn in PRIMS or fn in DEFINED or name in UNDIFFERENTIATED):
+        return None
+
+    @functools.wraps(fn, assigned=("__name__", "__qualname__"), updated=())
+    def on_arrays(*args: Any, **kwargs: Any) -> Any:
+        return call(fn, args, kwargs)
+
+    on_arrays.__doc__ = f"NumPy's `{name}` on arrays."
+    return on_arrays
+
+
+# Functions without derivative, which the compiler may not know.
+UNDIFFERENTIATED = {"argsort", "unique", "nonzero", "searchsorted", "array_equal", "allclose", "isclose", "bincount"}
+
+
+class ndarray(Base):
+    """An array. `attach_grad` gives it a gradient, which ``backward`` of what was recorded from it fills.
+
+    >>> from autodiff_compiler.compat.mxnet import autograd, np
+    >>> x = np.arange(4.0)
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = 2 * np.dot(x, x)
+    >>> y.backward()
+    >>> x.grad
+    array([ 0.,  4.,  8., 12.])
+    """
+
+    __array_priority__ = 1000.0
+    _grad: Any = None
+    _req: str = "null"
+
+    def __init__(self) -> None:
+        raise TypeError("an array is made by np.array, np.zeros and the like")
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._value.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self._value.dtype.type
+
+    @property
+    def ndim(self) -> int:
+        return self._value.ndim
+
+    @property
+    def size(self) -> int:
+        return self._value.size
+
+    @property
+    def T(self) -> Any:
+        return view("transpose", lambda a: np.transpose(a), self)
+
+    @property
+    def ctx(self) -> str:
+        return "cpu(0)"
+
+    context = device = ctx
+
+    def as_in_ctx(self, ctx: Any) -> Any:
+        return self
+
+    as_in_context = as_in_ctx
+
+    def asnumpy(self) -> Any:
+        """A copy as a NumPy array."""
+        return self._value.copy()
+
+    def asscalar(self) -> Any:
+        return self.item()
+
+    def item(self, *args: Any) -> Any:
+        return self._value.item(*args)
+
+    def tolist(self) -> Any:
+        return self._value.tolist()
+
+    def wait_to_read(self) -> None:
+        return None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._value, dtype)
+
+    def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return call(fn, args, kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs.get("out") is not None:
+            return NotImplemented
+        return call(ufunc, tuple([make(x) if isinstance(x, np.ndarray) else x for x in inputs]), kwargs)
+
+    def __repr__(self) -> str:
+        text = np.array2string(self._value, separator=", ", prefix="array(")
+        kind = self._value.dtype
+        return f"array({text})" if kind in (FLOAT, np.dtype(bool)) else f"array({text}, dtype={kind})"
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __bool__(self) -> bool:
+        if self._value.size > 1:
+            raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
+        return bool(self._value)
+
+    def __float__(self) -> float:
+        return float(self._value.item())
+
+    def __int__(self) -> int:
+        return int(self._value.item())
+
+    def __index__(self) -> int:
+        return self._value.__index__()  # type: ignore[no-any-return]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> Any:
+        if not self._value.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self.__getitem__(k) for k in range(len(self._value))])
+
+    def __getattr__(self, name: str) -> Any:
+        fn = METHODS.get(name)
+        if fn is None:
+            raise AttributeError(f"'ndarray' object has no attribute {name!r}. It has NumPy's: {', '.join(sorted(METHODS))}")
+        return functools.partial(_method, self, name, fn)
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    def attach_grad(self, grad_req: str = "write", stype: Any = None) -> None:
+        """Give the array a gradient, zeros at first. It is cut off from what it was computed from.
+
+        grad_req: "write" (each backward pass overwrites it), "add", or "null".
+        """
+        if grad_req not in ("write", "add", "null"):
+            raise ValueError(f"grad_req is 'write', 'add' or 'null', not {grad_req!r}")
+        self._base, self._path, self._req = None, (), grad_req
+        self._grad = None if grad_req == "null" else make(np.zeros_like(self._value))
+        self._own = None
+        if grad_req != "null" and self._value.dtype.kind == "f":
+            self._own = Var(None, 0, self._value, self._memory)
+            self._own.owner = weakref.ref(self)
+
+    @property
+    def grad(self) -> Any:
+        """The gradient, None without `attach_grad`."""
+        return self._grad
+
+    def zero_grad(self) -> None:
+        """Fill the gradient with zeros."""
+        if self._grad is not None:
+            self._grad._value[...] = 0
+
+    def detach(self) -> Any:
+        """The array, cut off from what it was computed from; it shares the memory."""
+        return new_tensor(MXNET, self._value, self._memory)
+
+    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+        """Fill the gradients of the arrays that this one was recorded from: those of the sum of its elements, or of its
+        product with `out_grad`."""
+        from .autograd import backward
+
+        backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+    # --- copies and parts ---------------------------------------------------------------------------------------------
+
+    def copy(self) -> Any:
+        return run("copy", np.positive, self) if self._value.dtype.kind in "fc" else make(self._value.copy())
+
+    def copyto(self, other: Any) -> Any:
+        """Write the elements into another array."""
+        other[:] = self
+        return other
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        wanted = np.dtype(dtype)
+        if wanted.kind not in "fc":
+            return make(self._value.astype(wanted))
+        return run("astype", lambda a: to(a, wanted) if a.dtype != wanted else np.positive(a), self)
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+        """The array with another shape."""
+        wanted = kwargs.get("shape", shape[0] if len(shape) == 1 else shape)
+        if np.may_share_memory(np.reshape(self._value, wanted), self._value):
+            return view("reshape", lambda a: np.reshape(a, wanted), self)
+        return run("reshape", lambda a: np.reshape(a, wanted), self)
+
+    def __getitem__(self, index: Any) -> Any:
+        items, plain = _items(index)
+        if plain:
+            return view("slice", lambda a: a[items], self, lambda a: a[(*items, Ellipsis) if Ellipsis not in items else items])
+        return run("index", lambda a: a[items], self)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        _check_write(self)
+        items, _ = _items(index)
+        dtype = self._value.dtype
+        if not isinstance(value, Base):
+            value = make(np.asarray(value).astype(dtype))
+
+        def replaced(a: Any, b: Any) -> Any:
+            return put(a, items, to(b, dtype) if dtype.kind in "fc" else value_of(b).astype(dtype))
+
+        assign(self, lambda before: run("assign", replaced, before, value))
+
+
+def _items(index: Any) -> tuple[tuple[Any, ...], bool]:
+    """The subscripts as NumPy takes them, and whether they give a view."""
+    out, plain = [], True
+    for item in index if isinstance(index, tuple) else (index,):
+        if isinstance(item, Base):
+            item = item._value
+            if item.dtype.kind == "f":
+                item = item.astype(np.int64)
+            item = int(item) if item.ndim == 0 and item.dtype.kind != "b" else np.array(item)
+        if isinstance(item, (list, np.ndarray)):
+            item, plain = np.asarray(item), False
+        out.append(item)
+    return tuple(out), plain
+
+
+def _check_write(t: Any) -> None:
+    if MODE.grad and t._var is not None:
+        raise MXNetError("Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd.")
+
+
+def _method(self: Any, name: str, fn: Any, *args: Any, **kwargs: Any) -> Any:
+    if name == "transpose" and len(args) > 1:
+        args = (args,)
+    return call(fn, (self, *args), kwargs)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name)
+    for name in (
+        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "argmax", "argmin", "argsort", "sort", "dot", "clip",
+        "squeeze", "swapaxes", "transpose", "repeat", "take", "round", "all", "any", "trace", "diagonal", "ravel",
+    )
+}  # fmt: skip
+METHODS["flatten"] = np.ravel
+METHODS.update({n: getattr(np, n) for n in ("exp", "log", "sqrt", "abs", "tanh", "sin", "cos", "square", "sign", "floor")})
+
+ndarray._system, MXNET.cls = MXNET, ndarray
+
+_OPERATORS: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+_COMPARISONS: dict[str, Any] = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+}  # fmt: skip
+
+
+def _operand(x: Any) -> Any:
+    return make(x) if isinstance(x, np.ndarray) else x
+
+
+def _operator(fn: Any, reflected: bool = False) -> Callable[[Any, Any], Any]:
+    def dunder(self: Any, other: Any) -> Any:
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        other = _operand(other)
+        return call(fn, (other, self) if reflected else (self, other), {})
+
+    return dunder
+
+
+def _augmented(fn: Any) -> Callable[[Any, Any], Any]:
+    def dunder(self: Any, other: Any) -> Any:
+        _check_write(self)
+        return assign(self, lambda before: call(fn, (before, before if other is self else _operand(other)), {}))
+
+    return dunder
+
+
+for _name, _fn in _OPERATORS.items():
+    setattr(ndarray, f"__{_name}__", _operator(_fn))
+    setattr(ndarray, f"__r{_name}__", _operator(_fn, reflected=True))
+    setattr(ndarray, f"__i{_name}__", _augmented(_fn))
+for _name, _fn in _COMPARISONS.items():
+    setattr(ndarray, f"__{_name}__", _operator(_fn))
+for _name, _fn in (("neg", np.negative), ("abs", np.abs), ("pos", np.positive), ("invert", np.invert)):
+    setattr(ndarray, f"__{_name}__", functools.partialmethod(lambda self, fn: call(fn, (self,), {}), _fn))
+setattr(ndarray, "__hash__", lambda self: id(self))

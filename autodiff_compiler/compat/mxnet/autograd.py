@@ -1,0 +1,218 @@
+"""``mxnet.autograd``: blocks whose operations are recorded, backward passes, functions with gradients of one's own."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ...tape.barrier import Barrier
+from ...tape.recording import BARRIER, LEAF, Recording
+from ..graph.core import Base
+from ..graph.engine import behind, gradients
+from ..graph.record import Record, Use, Var, recording
+from ..space import absent
+from .arrays import make
+from .base import MODE, NOT_RECORDED, MXNetError
+
+
+class _Scope:
+    """A block in which the modes given are in force; None leaves one as it is."""
+
+    def __init__(self, recording: bool | None, training: bool | None):
+        self.recording, self.training = recording, training
+
+    def __enter__(self) -> None:
+        self.saved = MODE.grad, MODE.training
+        if self.recording is not None:
+            MODE.grad = self.recording
+        if self.training is not None:
+            MODE.training = self.training
+
+    def __exit__(self, *error: Any) -> None:
+        MODE.grad, MODE.training = self.saved
+
+
+def record(train_mode: bool = True) -> _Scope:
+    """``with record():`` operations are recorded; layers are in training mode unless told otherwise."""
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode: bool = False) -> _Scope:
+    """``with pause():`` operations are not recorded, and layers are not in training mode."""
+    return _Scope(False, train_mode)
+
+
+def train_mode() -> _Scope:
+    """``with train_mode():`` layers are in training mode."""
+    return _Scope(None, True)
+
+
+def predict_mode() -> _Scope:
+    """``with predict_mode():`` layers are not in training mode."""
+    return _Scope(None, False)
+
+
+def is_recording() -> bool:
+    """Whether operations are recorded now, in this thread."""
+    return MODE.grad
+
+
+def is_training() -> bool:
+    """Whether layers are in training mode now, in this thread."""
+    return MODE.training
+
+
+def set_recording(is_recording: bool) -> bool:
+    """Record from now on, or not; what was in force is returned."""
+    before, MODE.grad = MODE.grad, bool(is_recording)
+    return before
+
+
+def set_training(train_mode: bool) -> bool:
+    """Put layers into training mode from now on, or out of it; what was in force is returned."""
+    before, MODE.training = MODE.training, bool(train_mode)
+    return before
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Give arrays the gradients that are to be filled."""
+    many = isinstance(variables, (list, tuple))
+    for k, (x, g) in enumerate(zip(variables, gradients) if many else [(variables, gradients)]):
+        x.attach_grad(grad_reqs if isinstance(grad_reqs, str) else grad_reqs[k])
+        x._grad = g
+
+
+def _targets(heads: Any, head_grads: Any) -> tuple[list[Var], list[Any]]:
+    outs = list(heads) if isinstance(heads, (list, tuple)) else [heads]
+    given = [None] * len(outs) if head_grads is None else head_grads
+    given = list(given) if isinstance(given, (list, tuple)) else [given]
+    targets = []
+    for t in outs:
+        if t._var is None or t._var.record is None:
+            raise MXNetError(NOT_RECORDED)
+        targets.append(t._var)
+    if any(r.freed for r in behind(targets)):
+        raise MXNetError(NOT_RECORDED)
+    seeds = [make(np.ones_like(t._value)) if g is None else g for t, g in zip(outs, given)]
+    return targets, seeds
+
+
+def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+    """Fill the gradients of all arrays that the heads were recorded from.
+
+    Raises MXNetError for what was not recorded, and for a graph that a pass without `retain_graph` has freed.
+    """
+    targets, seeds = _targets(heads, head_grads)
+    found: dict[Var, None] = {}
+    for node in behind(targets):
+        for use in node.uses:
+            if use.var is not None and use.var.record is None:
+                found[use.var] = None
+    sources = list(found)
+    for var, g in zip(sources, gradients(targets, seeds, sources, retain_graph, False)):
+        x = var.owner()
+        if x is None or g is None or x._grad is None or x._var is not var:
+            continue
+        if x._req == "add":
+            x._grad._value[...] += g._value
+        else:
+            x._grad._value[...] = g._value
+
+
+def grad(
+    heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    train_mode: bool = True,
+) -> list[Any]:  # fmt: skip
+    """The gradients of the heads by the variables, as a list; the variables' own gradients stay as they are."""
+    targets, seeds = _targets(heads, head_grads)
+    given = [variables] if isinstance(variables, Base) else list(variables)
+    if not given:
+        raise AssertionError("variables cannot be an empty list.")
+    for x in given:
+        if x._var is None:
+            raise MXNetError(NOT_RECORDED)
+    retain = create_graph if retain_graph is None else retain_graph
+    out = gradients(targets, seeds, [x._var for x in given], retain, create_graph)
+    return [make(np.zeros_like(x._value)) if g is None else g for x, g in zip(given, out)]
+
+
+class _FunctionBarrier(Barrier):
+    def __init__(self, function: Any, places: list[int], count: int):
+        super().__init__(lambda *g: list(g), None)
+        self.function, self.places, self.count = function, places, count
+
+    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
+        cotangents = [make(np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
+        found = self.function.backward(*cotangents)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) != self.count:
+            raise MXNetError(
+                f"{type(self.function).__name__}.backward must return exactly the same number of arrays as the number of "
+                f"arguments of forward: {self.count}, not {len(found)}"
+            )
+        return [found[k] for k in self.places]
+
+
+class Function:
+    """An operation with a gradient of one's own: a subclass has ``forward(self, *inputs)`` and ``backward(self,
+    *output_grads)``, and an instance is called.
+
+    >>> from autodiff_compiler.compat.mxnet import autograd, np
+    >>> class Double(autograd.Function):
+    ...     def forward(self, x):
+    ...         return x * 2
+    ...     def backward(self, dy):
+    ...         return dy * 2
+    >>> x = np.array([3.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = Double()(x)
+    >>> y.backward()
+    >>> x.grad
+    array([2.])
+    """
+
+    saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep arrays for `backward`, which finds them in ``saved_tensors``."""
+        self.saved_tensors = args
+
+    def forward(self, *inputs: Any) -> Any:
+        raise NotImplementedError("a Function has a method forward")
+
+    def backward(self, *output_grads: Any) -> Any:
+        raise NotImplementedError("a Function has a method backward")
+
+    def __call__(self, *inputs: Any) -> Any:
+        places = [k for k, a in enumerate(inputs) if isinstance(a, Base)]
+        arrays = [inputs[k] for k in places]
+        recorded = recording(arrays)
+        with pause(MODE.training):
+            out = self.forward(*inputs)
+        many = isinstance(out, (tuple, list))
+        outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
+        if recorded:
+            uses = [Use(t._var, t._value[()], t._memory) for t in arrays]
+            rec = Recording()
+            for use in uses:
+                rec.step((LEAF, "", False), 1)
+                rec.values.append(use.value)
+            first = rec.step((BARRIER, tuple(range(len(uses))), len(outs), None), len(outs))
+            rec.values.extend(t._value[()] for t in outs)
+            rec.barriers[first] = _FunctionBarrier(self, places, len(inputs))
+            node = Record(type(self).__name__, uses, rec)
+            for k, t in enumerate(outs):
+                t._own = node.output(first + k, t._value, t._memory)
+                t._own.owner = weakref.ref(t)
+        return tuple(outs) if many else outs[0]
+
+
+_PUBLIC = (
+    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording", "set_training",
+    "mark_variables", "backward", "grad", "Function",
+)  # fmt: skip
+__all__ = list(_PUBLIC)  # noqa: PLE0605
+__getattr__ = absent(__name__, _PUBLIC)

@@ -1,0 +1,144 @@
+"""New arrays: float32 unless told otherwise; and random ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.core import Base
+from .arrays import FLOAT, make
+
+
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    return FLOAT if dtype is None else np.dtype(dtype)
+
+
+def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
+    """An array of a number, nested lists, or an array, which is copied: float32 unless told otherwise; a NumPy array
+    keeps float16, float32 and integers."""
+    if isinstance(object, Base):
+        return make(np.array(object._value, object._value.dtype if dtype is None else np.dtype(dtype)))
+    if dtype is None and isinstance(object, np.ndarray) and object.dtype != np.float64:
+        return make(np.array(object))
+    plain = [x._value if isinstance(x, Base) else x for x in object] if isinstance(object, (list, tuple)) else object
+    return make(np.array(plain, _dtype(dtype)))
+
+
+def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
+    """Zeros."""
+    return make(np.zeros(shape, _dtype(dtype)))
+
+
+def ones(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
+    """Ones."""
+    return make(np.ones(shape, _dtype(dtype)))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, ctx: Any = None) -> Any:
+    """An array filled with one number."""
+    return make(np.full(shape, fill_value, _dtype(dtype)))
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, ctx: Any = None) -> Any:
+    """The numbers from `start` up to but not including `stop`."""
+    return make((np.arange(start) if stop is None else np.arange(start, stop, step)).astype(_dtype(dtype)))
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, ctx: Any = None) -> Any:
+    """Evenly spaced numbers."""
+    return make(np.linspace(start, stop, num, endpoint).astype(_dtype(dtype)))
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, ctx: Any = None) -> Any:
+    """Ones on a diagonal."""
+    return make(np.eye(N, M, k, _dtype(dtype)))
+
+
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """Zeros in the shape and dtype of another array."""
+    return make(np.zeros_like(a._value, dtype))
+
+
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """Ones in the shape and dtype of another array."""
+    return make(np.ones_like(a._value, dtype))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """One number in the shape and dtype of another array."""
+    return make(np.full_like(a._value, fill_value, dtype))
+
+
+CREATION = {
+    f.__name__: f for f in (array, zeros, ones, full, arange, linspace, eye, zeros_like, ones_like, full_like)
+} | {"empty": zeros, "identity": eye, "empty_like": zeros_like}
+
+
+# --- random numbers ---------------------------------------------------------------------------------------------------
+
+_generator = np.random.default_rng()
+
+
+def rng() -> np.random.Generator:
+    """The generator of all random numbers here."""
+    return _generator
+
+
+def seed(seed: int, ctx: Any = None) -> None:
+    """Start over from a seed. The numbers are NumPy's, not MXNet's."""
+    global _generator
+    _generator = np.random.default_rng(int(seed))
+
+
+def _size(size: Any, *parameters: Any) -> Any:
+    return np.broadcast_shapes(*[np.shape(p) for p in parameters]) if size is None else size
+
+
+def _plain(x: Any) -> Any:
+    return x._value if isinstance(x, Base) else x
+
+
+def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
+    """Numbers of a normal distribution."""
+    a, b = _plain(loc), _plain(scale)
+    return make(np.asarray(rng().normal(a, b, _size(size, a, b))).astype(_dtype(dtype)))
+
+
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
+    """Uniform numbers."""
+    a, b = _plain(low), _plain(high)
+    return make(np.asarray(rng().uniform(a, b, _size(size, a, b))).astype(_dtype(dtype)))
+
+
+def randn(*size: int) -> Any:
+    """Numbers of the standard normal distribution."""
+    return normal(size=size)
+
+
+def rand(*size: int) -> Any:
+    """Uniform numbers in [0, 1)."""
+    return uniform(size=size)
+
+
+def randint(low: int, high: int | None = None, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
+    """Integers below `high`."""
+    return make(np.asarray(rng().integers(low, high, size)).astype(np.int64 if dtype is None else dtype))
+
+
+def choice(a: Any, size: Any = None, replace: bool = True, p: Any = None, ctx: Any = None) -> Any:
+    """Elements drawn from an array, or from the integers below a number."""
+    return make(np.asarray(rng().choice(_plain(a), size, replace, _plain(p))))
+
+
+def permutation(x: Any) -> Any:
+    """The elements, or the integers below a number, in random order."""
+    return make(np.asarray(rng().permutation(_plain(x))))
+
+
+def shuffle(x: Any) -> None:
+    """Put the rows of an array into random order, in place."""
+    x[:] = make(rng().permutation(x._value))
+
+
+RANDOM = {f.__name__: f for f in (seed, normal, uniform, randn, rand, randint, choice, permutation, shuffle)}

@@ -1,0 +1,218 @@
+"""``mxnet.npx``: what networks need beyond NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import kernels, nn
+from ..graph.array import value_of
+from ..graph.core import run
+from ..space import absent
+from .arrays import make
+from .base import MODE
+from .creation import rng, seed
+
+
+def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
+    """Nothing is left to do: arrays are NumPy's always."""
+
+
+def reset_np() -> None:
+    """Nothing is left to do."""
+
+
+def is_np_array() -> bool:
+    """Whether arrays are NumPy's: they are."""
+    return True
+
+
+def waitall() -> None:
+    """Nothing is left to do: operations are done when they return."""
+
+
+def num_gpus() -> int:
+    """How many GPUs there are: none."""
+    return 0
+
+
+def cpu(device_id: int = 0) -> str:
+    """Where arrays are."""
+    return "cpu(0)"
+
+
+def relu(data: Any) -> Any:
+    """``max(data, 0)``."""
+    return run("relu", nn.relu, data)
+
+
+def sigmoid(data: Any) -> Any:
+    """``1 / (1 + exp(-data))``."""
+    return run("sigmoid", nn.sigmoid, data)
+
+
+def softmax(data: Any, axis: int = -1, temperature: float | None = None) -> Any:
+    """``exp(data)``, scaled to sum to one along an axis."""
+    return run("softmax", lambda a: nn.softmax(a if temperature is None else a / temperature, axis), data)
+
+
+def log_softmax(data: Any, axis: int = -1) -> Any:
+    """The logarithm of `softmax`."""
+    return run("log_softmax", lambda a: nn.log_softmax(a, axis), data)
+
+
+def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:
+    """`data` where it is positive, else ``slope * data``; `act_type` "elu", "selu" or "gelu" for these."""
+    if act_type == "leaky":
+        return run("leaky_relu", lambda a: np.where(value_of(a) > 0, a, a * slope), data)
+    if act_type == "elu":
+        return run("elu", lambda a: nn.elu(a, slope), data)
+    if act_type in ("selu", "gelu"):
+        return run(act_type, nn.selu if act_type == "selu" else nn.gelu, data)
+    raise ValueError(f"leaky_relu: act_type={act_type!r} is not there. Instead: 'leaky', 'elu', 'selu' or 'gelu'")
+
+
+ACTIVATIONS = {
+    "relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": np.tanh, "softrelu": nn.softplus, "softsign": nn.softsign,
+    "log_sigmoid": lambda a: -nn.softplus(-a),
+}  # fmt: skip
+
+
+def activation(data: Any, act_type: str = "relu") -> Any:
+    """An activation by its name."""
+    if act_type not in ACTIVATIONS:
+        raise ValueError(f"activation: {act_type!r} is not there. Instead: {', '.join(ACTIVATIONS)}")
+    return run(act_type, ACTIVATIONS[act_type], data)
+
+
+def one_hot(data: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
+    """Ones at classes along a new last axis."""
+    ids = data._value.astype(np.int64)
+    hit = np.expand_dims(ids, -1) == np.arange(depth)
+    return make(np.where(hit, on_value, off_value).astype(dtype))
+
+
+def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+    """The element of each row at an index."""
+    where = np.clip(index._value.astype(np.int64), 0, data._value.shape[axis] - 1)
+    if where.ndim < data._value.ndim:
+        where = np.expand_dims(where, axis)
+
+    def picked(a: Any) -> Any:
+        out = np.take_along_axis(a, where, axis)
+        return out if keepdims else np.squeeze(out, axis=axis)
+
+    return run("pick", picked, data)
+
+
+def topk(data: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
+    """The places of the largest elements along an axis, or with ``ret_typ="value"`` the elements."""
+    order = np.argsort(data._value if is_ascend else -data._value, axis=axis, kind="stable")
+    where = np.take(order, range(k), axis=axis)
+    if ret_typ == "indices":
+        return make(where.astype(np.float32))
+    if ret_typ == "value":
+        return run("topk", lambda a: np.take_along_axis(a, where, axis), data)
+    raise ValueError(f"topk: ret_typ={ret_typ!r} is not there. Instead: 'indices' or 'value'")
+
+
+def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """The products of stacks of matrices."""
+
+    def computed(x: Any, y: Any) -> Any:
+        x = np.swapaxes(x, -1, -2) if transpose_a else x
+        return np.matmul(x, np.swapaxes(y, -1, -2) if transpose_b else y)
+
+    return run("batch_dot", computed, a, b)
+
+
+def fully_connected(x: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False, flatten: bool = True) -> Any:
+    """``x @ weight.T + bias``; with `flatten`, all axes but the first are one."""
+
+    def computed(a: Any, w: Any, *b: Any) -> Any:
+        rows = np.reshape(a, (value_of(a).shape[0], -1)) if flatten else a
+        out = np.matmul(rows, w.T)
+        return out + b[0] if b else out
+
+    return run("fully_connected", computed, x, weight, *(() if bias is None or no_bias else (bias,)))
+
+
+def _each(x: Any) -> tuple[int, ...]:
+    return tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+
+
+def convolution(
+    data: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = (1, 1), dilate: Any = (1, 1),
+    pad: Any = (0, 0), num_filter: int = 0, num_group: int = 1, no_bias: bool = False,
+) -> Any:  # fmt: skip
+    """The products of filters with windows of images, channels first."""
+
+    def computed(a: Any, w: Any, *b: Any) -> Any:
+        pads = [(p, p) for p in _each(pad)]
+        filters = np.transpose(w, (2, 3, 1, 0))
+        out = kernels.conv(np.moveaxis(a, 1, -1), filters, _each(stride), pads, _each(dilate), num_group)
+        return np.moveaxis(out + b[0] if b else out, -1, 1)
+
+    return run("convolution", computed, data, weight, *(() if bias is None or no_bias else (bias,)))
+
+
+def pooling(
+    data: Any, kernel: Any = (1, 1), stride: Any = None, pad: Any = (0, 0), pool_type: str = "max", global_pool: bool = False
+) -> Any:
+    """The maximum ("max") or the mean ("avg") of each window of images, channels first."""
+    if pool_type not in ("max", "avg"):
+        raise ValueError(f"pooling: pool_type={pool_type!r} is not there. Instead: 'max' or 'avg'")
+    if global_pool:
+        f = np.max if pool_type == "max" else np.mean
+        return run("pooling", lambda a: f(a, axis=(2, 3), keepdims=True), data)
+    size, steps = _each(kernel), _each(1 if stride is None else stride)
+    pads = [(p, p) for p in _each(pad)]
+
+    def computed(a: Any) -> Any:
+        last = np.moveaxis(a, 1, -1)
+        if pool_type == "max":
+            places = kernels.pool_places(np.moveaxis(value_of(a), 1, -1), size, steps, pads)
+            return np.moveaxis(np.take(np.reshape(last, (-1,)), places), -1, 1)
+        return np.moveaxis(kernels.pool_sum(last, size, steps, pads) / float(np.prod(size)), -1, 1)
+
+    return run("pooling", computed, data)
+
+
+def dropout(data: Any, p: float = 0.5, mode: str = "training") -> Any:
+    """In training mode, elements are zero with probability `p`, the others divided by ``1 - p``."""
+    if not (MODE.training or mode == "always") or p == 0:
+        return data
+    kept = (rng().random(data._value.shape) >= p).astype(data._value.dtype) / data._value.dtype.type(1 - p)
+    return run("dropout", lambda a: a * kept, data)
+
+
+def embedding(data: Any, weight: Any, input_dim: int = 0, output_dim: int = 0) -> Any:
+    """The rows of `weight` at indices."""
+    where = data._value.astype(np.int64)
+    return run("embedding", lambda w: w[where], weight)
+
+
+def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+    """Elements minus their mean, divided by their deviation, along an axis."""
+
+    def computed(a: Any, g: Any, b: Any) -> Any:
+        centred = a - np.mean(a, axis=axis, keepdims=True)
+        return centred / np.sqrt(np.mean(centred * centred, axis=axis, keepdims=True) + eps) * g + b
+
+    return run("layer_norm", computed, data, gamma, beta)
+
+
+def _stop(data: Any) -> Any:
+    """The array, cut off from what it was computed from."""
+    return data.detach()
+
+
+stop_gradient = _stop
+_PUBLIC = (
+    "set_np", "reset_np", "is_np_array", "waitall", "num_gpus", "cpu", "relu", "sigmoid", "softmax", "log_softmax",
+    "leaky_relu", "activation", "one_hot", "pick", "topk", "batch_dot", "fully_connected", "convolution", "pooling",
+    "dropout", "embedding", "layer_norm", "stop_gradient", "seed",
+)  # fmt: skip
+__all__ = list(_PUBLIC)  # noqa: PLE0605
+__getattr__ = absent(__name__, _PUBLIC)

@@ -1,0 +1,375 @@
+"""MXNet's autograd, as its documentation and the chapter of Dive into Deep Learning show it; MXNet itself is no more."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from autodiff_compiler.compat.mxnet import autograd, gluon, init, np, npx
+from autodiff_compiler.compat.mxnet.base import MXNetError
+
+npx.set_np()
+
+
+# --- the chapter, cell by cell ----------------------------------------------------------------------------------------
+
+
+def test_the_chapter_in_one_session() -> None:
+    x = np.arange(4.0)
+    assert repr(x) == "array([0., 1., 2., 3.])"
+    # We allocate memory for a tensor's gradient by invoking `attach_grad`
+    x.attach_grad()
+    # After we calculate a gradient taken with respect to `x`, we will be able to
+    # access it via the `grad` attribute, whose values are initialized with 0s
+    assert repr(x.grad) == "array([0., 0., 0., 0.])"
+    # Place our code inside an `autograd.record` scope to build the computational
+    # graph
+    with autograd.record():
+        y = 2 * np.dot(x, x)
+    assert repr(y) == "array(28.)"
+    y.backward()
+    assert repr(x.grad) == "array([ 0.,  4.,  8., 12.])"
+    assert repr(x.grad == 4 * x) == "array([ True,  True,  True,  True])"
+    with autograd.record():
+        y = x.sum()
+    y.backward()
+    assert repr(x.grad) == "array([1., 1., 1., 1.])"  # Overwritten by the newly calculated gradient
+    # When we invoke `backward` on a vector-valued variable `y` (function of `x`),
+    # a new scalar variable is created by summing the elements in `y`. Then the
+    # gradient of that scalar variable with respect to `x` is computed
+    with autograd.record():
+        y = x * x  # `y` is a vector
+    y.backward()
+    assert repr(x.grad) == "array([0., 2., 4., 6.])"  # Equals to y = sum(x * x)
+    with autograd.record():
+        y = x * x
+        u = y.detach()
+        z = u * x
+    z.backward()
+    assert repr(x.grad == u) == "array([ True,  True,  True,  True])"
+    y.backward()
+    assert repr(x.grad == 2 * x) == "array([ True,  True,  True,  True])"
+
+
+def test_the_chapter_on_control_flow() -> None:
+    def f(a):
+        b = a * 2
+        while np.linalg.norm(b) < 1000:
+            b = b * 2
+        if b.sum() > 0:
+            c = b
+        else:
+            c = 100 * b
+        return c
+
+    for seed in range(4):
+        np.random.seed(seed)
+        a = np.random.normal()
+        a.attach_grad()
+        with autograd.record():
+            d = f(a)
+        d.backward()
+        equal = a.grad == d / a
+        assert repr(equal) == "array(True)" or abs(float(a.grad) / float(d / a) - 1) < 1e-6
+
+
+def test_exercise_backward_twice_raises() -> None:
+    x = np.arange(4.0)
+    x.attach_grad()
+    with autograd.record():
+        y = 2 * np.dot(x, x)
+    y.backward()
+    with pytest.raises(MXNetError, match=r"(?s)Cannot differentiate node because it is not in a computational graph.*retain_graph=True"):
+        y.backward()
+
+
+# --- recording --------------------------------------------------------------------------------------------------------
+
+
+def test_modes() -> None:
+    assert not autograd.is_recording() and not autograd.is_training()
+    with autograd.record():
+        assert autograd.is_recording() and autograd.is_training()
+        with autograd.pause():
+            assert not autograd.is_recording() and not autograd.is_training()
+        with autograd.predict_mode():
+            assert autograd.is_recording() and not autograd.is_training()
+        assert autograd.is_recording() and autograd.is_training()
+    with autograd.record(train_mode=False):
+        assert autograd.is_recording() and not autograd.is_training()
+    with autograd.train_mode():
+        assert not autograd.is_recording() and autograd.is_training()
+    with pytest.raises(ValueError), autograd.record():
+        raise ValueError
+    assert not autograd.is_recording() and not autograd.is_training()
+    assert autograd.set_recording(True) is False and autograd.set_recording(False) is True
+
+
+def test_what_is_computed_outside_of_record_has_no_gradient() -> None:
+    x = np.ones(2)
+    x.attach_grad()
+    y = x * 2
+    with pytest.raises(MXNetError, match="Cannot differentiate node because it is not in a computational graph"):
+        y.backward()
+    with autograd.record():
+        with autograd.pause():
+            z = x * 3
+        w = z * x
+    w.backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_retain_graph() -> None:
+    x = np.array([2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x * x
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0]
+    with pytest.raises(MXNetError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_grad_req() -> None:
+    x, w, c = np.array([2.0]), np.array([3.0]), np.array([5.0])
+    x.attach_grad(grad_req="add")
+    w.attach_grad()
+    c.attach_grad(grad_req="null")
+    for _ in range(3):
+        with autograd.record():
+            y = x * w * c
+        y.backward()
+    assert x.grad.tolist() == [45.0] and w.grad.tolist() == [10.0] and (c.grad is None or c.grad.tolist() == [0.0])
+    x.zero_grad()
+    assert x.grad.tolist() == [0.0]
+
+
+def test_grad_is_the_same_array_always() -> None:
+    x = np.array([2.0])
+    x.attach_grad()
+    buffer = x.grad
+    with autograd.record():
+        y = x * x
+    y.backward()
+    assert x.grad is buffer and buffer.tolist() == [4.0]
+
+
+def test_head_gradient() -> None:
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x * x
+    y.backward(np.array([1.0, 10.0]))
+    assert x.grad.tolist() == [2.0, 40.0]
+    with autograd.record():
+        a, b = x * 2, x * x
+    autograd.backward([a, b])
+    assert x.grad.tolist() == [4.0, 6.0]
+
+
+def test_grad_gives_a_list_and_leaves_the_arrays_alone() -> None:
+    x = np.array([2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x**3
+        (dx,) = autograd.grad(y, [x], create_graph=True)
+        assert dx.tolist() == [12.0]
+        z = dx * dx
+    z.backward()
+    assert x.grad.tolist() == [288.0]
+    with autograd.record():
+        y = np.exp(x) + x
+    found = autograd.grad(y, x)
+    assert isinstance(found, list) and found[0].tolist() == pytest.approx([float(numpy.exp(2.0)) + 1])
+
+
+def test_attach_grad_cuts_the_path() -> None:
+    x = np.array([2.0])
+    x.attach_grad()
+    with autograd.record():
+        h = x * x
+        h.attach_grad()
+        y = h * 3
+    y.backward()
+    assert h.grad.tolist() == [3.0] and x.grad.tolist() == [0.0]
+
+
+def test_in_place_writes() -> None:
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    x += 1
+    x[:] = x * 2
+    x[0] = 7
+    assert x.tolist() == [7.0, 6.0]
+    message = "Inplace operations .* are not supported when recording with autograd"
+    with autograd.record():
+        with pytest.raises(MXNetError, match=message):
+            x += 1
+        with pytest.raises(MXNetError, match=message):
+            x[:] = 0
+        y = x * x
+        with pytest.raises(MXNetError, match=message):
+            y += 1
+    y.backward()
+    assert x.grad.tolist() == [14.0, 12.0]
+    x -= 0.5 * x.grad
+    assert x.tolist() == [0.0, 0.0]
+
+
+def test_custom_function() -> None:
+    class Sigmoid(autograd.Function):
+        def forward(self, x):
+            y = 1 / (1 + np.exp(-x))
+            self.save_for_backward(y)
+            return y
+
+        def backward(self, dy):
+            (y,) = self.saved_tensors
+            return dy * y * (1 - y)
+
+    x = np.array([0.0, 1.0])
+    x.attach_grad()
+    f = Sigmoid()
+    with autograd.record():
+        m = f(x)
+    m.backward()
+    assert numpy.allclose(x.grad.asnumpy(), [0.25, 0.19661193])
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_are_float32_by_default() -> None:
+    assert np.array([1, 2]).dtype == numpy.float32 and np.ones(2).dtype == numpy.float32 and np.zeros((2, 3)).shape == (2, 3)
+    assert np.array([1, 2], dtype="int32").dtype == numpy.int32 and np.arange(3).dtype == numpy.float32
+    assert np.linspace(0, 1, 3).dtype == numpy.float32 and np.full((2,), 7.0).dtype == numpy.float32
+    assert np.array(numpy.ones(2)).dtype == numpy.float64 or np.array(numpy.ones(2)).dtype == numpy.float32
+    assert np.random.uniform(size=(2,)).dtype == numpy.float32 and np.eye(2).dtype == numpy.float32
+    assert repr(np.array([1], dtype="int32")) == "array([1], dtype=int32)"
+    assert repr(np.ones((2, 2))) == "array([[1., 1.],\n       [1., 1.]])"
+    assert repr(np.array(1.5)) == "array(1.5)"
+
+
+def test_conversions() -> None:
+    x = np.array([[1.0, 2.0]])
+    assert isinstance(x.asnumpy(), numpy.ndarray) and x.asnumpy().dtype == numpy.float32
+    assert np.array(3.0).item() == 3.0 and float(np.array([2.5])) == 2.5 and x.tolist() == [[1.0, 2.0]]
+    assert x.astype("float64").dtype == numpy.float64 and x.size == 2 and x.ndim == 2 and len(x) == 1
+    assert isinstance(x, np.ndarray) and x.T.shape == (2, 1) and x.copy().tolist() == x.tolist()
+    assert numpy.asarray(x).shape == (1, 2) and bool(np.array([1.0])) and str(x) == "[[1. 2.]]"
+    with pytest.raises(ValueError, match="truth value"):
+        bool(x)
+
+
+def test_operations_and_gradients() -> None:
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x.attach_grad()
+    cases = {
+        "np.exp(x).sum()": numpy.exp([[1, 2], [3, 4]]),
+        "np.log(x).mean()": [[0.25, 0.125], [1 / 12, 0.0625]],
+        "(x @ x).sum()": [[7.0, 11.0], [9.0, 13.0]],
+        "x.max()": [[0, 0], [0, 1]],
+        "np.where(x > 2, x * x, x).sum()": [[1, 1], [6, 8]],
+        "x.reshape(4)[1:3].sum()": [[0, 1], [1, 0]],
+        "np.concatenate([x, x], axis=1).sum()": [[2, 2], [2, 2]],
+        "(x.T * np.array([1.0, 10.0])).sum()": [[1, 1], [10, 10]],
+        "np.maximum(x, 2.5).sum()": [[0, 0], [1, 1]],
+        "np.linalg.norm(x)": numpy.array([[1, 2], [3, 4]]) / numpy.sqrt(30),
+        "npx.relu(x - 2.5).sum()": [[0, 0], [1, 1]],
+        "npx.softmax(x).sum()": [[0, 0], [0, 0]],
+        "np.tanh(x).sum()": 1 - numpy.tanh([[1, 2], [3, 4]]) ** 2,
+        "x[0].sum() + x[1, 1]": [[1, 1], [0, 1]],
+        "np.expand_dims(x, 0).squeeze().sum()": [[1, 1], [1, 1]],
+        "np.clip(x, 1.5, 3.5).sum()": [[0, 1], [1, 0]],
+        "np.einsum('ij,ij->', x, x)": [[2, 4], [6, 8]],
+        "x.std()": (numpy.array([[1, 2], [3, 4]]) - 2.5) / 4 / numpy.sqrt(1.25),
+    }
+    for text, expected in cases.items():
+        with autograd.record():
+            y = eval(text, {"np": np, "npx": npx, "x": x})
+        y.backward()
+        assert numpy.allclose(x.grad.asnumpy(), expected, atol=1e-6), text
+
+
+def test_npx() -> None:
+    x = np.array([[1.0, 2.0, 3.0]])
+    assert numpy.allclose(npx.softmax(x).asnumpy(), [[0.09003057, 0.24472848, 0.66524094]])
+    assert numpy.allclose(npx.log_softmax(x).asnumpy(), numpy.log([[0.09003057, 0.24472848, 0.66524094]]))
+    assert npx.one_hot(np.array([0, 2]), 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    assert npx.pick(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0])).tolist() == [2.0, 3.0]
+    assert npx.sigmoid(np.array([0.0])).tolist() == [0.5] and npx.relu(np.array([-1.0])).tolist() == [0.0]
+    assert npx.leaky_relu(np.array([-1.0]), slope=0.1).tolist() == pytest.approx([-0.1])
+
+
+def test_absent_names() -> None:
+    for module in (np, npx, autograd, gluon, gluon.nn):
+        with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+            module.nonsense
+    with pytest.raises(AttributeError, match="nonsense"):
+        np.ones(1).nonsense
+
+
+# --- gluon ------------------------------------------------------------------------------------------------------------
+
+
+def test_dense_and_trainer() -> None:
+    np.random.seed(0)
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(1, in_units=2))
+    net.initialize(init.Normal(sigma=0.01))
+    assert net[0].weight.data().shape == (1, 2) and net[0].bias.data().tolist() == [0.0]
+    x = np.random.normal(size=(100, 2))
+    y = np.dot(x, np.array([2.0, -3.4])) + 4.2
+    loss = gluon.loss.L2Loss()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.3})
+    for _ in range(60):
+        with autograd.record():
+            out = loss(net(x).reshape(-1), y)
+        out.backward()
+        trainer.step(100)
+    assert numpy.allclose(net[0].weight.data().asnumpy(), [[2.0, -3.4]], atol=1e-2)
+    assert numpy.allclose(net[0].bias.data().asnumpy(), [4.2], atol=1e-2)
+
+
+def test_shapes_are_inferred_at_the_first_call() -> None:
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(8, activation="relu"), gluon.nn.Dropout(0.5), gluon.nn.Dense(3))
+    net.initialize()
+    out = net(np.ones((4, 5)))
+    assert out.shape == (4, 3) and net[0].weight.shape == (8, 5)
+    with autograd.record():
+        value = gluon.loss.SoftmaxCrossEntropyLoss()(net(np.ones((4, 5))), np.array([0, 1, 2, 0]))
+    assert value.shape == (4,)
+    value.backward()
+    assert net[2].weight.grad().shape == (3, 8)
+
+
+def test_cross_entropy_is_learned_with_adam() -> None:
+    np.random.seed(2)
+    x = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([0, 1, 1, 0])
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(16, activation="tanh"), gluon.nn.Dense(2))
+    net.initialize(init.Xavier())
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.05})
+    for _ in range(200):
+        with autograd.record():
+            out = loss(net(x), y)
+        out.backward()
+        trainer.step(4)
+    assert net(x).argmax(axis=1).tolist() == [0, 1, 1, 0] and float(out.mean()) < 0.1
+
+
+def test_losses() -> None:
+    a, b = np.array([[1.0, 2.0]]), np.array([[0.0, 4.0]])
+    assert gluon.loss.L2Loss()(a, b).tolist() == [1.25] and gluon.loss.L1Loss()(a, b).tolist() == [1.5]
+    out = gluon.loss.SigmoidBinaryCrossEntropyLoss()(np.array([[0.0]]), np.array([[1.0]]))
+    assert out.tolist() == pytest.approx([0.6931472])
+
+
+def test_data_loader() -> None:
+    data = gluon.data.ArrayDataset(np.arange(10).reshape(5, 2), np.arange(5))
+    batches = list(gluon.data.DataLoader(data, batch_size=2))
+    assert [x.shape for x, _ in batches] == [(2, 2), (2, 2), (1, 2)] and batches[0][1].tolist() == [0.0, 1.0]
