@@ -331,9 +331,11 @@ class _Build:
         mapping: dict[Value, Any] = dict(zip(inner.params, operands))
         self.b.loc = None
         for op in inner.body.ops:
-            if op.regions or op.prim.unique:
+            if op.regions:
                 new = clone_op(op, mapping, self.body)
                 new.loc = None
+                for made in [*new.results, *[v for r in new.regions for o in r.walk() for v in o.results]]:
+                    made.type = Ty(made.type.kind, made.type.dtype, None)  # lengths have other names here
                 continue
             # Built again, so that lengths are known by their names here.
             out = self.b.emit(op.prim, *substitute(op.args, mapping), **substitute(op.kwargs, mapping))

@@ -1,4 +1,4 @@
-"""MXNet's autograd, as its documentation and the chapter of Dive into Deep Learning show it; MXNet itself is no more."""
+"""MXNet's autograd, as its documentation and the chapter of Dive into Deep Learning show it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def test_exercise_backward_twice_raises() -> None:
     with autograd.record():
         y = 2 * np.dot(x, x)
     y.backward()
-    with pytest.raises(MXNetError, match=r"(?s)Cannot differentiate node because it is not in a computational graph.*retain_graph=True"):
+    with pytest.raises(
+        MXNetError, match=r"(?s)Cannot differentiate node because it is not in a computational graph.*retain_graph=True"
+    ):
         y.backward()
 
 
@@ -241,7 +243,11 @@ def test_custom_function() -> None:
 
 
 def test_arrays_are_float32_by_default() -> None:
-    assert np.array([1, 2]).dtype == numpy.float32 and np.ones(2).dtype == numpy.float32 and np.zeros((2, 3)).shape == (2, 3)
+    assert (
+        np.array([1, 2]).dtype == numpy.float32
+        and np.ones(2).dtype == numpy.float32
+        and np.zeros((2, 3)).shape == (2, 3)
+    )
     assert np.array([1, 2], dtype="int32").dtype == numpy.int32 and np.arange(3).dtype == numpy.float32
     assert np.linspace(0, 1, 3).dtype == numpy.float32 and np.full((2,), 7.0).dtype == numpy.float32
     assert np.array(numpy.ones(2)).dtype == numpy.float64 or np.array(numpy.ones(2)).dtype == numpy.float32

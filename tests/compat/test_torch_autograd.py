@@ -352,6 +352,24 @@ def test_gradient_penalty(torch: Any) -> None:
     assert torch.allclose(w.grad, expected)
 
 
+def test_second_order_of_parts_that_are_written_to_zeros(torch: Any) -> None:
+    """The lengths of arrays in the first pullback are named anew where it is differentiated."""
+    x0 = torch.tensor([-0.74, 0.04, -1.26, -0.87], dtype=torch.float64, requires_grad=True)
+    x2 = torch.tensor([0.08, 1.81, 1.81], dtype=torch.float64, requires_grad=True)
+    v3 = x2[:2] + x2[:2]
+    with torch.no_grad():
+        v3.clamp_(-1.0, 1.0)
+    v7 = x2[:2] - x0[:2]
+    v8 = x2[:2] - v3[:2]
+    v11 = v8[:2] + x2[:2]
+    loss = x0.logsumexp(0) + v11.prod() + v7.sum()
+    gs = torch.autograd.grad(loss, [x0, x2], create_graph=True)
+    second = sum((g * g).sum() for g in gs)
+    h0, h2 = torch.autograd.grad(second, [x0, x2], allow_unused=True)
+    assert h2 is None or h2.tolist() == [0.0, 0.0, 0.0]
+    assert torch.allclose(h0, torch.tensor([-0.18019878, -0.15512217, 0.12609274, 0.20922821], dtype=torch.float64))
+
+
 def test_second_order_without_create_graph_raises(torch: Any) -> None:
     x = torch.tensor(2.0, requires_grad=True)
     (g,) = torch.autograd.grad(x**3, x)

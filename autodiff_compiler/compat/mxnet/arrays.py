@@ -124,7 +124,8 @@ class ndarray(Base):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._value.shape
+        shape: tuple[int, ...] = self._value.shape
+        return shape
 
     @property
     def dtype(self) -> Any:
@@ -203,7 +204,7 @@ class ndarray(Base):
         return int(self._value.item())
 
     def __index__(self) -> int:
-        return self._value.__index__()  # type: ignore[no-any-return]
+        return self._value.__index__()
 
     def __hash__(self) -> int:
         return id(self)
@@ -216,7 +217,9 @@ class ndarray(Base):
     def __getattr__(self, name: str) -> Any:
         fn = METHODS.get(name)
         if fn is None:
-            raise AttributeError(f"'ndarray' object has no attribute {name!r}. It has NumPy's: {', '.join(sorted(METHODS))}")
+            raise AttributeError(
+                f"'ndarray' object has no attribute {name!r}. It has NumPy's: {', '.join(sorted(METHODS))}"
+            )
         return functools.partial(_method, self, name, fn)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
@@ -282,7 +285,9 @@ class ndarray(Base):
     def __getitem__(self, index: Any) -> Any:
         items, plain = _items(index)
         if plain:
-            return view("slice", lambda a: a[items], self, lambda a: a[(*items, Ellipsis) if Ellipsis not in items else items])
+            return view(
+                "slice", lambda a: a[items], self, lambda a: a[(*items, Ellipsis) if Ellipsis not in items else items]
+            )
         return run("index", lambda a: a[items], self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -327,12 +332,15 @@ def _method(self: Any, name: str, fn: Any, *args: Any, **kwargs: Any) -> Any:
 METHODS: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in (
-        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "argmax", "argmin", "argsort", "sort", "dot", "clip",
+        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "argmax", "argmin", "argsort", "sort", "dot",
+        "clip",
         "squeeze", "swapaxes", "transpose", "repeat", "take", "round", "all", "any", "trace", "diagonal", "ravel",
     )
 }  # fmt: skip
 METHODS["flatten"] = np.ravel
-METHODS.update({n: getattr(np, n) for n in ("exp", "log", "sqrt", "abs", "tanh", "sin", "cos", "square", "sign", "floor")})
+METHODS.update(
+    {n: getattr(np, n) for n in ("exp", "log", "sqrt", "abs", "tanh", "sin", "cos", "square", "sign", "floor")}
+)
 
 ndarray._system, MXNET.cls = MXNET, ndarray
 

@@ -134,7 +134,8 @@ def grad(
         if x._var is None:
             raise MXNetError(NOT_RECORDED)
     retain = create_graph if retain_graph is None else retain_graph
-    out = gradients(targets, seeds, [x._var for x in given], retain, create_graph)
+    sources: list[Any] = [x._var for x in given]
+    out = gradients(targets, seeds, sources, retain, create_graph)
     return [make(np.zeros_like(x._value)) if g is None else g for x, g in zip(given, out)]
 
 
@@ -149,7 +150,8 @@ class _FunctionBarrier(Barrier):
         found = list(found) if isinstance(found, (list, tuple)) else [found]
         if len(found) != self.count:
             raise MXNetError(
-                f"{type(self.function).__name__}.backward must return exactly the same number of arrays as the number of "
+                f"{type(self.function).__name__}.backward must return exactly the same number of arrays as the "
+                f"number of "
                 f"arguments of forward: {self.count}, not {len(found)}"
             )
         return [found[k] for k in self.places]
@@ -214,5 +216,5 @@ _PUBLIC = (
     "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording", "set_training",
     "mark_variables", "backward", "grad", "Function",
 )  # fmt: skip
-__all__ = list(_PUBLIC)  # noqa: PLE0605
+__all__ = list(_PUBLIC)
 __getattr__ = absent(__name__, _PUBLIC)

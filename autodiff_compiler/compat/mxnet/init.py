@@ -80,7 +80,8 @@ def of(init: Any) -> Initializer:
     """An initializer, given as one or by its name."""
     if isinstance(init, Initializer):
         return init
-    names = {"zeros": Zero, "ones": One, "uniform": Uniform, "normal": Normal, "xavier": Xavier}
+    names: dict[str, Any] = {"zeros": Zero, "ones": One, "uniform": Uniform, "normal": Normal, "xavier": Xavier}
     if init not in names:
         raise ValueError(f"initializer {init!r} is not there. Instead: {', '.join(names)}")
-    return names[init]()
+    made: Initializer = names[init]()
+    return made

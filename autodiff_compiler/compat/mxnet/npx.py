@@ -12,7 +12,7 @@ from ..graph.core import run
 from ..space import absent
 from .arrays import make
 from .base import MODE
-from .creation import rng, seed
+from .creation import rng
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
@@ -73,7 +73,7 @@ def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:
     raise ValueError(f"leaky_relu: act_type={act_type!r} is not there. Instead: 'leaky', 'elu', 'selu' or 'gelu'")
 
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Any] = {
     "relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": np.tanh, "softrelu": nn.softplus, "softsign": nn.softsign,
     "log_sigmoid": lambda a: -nn.softplus(-a),
 }  # fmt: skip
@@ -127,7 +127,9 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
     return run("batch_dot", computed, a, b)
 
 
-def fully_connected(x: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False, flatten: bool = True) -> Any:
+def fully_connected(
+    x: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False, flatten: bool = True
+) -> Any:
     """``x @ weight.T + bias``; with `flatten`, all axes but the first are one."""
 
     def computed(a: Any, w: Any, *b: Any) -> Any:
@@ -158,7 +160,12 @@ def convolution(
 
 
 def pooling(
-    data: Any, kernel: Any = (1, 1), stride: Any = None, pad: Any = (0, 0), pool_type: str = "max", global_pool: bool = False
+    data: Any,
+    kernel: Any = (1, 1),
+    stride: Any = None,
+    pad: Any = (0, 0),
+    pool_type: str = "max",
+    global_pool: bool = False,
 ) -> Any:
     """The maximum ("max") or the mean ("avg") of each window of images, channels first."""
     if pool_type not in ("max", "avg"):
@@ -214,5 +221,5 @@ _PUBLIC = (
     "leaky_relu", "activation", "one_hot", "pick", "topk", "batch_dot", "fully_connected", "convolution", "pooling",
     "dropout", "embedding", "layer_norm", "stop_gradient", "seed",
 )  # fmt: skip
-__all__ = list(_PUBLIC)  # noqa: PLE0605
+__all__ = list(_PUBLIC)
 __getattr__ = absent(__name__, _PUBLIC)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..space import absent, namespace
 from . import (
     arithmetic,
     autograd,
@@ -47,7 +48,6 @@ from . import (
 from . import (
     tensor as _tensor,
 )
-from ..space import absent, namespace
 
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...space import absent, namespace
-from . import data as _data, layers as _layers, losses as _losses
+from . import data as _data
+from . import layers as _layers
+from . import losses as _losses
 from .block import Block, HybridBlock, Parameter
 from .trainer import Trainer
 

@@ -16,7 +16,8 @@ class Parameter:
     """An array that is trained. Axes of length 0 or -1 get their lengths at the first call of the layer."""
 
     def __init__(
-        self, name: str = "weight", grad_req: str = "write", shape: Any = None, dtype: Any = np.float32, init: Any = None,
+        self, name: str = "weight", grad_req: str = "write", shape: Any = None, dtype: Any = np.float32,
+        init: Any = None,
         allow_deferred_init: bool = True,
     ):  # fmt: skip
         self.name, self.grad_req, self.dtype, self.init = name, grad_req, dtype, init
@@ -33,7 +34,9 @@ class Parameter:
     def shape(self, shape: Any) -> None:
         self._shape = tuple(shape)
 
-    def initialize(self, init: Any = None, ctx: Any = None, default_init: Any = None, force_reinit: bool = False) -> None:
+    def initialize(
+        self, init: Any = None, ctx: Any = None, default_init: Any = None, force_reinit: bool = False
+    ) -> None:
         """Give the parameter its first values, now or as soon as its shape is known."""
         if self._array is not None and not force_reinit:
             return

@@ -60,7 +60,8 @@ class Dense(HybridBlock):
     """``x @ weight.T + bias``, then an activation. Shapes: `weight` (units, in_units)."""
 
     def __init__(
-        self, units: int, activation: str | None = None, use_bias: bool = True, flatten: bool = True, dtype: Any = "float32",
+        self, units: int, activation: str | None = None, use_bias: bool = True, flatten: bool = True,
+        dtype: Any = "float32",
         weight_initializer: Any = None, bias_initializer: Any = "zeros", in_units: int = 0,
     ):  # fmt: skip
         super().__init__()
@@ -219,7 +220,8 @@ class Lambda(Block):
 MEMBERS: dict[str, Any] = {
     c.__name__: c
     for c in (
-        Block, HybridBlock, Sequential, HybridSequential, Activation, Dense, Dropout, Flatten, Embedding, Conv2D, MaxPool2D,
+        Block, HybridBlock, Sequential, HybridSequential, Activation, Dense, Dropout, Flatten, Embedding, Conv2D,
+        MaxPool2D,
         AvgPool2D, GlobalAvgPool2D, BatchNorm, LayerNorm, Lambda,
     )
 }  # fmt: skip
