@@ -159,6 +159,11 @@ _METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def knows(fn: Any) -> bool:
+    """Whether `call_numpy` can run a function on operands."""
+    return fn in PRIMS or fn in DEFINED
+
+
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on operands, and what is made of it recorded."""
     if not kwargs and len(args) == 1:

@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as _numpy
 
+from ...tape.native import knows
 from ..space import absent, namespace
 from . import arrays, autograd, creation, gluon, init, npx
 from .base import MXNetError
 
 
 def _linalg() -> dict[str, Any]:
-    from ...frontend.definitions import DEFINED
-    from ...ir.opset import PRIMS
-
     out: dict[str, Any] = {}
     for name in _numpy.linalg.__all__:
         fn = getattr(_numpy.linalg, name)
-        if fn in PRIMS or fn in DEFINED:
+        if knows(fn):
             out[name] = lambda *args, _fn=fn, **kwargs: arrays.call(_fn, args, kwargs)
     return out
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...frontend.definitions import DEFINED
-from ...ir.opset import PRIMS
+from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, view
 from ..graph.record import Var
@@ -85,7 +84,7 @@ def _wrapped(out: Any) -> Any:
 def function(name: str) -> Callable[..., Any] | None:
     """The function of NumPy's of this name on arrays, if the compiler knows it."""
     fn = getattr(np, name, None)
-    if fn is None or not (fn in PRIMS or fn in DEFINED or name in UNDIFFERENTIATED):
+    if fn is None or not (knows(fn) or name in UNDIFFERENTIATED):
         return None
 
     @functools.wraps(fn, assigned=("__name__", "__qualname__"), updated=())

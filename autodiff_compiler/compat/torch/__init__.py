@@ -25,16 +25,13 @@ from . import (
     shaping,
 )
 from . import (
-    data as _data,
+    datasets as _data,
 )
 from . import (
-    fft as _fft,
+    fourier as _fft,
 )
 from . import (
-    func as _func,
-)
-from . import (
-    linalg as _linalg,
+    matrices as _linalg,
 )
 from . import (
     nn as _nn,
@@ -43,10 +40,13 @@ from . import (
     optim as _optim,
 )
 from . import (
-    special as _special,
+    special_functions as _special,
 )
 from . import (
     tensor as _tensor,
+)
+from . import (
+    transforms as _func,
 )
 
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
@@ -79,9 +79,9 @@ _MEMBERS["utils"] = namespace(
 _MEMBERS["cuda"] = namespace(
     f"{__name__}.cuda", "There is none.", {"is_available": lambda: False, "device_count": lambda: 0}
 )
-_MEMBERS["fft"] = namespace(f"{__name__}.fft_", "Fourier transforms.", _fft.MEMBERS)
-_MEMBERS["special"] = namespace(f"{__name__}.special_", "Special functions.", _special.MEMBERS)
-_MEMBERS["func"] = namespace(f"{__name__}.func_", "Transforms of functions.", _func.MEMBERS)
+_MEMBERS["fft"] = namespace(f"{__name__}.fft", "Fourier transforms.", _fft.MEMBERS)
+_MEMBERS["special"] = namespace(f"{__name__}.special", "Special functions.", _special.MEMBERS)
+_MEMBERS["func"] = namespace(f"{__name__}.func", "Transforms of functions.", _func.MEMBERS)
 globals().update(_MEMBERS)
 __all__ = sorted(n for n in _MEMBERS if not n.startswith("_"))
 __getattr__ = absent(__name__, _MEMBERS)

@@ -12,7 +12,8 @@ from ...tape.barrier import Barrier
 from ...tape.recording import BARRIER, LEAF, Recording
 from ..graph.engine import behind, flipped, gradients, modified
 from ..graph.record import Record, Use, Var, recording
-from . import derivatives as functional
+from ..space import namespace
+from . import derivatives
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
@@ -410,6 +411,12 @@ class detect_anomaly:
 def set_detect_anomaly(mode: bool, check_nan: bool = True) -> detect_anomaly:
     return detect_anomaly(check_nan)
 
+
+functional = namespace(
+    f"{__name__}.functional",
+    "Jacobians, Hessians and products with them.",
+    {name: getattr(derivatives, name) for name in ("jacobian", "hessian", "vjp", "jvp", "vhp", "hvp")},
+)
 
 __all__ = [
     "Function",

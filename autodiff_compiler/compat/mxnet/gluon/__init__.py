@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...space import absent, namespace
-from . import data as _data
+from . import datasets as _data
 from . import layers as _layers
 from . import losses as _losses
 from .block import Block, HybridBlock, Parameter
@@ -11,6 +11,6 @@ from .trainer import Trainer
 
 nn = namespace(f"{__name__}.nn", "Layers.", _layers.MEMBERS)
 loss = namespace(f"{__name__}.loss", "Losses.", _losses.MEMBERS)
-data = namespace(f"{__name__}.data_", "Datasets and batches.", _data.MEMBERS)
+data = namespace(f"{__name__}.data", "Datasets and batches.", _data.MEMBERS)
 __all__ = ["Block", "HybridBlock", "Parameter", "Trainer", "data", "loss", "nn"]
 __getattr__ = absent(__name__, __all__)

@@ -6,19 +6,19 @@ from typing import Any
 
 from ...space import absent, namespace
 from ..tensor import Parameter
-from . import functional as _functional
-from . import init as _init
+from . import basics as _functional
+from . import clipping as _utils
+from . import initial as _init
 from . import layers
 from . import modules as _modules
-from . import utils as _utils
 
 _MEMBERS: dict[str, Any] = {
     **_modules.MEMBERS,
     **layers.MEMBERS,
     "Parameter": Parameter,
-    "functional": namespace(f"{__name__}.functional_", "Functions of networks.", _functional.MEMBERS),
-    "init": namespace(f"{__name__}.init_", "First values of parameters.", _init.MEMBERS),
-    "utils": namespace(f"{__name__}.utils_", "Helpers for gradients and parameters.", _utils.MEMBERS),
+    "functional": namespace(f"{__name__}.functional", "Functions of networks.", _functional.MEMBERS),
+    "init": namespace(f"{__name__}.init", "First values of parameters.", _init.MEMBERS),
+    "utils": namespace(f"{__name__}.utils", "Helpers for gradients and parameters.", _utils.MEMBERS),
 }
 globals().update(_MEMBERS)
 __getattr__ = absent(__name__, _MEMBERS)

@@ -11,7 +11,8 @@ from ..core import make
 from ..creation import ones, rng, zeros
 from ..dtypes import dtype as _dtype
 from ..tensor import Parameter, check_device
-from . import activations, functional, losses, windows
+from . import activations, losses, windows
+from . import basics as functional
 from .modules import Module
 from .windows import each
 

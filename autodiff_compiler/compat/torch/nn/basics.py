@@ -11,7 +11,7 @@ import numpy as np
 from ...graph.array import value_of
 from ..core import make, run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
-from ..linalg import matmul
+from ..matrices import matmul
 from ..reductions import softmax
 from . import activations, losses, windows
 
