@@ -192,6 +192,27 @@ def test_large_batches_in_parts() -> None:
     assert np.allclose(g_w, np.sum([p[1] for p in parts], axis=0))
 
 
+@pytest.mark.parametrize("cache", [1, 700, 3000])
+def test_large_images_in_parts(monkeypatch: pytest.MonkeyPatch, cache: int) -> None:
+    from autodiff_compiler.kernels import convolution
+
+    rng = np.random.default_rng(0)
+    for strides, padding, dilations in GEOMETRIES:
+        for groups in (1, 2):
+            x, w = rng.normal(size=(3, 5, 6, 4)), rng.normal(size=(3, 2, 4 // groups, 2))
+            at = (strides, padding, dilations, groups)
+            y = convolution.conv(x, w, *at)
+            calls: Any = [
+                (convolution.conv, (x, w)), (convolution.conv_input, (y, w, (5, 6))),
+                (convolution.conv_filters, (x, y, (3, 2))),
+            ]  # fmt: skip
+            want = [fn(*args, *at) for fn, args in calls]
+            with monkeypatch.context() as patch:
+                patch.setattr(convolution, "_CACHE", cache)
+                for (fn, args), expected in zip(calls, want):
+                    assert np.allclose(fn(*args, *at), expected, 1e-12, 1e-12)
+
+
 def test_in_a_loop_and_a_branch() -> None:
     def f(x: np.ndarray, w: np.ndarray, layers: int) -> Any:
         for k in range(layers):

@@ -2,7 +2,8 @@
 
 The form ``sum(g * conv(x, filters))`` is linear in each of `g`, `x` and `filters`; these functions are its derivatives.
 Shapes: `x` ``(batch, *sizes, channels)``, `filters` ``(*kernel, channels // groups, outputs)``, `g`
-``(batch, *out, outputs)``. The windows of some images at a time are copied into a matrix that fits into a cache.
+``(batch, *out, outputs)``. The windows of some images, or of some rows of one, are copied into a matrix that fits into
+a cache.
 """
 
 from __future__ import annotations
@@ -49,9 +50,10 @@ def conv_input(
     parts = filters.reshape(math.prod(kernel), channels // groups, groups, outputs // groups)
     turned = parts.transpose(0, 2, 3, 1)  # a matrix for each place in a window and each group
     for part in _chunks(len(g), *at.out, *at.kernel, channels, g.itemsize):
+        images, rows = part
         found = _grouped(g[part], groups) @ turned
         for number, offset in enumerate(at.offsets()):
-            place = out[part][at.taken(offset)]
+            place = out[images][at.taken(offset)][:, rows]
             place += _joined(found[number]).reshape(place.shape)
     return out[at.inside()]
 
@@ -82,15 +84,20 @@ def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, g
     return windows(x.shape[1:-1], filters.shape[:-2], strides, padding, dilations)
 
 
-def _chunks(count: int, *sizes: int) -> Iterator[slice]:
-    """Parts of a batch of arrays with so many bytes each, a product, that fit into a cache."""
-    step = max(1, _CACHE // max(1, math.prod(sizes)))
-    return (slice(k, k + step) for k in range(0, count, step))
+def _chunks(count: int, rows: int, *sizes: int) -> Iterator[tuple[slice, slice]]:
+    """Parts of a batch of arrays with so many rows, of so many bytes each (a product), that fit into a cache."""
+    row = max(1, math.prod(sizes))
+    images = _CACHE // max(1, rows * row)
+    if images:
+        yield from ((slice(k, k + images), slice(None)) for k in range(0, count, images))
+        return
+    step = max(1, _CACHE // row)
+    yield from ((slice(k, k + 1), slice(r, r + step)) for k in range(count) for r in range(0, rows, step))
 
 
 def _columns(view: Any, at: Windows, groups: int) -> Any:
     """Windows as the rows of a matrix ``(groups, windows, kernel * channels // groups)``."""
-    count, each = len(view) * math.prod(at.out), math.prod(at.kernel)
+    count, each = math.prod(view.shape[: len(at.out) + 1]), math.prod(at.kernel)
     channels = view.shape[-1]
     if groups == 1:
         return view.reshape(1, count, each * channels)

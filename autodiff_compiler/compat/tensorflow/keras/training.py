@@ -136,10 +136,10 @@ class Trainer(Layer):
         validation_data: ``(x, y)``, evaluated after each epoch; validation_split: that part of the data, from its end.
         verbose: 0 prints nothing, anything else a line for each epoch.
 
-        Raises RuntimeError for a model that is not compiled, ValueError for callbacks.
+        Raises ValueError for a model that is not compiled, and for callbacks.
         """
         if self.optimizer is None:
-            raise RuntimeError(NOT_COMPILED)
+            raise ValueError(NOT_COMPILED)
         if callbacks:
             raise ValueError("fit calls no callbacks here: write the loop over epochs, with fit(epochs=1) in it")
         if validation_split:
@@ -168,7 +168,7 @@ class Trainer(Layer):
     ) -> Any:  # fmt: skip
         """The loss, and the metrics if there are any, over the data: a number, a list, or a dict by name."""
         if self._tracker is None:
-            raise RuntimeError(NOT_COMPILED)
+            raise ValueError(NOT_COMPILED)
         self.reset_metrics()
         logs: dict[str, Any] = {}
         for data in batches(x, y, sample_weight, batch_size, shuffle=False):
@@ -190,7 +190,8 @@ class Trainer(Layer):
     def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
         """One step of training; the loss, and the metrics if there are any."""
         if self.optimizer is None:
-            raise RuntimeError(NOT_COMPILED)
+            raise ValueError(NOT_COMPILED)
+        self.reset_metrics()
         logs = {name: float(value) for name, value in self.train_step((x, y, sample_weight)).items()}
         return logs if return_dict else next(iter(logs.values())) if len(logs) == 1 else list(logs.values())
 
@@ -235,8 +236,12 @@ def _metric(given: Any, y: Any, y_pred: Any) -> Metric:
             kind = "sparse_categorical_accuracy"
         else:
             kind = "categorical_accuracy"
-        made: Metric = keras_metrics.get(kind)
+        found = keras_metrics.get(kind)
+    else:
+        found = keras_metrics.get(given)
+    if not isinstance(found, keras_metrics.Metric):
+        found = keras_metrics.MeanMetricWrapper(found)
+    made: Metric = found
+    if isinstance(given, str):
         made.name = given
-        return made
-    found = keras_metrics.get(given)
-    return found if isinstance(found, keras_metrics.Metric) else keras_metrics.MeanMetricWrapper(found)
+    return made
