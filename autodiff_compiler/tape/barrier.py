@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .recording import STATE
 from .tensor import wrap
 
 
@@ -30,3 +31,18 @@ class Barrier:
         """The cotangents of the operands; results that nothing depends on get zeros."""
         cotangents = [wrap(cls, np.zeros_like(v)[()]) if g is None else g for g, v in zip(given, values)]
         return list(self.back(*cotangents))
+
+
+def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:
+    """Tensors for `results` (tensors that no tape knows), recorded as one operation on `inputs` whose pullback is
+    `back`: from a tensor for each result to a tensor or None for each input."""
+    rec = STATE.rec
+    if rec is None:
+        return results
+    slots = [rec.find(x) for x in inputs]
+    if all(s < 0 for s in slots):
+        return results
+    first = rec.barrier(Barrier(back, rows), inputs, [r._value for r in results])
+    for k, r in enumerate(results):
+        r._token, r._slot = rec.token, first + k
+    return results

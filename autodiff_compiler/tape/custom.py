@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .barrier import Barrier
+from .barrier import record_barrier
 from .gradient_tape import GradientTape
 from .nest import flatten, map_nested, pack_like
 from .recording import STATE, Recording
@@ -72,21 +72,6 @@ class _Watcher:
     _auto = True
     _start = 0
     _spans: tuple[tuple[int, int], ...] = ()
-
-
-def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:
-    """Tensors for `results` (tensors that no tape knows), recorded as one operation on `inputs` whose pullback is
-    `back`: from a tensor for each result to a tensor or None for each input."""
-    rec = STATE.rec
-    if rec is None:
-        return results
-    slots = [rec.find(x) for x in inputs]
-    if all(s < 0 for s in slots):
-        return results
-    first = rec.barrier(Barrier(back, rows), inputs, [r._value for r in results])
-    for k, r in enumerate(results):
-        r._token, r._slot = rec.token, first + k
-    return results
 
 
 def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:

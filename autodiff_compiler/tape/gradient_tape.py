@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .barrier import record_barrier
 from .connect import View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
@@ -515,7 +516,8 @@ def _ones(x: Any) -> Any:
 
 
 def _zeros(x: Any) -> Any:
-    return wrap(x._tensor_class, np.zeros_like(x._value)[()])
+    """Zeros, through which nothing flows; open tapes know them, as the result of any operation on `x`."""
+    return record_barrier([wrap(x._tensor_class, np.zeros_like(x._value)[()])], [x], lambda upstream: [None])[0]
 
 
 __all__ = ["GradientTape", "UnconnectedGradients", "map_nested"]
