@@ -336,3 +336,16 @@ def test_one_op_per_value() -> None:
     fn = traced(lambda x: np.sum(x * x), np.ones(3))
     assert all(isinstance(op, Op) and isinstance(op.result, Value) for op in fn.body.ops)
     assert lib.symbolic([1, (fn.params[0],)]) and not lib.symbolic([1, (2,)])
+
+
+@pytest.mark.parametrize("x", [np.float64(0.5), np.float32(0.5), np.array(0.5)], ids=repr)
+def test_a_number_that_is_given_axes(x) -> None:
+    def new_axis(x):
+        return np.sum(x[..., None] * 3.0)
+
+    def both(x):
+        return np.sum(x[None] * x[None, ..., None] * np.array([1.0, 2.0]))
+
+    assert ad.grad(new_axis)(x) == 3.0
+    assert ad.grad(both)(x) == 3.0
+    assert ad.grad(ad.grad(both))(x) == 6.0

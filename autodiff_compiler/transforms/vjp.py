@@ -248,6 +248,9 @@ class Reverse:
             return
         if op.prim is GET:
             a, path = op.args
+            if a.type.is_scalar and adds_axes(path):
+                self.add(env, a, self.match_part(op, bars[0]))
+                return
             known = env.get(a)
             env[a] = self.b.emit(
                 ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0])
@@ -546,6 +549,11 @@ class Reverse:
             bars[k] = r
         for v, r in zip(free, new[len(slots) :]):
             env[v] = r
+
+
+def adds_axes(path: tuple[Any, ...]) -> bool:
+    """Subscripts that select nothing: all that a number takes."""
+    return len(path) == 1 and path[0][0] == "index" and all(item is None or item is Ellipsis for item in path[0][1])
 
 
 def _hint(v: Any) -> str:
