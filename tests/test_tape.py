@@ -201,6 +201,34 @@ def test_ops_are_numpys_functions():
         ad.ops.nonsense
 
 
+def test_a_variable_is_not_rebound_by_mistake():
+    v = ad.Variable(1.0)
+    with pytest.raises(RuntimeError, match="assign_add"):
+        v += 1.0
+    assert isinstance(v, ad.Variable)
+
+
+def test_shapes_are_plain():
+    x = ad.constant(X)
+    assert np.shape(x) == (2, 3) and np.ndim(x) == 2 and np.size(x) == 6 and len(x) == 2
+
+
+def test_what_was_compiled_is_bounded(monkeypatch):
+    from autodiff_compiler.tape import recording
+
+    monkeypatch.setattr(recording, "MAX_PULLBACKS", 5)
+    x = ad.Variable(1.5)
+    roots = set()
+    for n in range(20):
+        with ad.GradientTape() as tape:
+            roots.add(id(tape._rec.node))
+            y = x
+            for _ in range(n + 1):
+                y = y * 1.1
+        assert float(tape.gradient(y, x)) == pytest.approx(1.1 ** (n + 1))
+    assert len(roots) > 2
+
+
 def test_a_function_without_a_rule_says_so():
     x = ad.Variable(V)
     with ad.GradientTape() as tape:

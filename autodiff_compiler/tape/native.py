@@ -332,6 +332,14 @@ class Variable(_Native):
         """Subtract `delta`, which broadcasts to the variable's shape."""
         return self._rebind(self._value - _raw(delta))
 
+    def _in_place(self, other: Any) -> Any:
+        raise RuntimeError(
+            "a variable is not changed in place by +=, -= and the like: use variable.assign_add(value), "
+            "assign_sub or assign, or name the result otherwise"
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _in_place
+
     def read_value(self) -> Tensor:
         """The value now, as a tensor that depends on the variable."""
         return apply(PRIMS[np.positive], np.positive, (self,), {})  # type: ignore[no-any-return]

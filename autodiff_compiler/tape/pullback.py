@@ -25,7 +25,7 @@ from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
 from ..transforms.vjp import DERIVED
 from .connect import Record, View, between, records_of
-from .recording import BARRIER, PULL, Node, Reader, Recording, Slot
+from .recording import BARRIER, PULL, Node, Reader, Recording, Slot, count_pullback
 
 FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
 ADD = PRIMS[operator.add]
@@ -165,6 +165,7 @@ class Request:
                         return known
             build = _Build(self, values)
             made = build.pullback
+            count_pullback()
             if self.leaf_slots is None:
                 self.fetch = fetcher(build.leaf_slots)
                 self.leaf_slots = build.leaf_slots

@@ -26,6 +26,7 @@ BARRIER = "barrier"  # a record of results whose pullback is a Python function
 PULL = "pull"  # a record of a compiled pullback that was run
 
 MAX_NODES = 100_000
+MAX_PULLBACKS = 2_000
 
 
 class Node:
@@ -63,15 +64,22 @@ class Node:
 
 
 _nodes = 0
+_pullbacks = 0
 _root = Node()
+
+
+def count_pullback() -> None:
+    """Say that one more pullback was compiled, which is kept with its structure."""
+    global _pullbacks
+    _pullbacks += 1
 
 
 def root() -> Node:
     """Where recordings start. Structures that nobody repeats would fill the memory, so there is a new trie now and
     then."""
-    global _nodes, _root
-    if _nodes > MAX_NODES:
-        _root, _nodes = Node(), 0
+    global _nodes, _pullbacks, _root
+    if _nodes > MAX_NODES or _pullbacks > MAX_PULLBACKS:
+        _root, _nodes, _pullbacks = Node(), 0, 0
     return _root
 
 
