@@ -171,8 +171,8 @@ def test_what_numpy_gives_back_is_a_copy():
     with ad.GradientTape() as tape:
         y = v * v
         v.numpy()[:] = 7.0
-        np.asarray(v)[:] = 7.0
         y.numpy()[:] = 7.0
+    np.asarray(v)[:] = 7.0
     assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0]
     assert v.numpy().tolist() == [1.0, 2.0]
 
@@ -206,6 +206,29 @@ def test_a_variable_is_not_rebound_by_mistake():
     with pytest.raises(RuntimeError, match="assign_add"):
         v += 1.0
     assert isinstance(v, ad.Variable)
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda x: np.array([x[0], x[1]]),
+        np.asarray,
+        lambda x: np.zeros(3).__setitem__(0, x[0]),
+        lambda x: list(map(np.array, x)),
+    ],
+)
+def test_what_would_leave_an_open_tape_silently_is_refused(leave):
+    x = ad.Variable(V)
+    with ad.GradientTape() as tape:
+        y = np.sum(x * x)
+        with pytest.raises((ad.RuleLookupError, ValueError)) as caught:  # NumPy's stores wrap it
+            leave(x)
+        assert "and its gradient would be lost" in f"{caught.value} {caught.value.__cause__}"
+        with tape.stop_recording():
+            leave(x)
+    leave(x)
+    assert f"{x[0]:.1f}" == "0.5"
+    assert tape.gradient(y, x).numpy().tolist() == (2 * V).tolist()
 
 
 def test_shapes_are_plain():

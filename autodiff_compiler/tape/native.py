@@ -61,6 +61,18 @@ class _Native(Operand):
     def T(self) -> Any:
         return apply(PRIMS[np.transpose], np.transpose, (self,), {})
 
+    @property
+    def real(self) -> Any:
+        return apply(PRIMS[np.real], np.real, (self,), {})
+
+    @property
+    def imag(self) -> Any:
+        return apply(PRIMS[np.imag], np.imag, (self,), {})
+
+    def copy(self) -> Any:
+        """The same value, as another tensor."""
+        return apply(PRIMS[np.positive], np.positive, (self,), {})
+
     def numpy(self) -> Any:
         """A copy of the value: an array, or a NumPy number."""
         return self._value.copy()
@@ -81,6 +93,7 @@ class _Native(Operand):
                 None,
                 "compute it with functions that have a derivative, or detach the tensor",
             )
+        self._leave("an array", "np.stack for an array of tensors, functions instead of stores into arrays")
         out: np.ndarray[Any, Any] = np.array(self._value, dtype)
         return out
 
@@ -90,12 +103,25 @@ class _Native(Operand):
             if fast is not None:
                 return fast(self)
         if kwargs.get("out") is not None:
-            return NotImplemented
+            raise UnsupportedError("a tensor is never written into, so out= is not supported", None, "use the result")
         fn = ufunc if method == "__call__" else getattr(ufunc, method)
         return call_numpy(fn, inputs, kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return call_numpy(fn, args, kwargs)
+
+    def _leave(self, what: str, instead: str) -> None:
+        """A tensor that is on an open tape must not leave it unseen: its gradient would be lost."""
+        rec = STATE.rec
+        if rec is not None and rec.knows(self):
+            raise RuleLookupError(
+                f"a tensor that an open tape records would become {what} here, and its gradient would be lost",
+                None,
+                f"use {instead}; take x.numpy() or x.item() where no gradient is wanted, or convert after the block",
+            )
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self)
 
     def __len__(self) -> int:
         return len(self._value)
@@ -104,12 +130,14 @@ class _Native(Operand):
         return bool(self._value)
 
     def __float__(self) -> float:
+        self._leave("a float", "functions of NumPy's for those of `math`")
         return float(self._value)
 
     def __int__(self) -> int:
         return int(self._value)
 
     def __complex__(self) -> complex:
+        self._leave("a complex number", "functions of NumPy's for those of `cmath`")
         return complex(self._value)
 
     def __index__(self) -> int:

@@ -16,11 +16,11 @@ from ..codegen.emit import emit_function
 from ..codegen.load import load
 from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
-from ..ir.opset import PRIMS, define
+from ..ir.opset import PRIMS
 from ..ir.printer import print_function
 from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, collect_uses, replace_values, substitute
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
-from ..rules.registry import is_nondiff, vjp
+from ..rules.registry import is_nondiff
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
 from ..transforms.vjp import DERIVED
@@ -32,13 +32,8 @@ ADD = PRIMS[operator.add]
 SUM = PRIMS[np.sum]
 
 
-def _same(x: Any) -> Any:
-    return x
-
-
-# A value whose origin rewrites must not look into: a tape may have seen the value, and not the operation that made it.
-OPAQUE = define("opaque", _same, "x", infer=lambda b, a, k: type_of(a[0]), alias="view", total=lambda b, a, k: True)
-vjp(_same, "x")(lambda g, out, x: g)
+# Puts a value out of the reach of rewrites: a tape may have seen the value, and not the operation that made it.
+OPAQUE = PRIMS[operator.pos]
 
 
 def signature(values: Sequence[Any]) -> tuple[Any, ...]:

@@ -138,6 +138,10 @@ class Recording:
         places = self.absorbed.get(token, ())
         return places[slot] if 0 <= slot < len(places) else -1
 
+    def knows(self, x: Any) -> bool:
+        """An open tape is interested in the tensor or variable; nothing becomes a leaf."""
+        return self._here(x) >= 0 or (x._trainable and self.auto)
+
     def leaf(self, x: Any) -> int:
         """Make the tensor or variable a leaf."""
         node, key = self.node, (LEAF, x._name_hint, x._trainable)
