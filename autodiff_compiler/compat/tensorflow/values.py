@@ -125,14 +125,19 @@ def _strings(value: Any) -> Any:
 
 
 def _sequence(value: Any, dtype: DType | None, hint: DType | None) -> Any:
-    if len(value) and type(value[0]) is np.ndarray or any(type(x) is np.ndarray for x in value):
-        value = [x.tolist() if type(x) is np.ndarray else x for x in value]
+    if len(value) and isinstance(value[0], np.ndarray) or any(type(x) is np.ndarray for x in value):
+        if len({(x.dtype, x.shape) if type(x) is np.ndarray else None for x in value}) == 1:
+            joined = np.array(value)
+            if joined.dtype.kind in "iu" and dtype is None:
+                dtype = _widest([joined.min(), joined.max()]) if joined.size else dtypes.int32
+            return _numpy(joined, dtype)
+        value = [_listed(x) for x in value]
     kinds, leaf = _leaf_kinds(value)
-    if any(isinstance(k, type) and issubclass(k, Operand) for k in kinds):
+    if any(issubclass(k, Operand) for k in kinds):
         raise HasTensors
-    generic = [k for k in kinds if issubclass(k, np.generic)]
+    plain = all(k in _CASTS for k in kinds)
     if dtype is None:
-        dtype = hint if hint is not None and not generic and all(k in _CASTS and fits(k, hint) for k in kinds) else None
+        dtype = hint if hint is not None and plain and all(fits(k, hint) for k in kinds) else None
     if dtype is None:
         dtype = _common(value, kinds, leaf)
     else:
@@ -142,7 +147,7 @@ def _sequence(value: Any, dtype: DType | None, hint: DType | None) -> Any:
     try:
         if dtype.name == "string":
             return _strings(np.array(value, object))
-        if dtype.is_integer and not generic:
+        if dtype.is_integer and plain:
             return np.array(value, np.int64).astype(dtype.np_dtype)
         with np.errstate(all="ignore"):
             return np.array(value, dtype.np_dtype)
@@ -167,32 +172,51 @@ def _leaf_kinds(value: Any) -> tuple[set[Any], Any]:
         level = list(itertools.chain.from_iterable(level))
 
 
+def _listed(x: Any) -> Any:
+    """An array as nested lists of NumPy numbers."""
+    if isinstance(x, np.ndarray):
+        return x[()] if x.ndim == 0 else [_listed(row) for row in x]
+    return x
+
+
+def _family(kind: type) -> str:
+    """What a type of elements counts as: "b", "i", "f", "c", "s", or "" for none of them."""
+    for family, members in _FAMILIES.items():
+        if issubclass(kind, members):
+            return family
+    return ""
+
+
+_FAMILIES: dict[str, tuple[type, ...]] = {
+    "b": (bool, np.bool_), "i": (int, np.integer), "f": (float, np.floating), "c": (complex, np.complexfloating),
+    "s": (str, bytes),
+}  # fmt: skip
+_MIXABLE = {"b": "b", "i": "bif", "f": "bif", "c": "bifc", "s": "s"}  # by the family of the first element
+
+
 def _common(value: Any, kinds: set[Any], leaf: Any) -> DType:
+    """The dtype of a list: its first element decides, and which others may stand beside it."""
     if not kinds:
         return dtypes.float32
-    for kind in kinds:
-        if kind not in _CASTS and not issubclass(kind, np.generic):
-            raise unsupported(leaf if type(leaf) is kind else value)
-    generic = sorted({np.dtype(k) for k in kinds if issubclass(k, np.generic)}, key=str)
-    if generic:
-        if type(leaf) in _CASTS and generic[0].kind in "iu":
-            return _common(value, {*[k for k in kinds if k in _CASTS], int}, leaf)
-        return dtypes.of(np.dtype(type(leaf)) if isinstance(leaf, np.generic) else generic[0])
-    if kinds <= {int, float}:
-        if float in kinds:
-            return dtypes.float32
-        return _widest(value)
-    if kinds <= {str, bytes}:
-        return dtypes.string
-    if len(kinds) > 1:
+    families = {_family(k) for k in kinds}
+    if families == {""}:
+        raise unsupported(leaf)
+    first = _family(type(leaf))
+    if not first or not all(f and f in _MIXABLE[first] for f in families):
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    return _inferred(next(iter(kinds)), leaf)
+    if first == "i" and "f" in families:
+        return dtypes.float32
+    if first == "i":
+        return _widest(value)
+    if isinstance(leaf, (np.floating, np.complexfloating)):
+        return dtypes.of(leaf.dtype)
+    return _inferred({"b": bool, "f": float, "c": complex, "s": str}[first], leaf)
 
 
 def _widest(value: Any) -> DType:
     while isinstance(next(iter(value)), (list, tuple, range)):
         value = list(itertools.chain.from_iterable(value))
-    return max((_inferred(int, min(value)), _inferred(int, max(value))), key=lambda d: d.size)
+    return max((_inferred(int, int(min(value))), _inferred(int, int(max(value)))), key=lambda d: d.size)
 
 
 def mismatch(op: str, expected: Any, found: str, at: int = 1) -> InvalidArgumentError:
