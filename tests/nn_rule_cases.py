@@ -18,7 +18,10 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def activation_cases() -> Iterator[Case]:
-    for fn in (kernels.sigmoid, kernels.softplus, kernels.erf):
+    for x in (0.3 + normal(3, 2) ** 2, normal(0), np.array(0.7), 0.7, np.float64(1.4)):
+        yield kernels.lgamma, (x,), {}
+    yield kernels.polygamma, (0, np.array([[0.7, 1.6], [2.5, 0.4]])), {}
+    for fn in (kernels.sigmoid, kernels.softplus, kernels.erf, kernels.erfc):
         for x in (normal(3, 2), normal(0), normal(1, 4), np.array(0.7), 0.7, np.float64(-0.4)):
             yield fn, (x,), {}
     for x in (0.3 + normal(3, 2) ** 2, np.array(0.7), 0.7, np.zeros((0, 2))):

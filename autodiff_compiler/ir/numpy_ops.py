@@ -404,12 +404,16 @@ def _infer_bessel(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return t if t.dims else generic(t.dtype)
 
 
+def _infer_polygamma(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return PY_FLOAT if type_of(args[1]).kind == "py" else _infer_bessel(b, args, kwargs)
+
+
 for _kernel, _params, _infer in (
     (runtime.embed, "x axis start length", _infer_embed),
     (runtime.overlap, "g other start length", _infer_overlap),
     (runtime.if_square, "g rows columns", _infer_shift),
     (runtime.bessel_i, "n x", _infer_bessel),
-    (runtime.polygamma, "n x", _infer_float),
+    (runtime.polygamma, "n x", _infer_polygamma),
     (runtime.split_like, "g arrays axis", lambda b, args, kwargs: type_of(args[1])),
 ):
     PRIMS[_kernel] = Prim(_kernel.__name__, _kernel, _infer, tuple(_params.split()))

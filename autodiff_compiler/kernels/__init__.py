@@ -15,7 +15,7 @@ from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
-from .special import bessel_i, erf, polygamma, rsqrt
+from .special import bessel_i, erf, erfc, lgamma, polygamma, rsqrt
 
 __all__ = [
     "bessel_i",
@@ -26,8 +26,10 @@ __all__ = [
     "elu",
     "embed",
     "erf",
+    "erfc",
     "flip_scan",
     "if_square",
+    "lgamma",
     "linear_scan",
     "log_softmax",
     "logsumexp",

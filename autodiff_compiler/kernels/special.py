@@ -27,6 +27,35 @@ def erf(x: Any) -> Any:
     return np.copysign(np.where(size < 0.46875, near, far), x)[()]
 
 
+@dispatched
+def erfc(x: Any) -> Any:
+    """``1 - erf(x)``, for real `x`, elementwise, with all its digits where it is small."""
+    x = floating(x)
+    size = np.clip(np.abs(x).astype(np.float64), 1e-3, 30.0)  # beyond, it is 0
+    fall = np.exp(-size * size)
+    middle = fall * _polynomial(_ERF_C, size) / _polynomial(_ERF_D, size)
+    inverse = 1.0 / (size * size)
+    series = inverse * _polynomial(_ERFC_P, inverse) / _polynomial(_ERFC_Q, inverse)
+    far = fall * (1.0 / math.sqrt(math.pi) - series) / size
+    tail = np.where(size < 4.0, middle, far)
+    out = np.where(np.abs(x) < 0.46875, 1.0 - erf(x), np.where(x < 0, 2.0 - tail, tail))
+    return np.where(np.isnan(x), x, out).astype(x.dtype)[()]
+
+
+@dispatched
+def lgamma(x: Any) -> Any:
+    """The logarithm of the size of the gamma function, for real `x`, elementwise; infinite at its poles."""
+    x = floating(x)
+    return np.asarray(_each_lgamma(x), np.float64).astype(x.dtype)[()]
+
+
+def _lgamma(x: float) -> float:
+    return math.inf if x <= 0 and x == math.floor(x) and x != -math.inf else math.lgamma(x)
+
+
+_each_lgamma = np.frompyfunc(_lgamma, 1, 1)
+
+
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     """Its value at `x`, the coefficient of the highest power first."""
     out = coefficients[0] * x
@@ -67,6 +96,16 @@ _ERF_D = (
 )  # fmt: skip
 
 
+_ERFC_P = (
+    1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1,
+    1.60837851487422766e-2, 6.58749161529837803e-4,
+)  # fmt: skip
+_ERFC_Q = (
+    1.0, 2.56852019228982242, 1.87295284992346047, 5.27905102951428412e-1, 6.05183413124413191e-2,
+    2.33520497626869185e-3,
+)  # fmt: skip
+
+
 def bessel_i(n: int, x: Any) -> Any:
     """The modified Bessel function of the first kind, of integer order, for real `x`.
 
@@ -86,7 +125,16 @@ def bessel_i(n: int, x: Any) -> Any:
     return out.astype(x.dtype if x.dtype.kind == "f" else np.float64)[()]
 
 
-def polygamma(n: int, x: float) -> float:
+@dispatched
+def polygamma(n: int, x: Any) -> Any:
+    """The derivative of order ``n + 1`` of ``log(gamma(x))``, for real `x`, elementwise."""
+    if type(x) is float:
+        return _polygamma(n, x)
+    x = floating(x)
+    return np.asarray(np.frompyfunc(lambda v: _polygamma(n, v), 1, 1)(x), np.float64).astype(x.dtype)[()]
+
+
+def _polygamma(n: int, x: float) -> float:
     """The derivative of order ``n + 1`` of ``log(gamma(x))``, for a number.
 
     Upward recurrence to where the asymptotic series holds; reflection by differentiating ``pi cot(pi x)`` for negative
@@ -99,7 +147,7 @@ def polygamma(n: int, x: float) -> float:
         return math.nan
     if x < 0:
         sign = 1.0 if n % 2 == 0 else -1.0
-        return sign * polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * x)
+        return sign * _polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * x)
     total = 0.0
     factorial = math.factorial(n)
     scale = -1.0 if n % 2 == 0 else 1.0  # (-1)**(n + 1)

@@ -20,6 +20,8 @@ elementwise(runtime.relu, lambda out, x: np.greater(out, 0), singular=STEP)
 elementwise(runtime.sigmoid, lambda out, x: out * (1 - out))
 elementwise(runtime.softplus, lambda out, x: runtime.sigmoid(x))
 elementwise(runtime.erf, lambda out, x: 2 / math.sqrt(math.pi) * np.exp(-x * x))
+elementwise(runtime.erfc, lambda out, x: -2 / math.sqrt(math.pi) * np.exp(-x * x))
+elementwise(runtime.lgamma, lambda out, x: lib.call(runtime.polygamma, 0, x))
 elementwise(runtime.rsqrt, lambda out, x: -0.5 * (out * out * out))
 elementwise(
     runtime.elu,

@@ -41,6 +41,7 @@ __getattr__, __dir__ = lazy(
         "data": "TensorSpec",
         "dtypes": "DType as_dtype bool=bool_ complex128 complex64 double=float64 float16 float32 float64 "
         "half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8",
+        "special": "histogram_fixed_width",
         "shapes": "TensorShape",
         "module": "Module",
         "keras": "initializers losses metrics optimizers",

@@ -16,6 +16,8 @@ __getattr__, __dir__ = lazy(
         "reduce_sum reduce_variance segment_mean segment_sum unsorted_segment_mean unsorted_segment_sum "
         "zero_fraction",
         "indexing": "in_top_k invert_permutation top_k",
+        "special": "digamma erfc lgamma polygamma polyval segment_max segment_min segment_prod "
+        "unsorted_segment_max unsorted_segment_min unsorted_segment_prod",
         "linear_algebra": "l2_normalize",
         "activations": "log_sigmoid log_softmax softmax softplus softsign",
     },
