@@ -48,6 +48,7 @@ class Analysis:
         self.position: dict[Any, int] = {}
         self.end: dict[Any, int] = {}
         self.ops: list[Op] = []
+        self.flow: list[tuple[Op, bool]] = []  # loops where they start (True), all operations where they end
         self.loops: dict[Region, tuple[Op, ...]] = {}
         self._number(fn.body, ())
         self.forward_ops = {op for op in fn.body.ops if op.tag != "derived"} if split else set()
@@ -79,9 +80,12 @@ class Analysis:
         for op in region.ops:
             self.position[op] = len(self.position)
             self.ops.append(op)
+            if op.prim is LOOP:
+                self.flow.append((op, True))
             for inner in op.regions:
                 self.position[inner] = len(self.position)
                 self._number(inner, (*loops, op) if op.prim in (LOOP, FUNC) else loops)
+            self.flow.append((op, False))
             self.end[op] = len(self.position)
             self.position[("end", op)] = len(self.position)
         self.end[region] = len(self.position)
@@ -162,19 +166,20 @@ class Analysis:
         for param in [*self.body.params, *inner]:
             self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
             self.inner[param] = self.roots[param]
-        todo = self.ops
+        todo = self.flow
         changed = True
         while changed:
             changed = False
-            for op in todo:
-                if op.prim is LOOP:
+            for op, starts in todo:
+                if starts:
                     for k, param in enumerate(op.regions[0].params[1:]):
                         changed |= self._enter(param, *self._of_param(op, k, param))
-                for k, v in enumerate(op.results):
-                    changed |= self._enter(v, *self._of_result(op, k, v))
-            if todo is self.ops:
+                else:
+                    for k, v in enumerate(op.results):
+                        changed |= self._enter(v, *self._of_result(op, k, v))
+            if todo is self.flow:
                 # What others make is new whatever their operands are: once is enough.
-                todo = [op for op in todo if _takes_part(op)]
+                todo = [(op, starts) for op, starts in todo if _takes_part(op)]
 
     def _enter(self, v: Value, roots: frozenset[Root], inner: frozenset[Root]) -> bool:
         if not _may_share(v):
