@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, map_leaves
-from .opset import PUSH
+from .opset import LIST_NEW, PUSH
 from .rewrite import SHAPE_ONLY
 
 Env = dict[Value, Any]
@@ -26,7 +26,7 @@ def interpret(fn: Function, args: Iterable[Any]) -> tuple[Any, ...]:
 def _run(region: Region, env: Env) -> tuple[Any, ...]:
     for op in region.ops:
         _step(op, env)
-    # What a path leaves undefined passes through exits and stacks; reading it does not.
+    # What a path leaves undefined passes through exits, stacks and lists; reading it does not.
     return tuple([map_leaves(env.__getitem__, item) for item in region.exit])
 
 
@@ -66,7 +66,10 @@ def _step(op: Op, env: Env) -> None:
         results = _run(func.regions[0], inner)
     else:
         shapes = SHAPE_ONLY.get(op.prim, ())
-        args = tuple([_shape_of(a, env) if k in shapes else _resolve(a, env) for k, a in enumerate(op.args)])
+        if op.prim is LIST_NEW:
+            args = map_leaves(env.__getitem__, op.args)
+        else:
+            args = tuple([_shape_of(a, env) if k in shapes else _resolve(a, env) for k, a in enumerate(op.args)])
         kwargs = _resolve(op.kwargs, env)
         if op.prim.fn is None:
             raise NotImplementedError(f"{op.prim.name} has no function to compute it")
