@@ -375,6 +375,9 @@ class Core:
     def forget_items(self, cell: int, node: Any) -> None:
         raise NotImplementedError
 
+    def forget_parts(self, cell: int, content: Any, node: Any) -> None:
+        raise NotImplementedError
+
     def checked(self, cell: int, node: Any, what: str = "array") -> Any:
         """What a cell holds now; an error if that is not known."""
         content = self.content(cell)
@@ -468,11 +471,14 @@ class Core:
         detached = cell in self.cells.detached
         kind = type(self.held(cell))
         item_like = detached or kind is Entries
+        self.forget_parts(cell, content, node)
         self.write(cell, content, node)
         for other in self.state.links.get(cell, ()):
             found = self.state.heap.get(other)
             if found is None or isinstance(found, (Poison, ItemOf)):
                 continue
+            if type(found) is Value and found.type.kind == "array":
+                continue  # what an array holds stays the same, whatever container it is in
             shared = item_like and (
                 type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,14 @@ def width(form: Any) -> int:
     if type(form) is ListForm:
         return width(form.item)
     return sum(map(width, form.parts)) if type(form) is Record else 0
+
+
+def places_in(form: Any, place: int) -> Iterator[tuple[int, type]]:
+    """Where what an item of this form holds begins, and of which kind of form it is; the item itself first."""
+    yield place, type(form)
+    for sub in form.parts if type(form) is Record else ():
+        yield from places_in(sub, place)
+        place += width(sub)
 
 
 def holds_containers(form: Any) -> bool:

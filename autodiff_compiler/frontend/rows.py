@@ -7,6 +7,7 @@ in Python: a cell that holds `ItemOf` is read from the list, and what is stored 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import AliasError
@@ -34,7 +35,7 @@ from .avals import (
     with_parts,
 )
 from .core import Core
-from .forms import Fixed, ListForm, Record, Unfit, matches, united, width
+from .forms import Fixed, ListForm, Record, Unfit, matches, places_in, united, width
 
 
 class Rows(Core):
@@ -194,7 +195,7 @@ class Rows(Core):
 
     # --- changing -------------------------------------------------------------------------------------------------
 
-    def write(self, cell: int, content: Any, node: Any) -> None:
+    def write(self, cell: int, content: Any, node: Any, in_array: bool = False) -> None:
         """Let a cell hold something else; an item of a list changes in the list."""
         item = self.state.heap.get(cell)
         if type(item) is not ItemOf:
@@ -222,6 +223,8 @@ class Rows(Core):
                 cause=item.index,
             )
         leaves = list(columns.leaves)
+        if type(item.form) is Record:
+            self.forget_replaced(cell, item, operands, leaves, node)
         for k, value in enumerate(operands, item.place):
             if value is not self.emit(node, LIST_GET, leaves[k], item.index):
                 leaves[k] = self.emit(node, LIST_SET, leaves[k], item.index, value)
@@ -229,8 +232,9 @@ class Rows(Core):
         distinct: bool = columns.distinct
         for part in inside:
             distinct = self.taken(item.cell, part, item) and distinct
-        self.write(item.cell, Columns(columns.form, tuple(leaves), distinct), node)
-        self.state.poison(item.cell, self.loc_of(node))
+        in_array = in_array or type(item.form) is Hole
+        self.write(item.cell, Columns(columns.form, tuple(leaves), distinct), node, in_array)
+        self.state.poison(item.cell, self.loc_of(node), in_array)
 
     def taken(self, owner: int, av: Any, item: ItemOf | None = None) -> bool:
         """Something becomes part of an item of a list: note what it may share; False if that is with other items."""
@@ -290,15 +294,61 @@ class Rows(Core):
         for k, item in enumerate(items):
             self.adopt(owner, item, k, form, 0, form)
 
-    def forget_items(self, cell: int, node: Any) -> None:
+    def forget_items(self, cell: int, node: Any, which: Callable[[int, ItemOf], bool] = lambda c, held: True) -> None:
         """Before the items of a list move, or others take their places: what refers to one keeps what it is now."""
         heap = self.state.heap
-        while items := [c for c, held in heap.items() if type(held) is ItemOf and held.cell == cell and c != cell]:
+        while items := [
+            c for c, held in heap.items()
+            if type(held) is ItemOf and held.cell == cell and c != cell and which(c, held)
+        ]:  # fmt: skip
             for other in items:  # of one that is a container, the parts are such items again
                 held = heap[other]
                 why = Poison(self.loc_of(node), "is an item of a list that was changed")
                 heap[other] = self.resolved(held) if held.sure else why
                 self.cells.detached.add(other)
+
+    def forget_replaced(self, cell: int, item: ItemOf, operands: list[Any], leaves: list[Any], node: Any) -> None:
+        """Before a part of an item is replaced by another array or container: what refers to the old one keeps it."""
+        kinds: set[tuple[int, type]] = set()
+        place = item.place
+        for sub in item.form.parts:
+            end = place + width(sub)
+            new = operands[place - item.place : end - item.place]
+            if any(x is not self.emit(node, LIST_GET, leaf, item.index) for x, leaf in zip(new, leaves[place:end])):
+                kinds.update(places_in(sub, place))
+            place = end
+        self.forget_items(item.cell, node, lambda c, held: c != cell and (held.place, type(held.form)) in kinds)
+
+    def forget_parts(self, cell: int, content: Any, node: Any) -> None:
+        """The same where it is known which container changes: it may be that of which a list's item has this part."""
+        old = self.held(cell)
+        if type(old) not in (Items, Entries):
+            return
+        same_keys = type(content) is type(old) and _keys(content) == _keys(old) and len(content.items) == len(old.items)
+        kept = content.items if same_keys else (None,) * len(old.items)
+        if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
+            return
+        heap = self.state.heap
+        while items := [
+            c for c in self.state.links.get(cell, ())
+            if type(heap.get(c)) is ItemOf and not self.may_be(heap[c].form, old)
+        ]:  # fmt: skip
+            for other in items:
+                held = heap[other]
+                why = Poison(self.loc_of(node), "may be a part of what was changed")
+                heap[other] = self.resolved(held) if held.sure else why
+                self.cells.detached.add(other)
+
+    def may_be(self, form: Any, content: Any) -> bool:
+        """An item of this form, or a part of one, may be the container that holds this, and not only a part of it."""
+        if type(form) is ListForm:
+            return type(content) is Items
+        if type(form) is not Record or form.keys != _keys(content) or len(form.parts) != len(content.items):
+            return False
+        try:
+            return all(matches(sub, self.item_form(part)) for sub, part in zip(form.parts, content.items))
+        except Unfit:
+            return False
 
     def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
         content = self.checked(ref.cell, node, "list")
@@ -403,6 +453,11 @@ class Rows(Core):
         origins = [self.cells.origins.get(other, frozenset()) for other in sharing]
         self.cells.origins[cell] = frozenset().union(*origins)
         return self.reference(form, cell)
+
+
+def _keys(content: Any) -> Any:
+    """The keys of what a container holds; those of a list are None."""
+    return getattr(content, "keys", None)
 
 
 def is_plain_number(av: Any) -> bool:

@@ -68,10 +68,14 @@ class State:
             self.link(new, other, cause or self.cause(old, other))
         self.link(new, old, cause)
 
-    def poison(self, cell: int, loc: Loc | None) -> None:
-        """Something was stored to `cell`: the contents of its possible aliases are not known any more."""
+    def poison(self, cell: int, loc: Loc | None, in_array: bool = True) -> None:
+        """Something was stored to `cell`: the contents of its possible aliases are not known any more, but those of
+        arrays if it was not stored into an array."""
         for other in self.links.get(cell, ()):
-            if other in self.heap and not isinstance(self.heap[other], (Poison, ItemOf)):
+            found = self.heap.get(other)
+            if found is None or isinstance(found, (Poison, ItemOf)):
+                continue
+            if in_array or type(found) is not Value or found.type.kind != "array":
                 self.heap[other] = Poison(loc, "may share memory with the array stored to", self.cause(cell, other))
 
 
@@ -340,6 +344,8 @@ class Joiner:
                     MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
                 ]
                 if any(not isinstance(c, ItemOf) and c is not MISSING for c in contents):
+                    if any(isinstance(c, ItemOf) for c in contents):
+                        self.cells.detached.add(cell)  # it may still be the one in the list
                     contents = [self.unlisted(k, c) for k, c in enumerate(contents)]
                 self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
         if type(sample) is Ref:
