@@ -27,12 +27,7 @@ def system(request: pytest.FixtureRequest, name: str) -> ModuleType:
     """The system called name: the real one with --real, otherwise our module in its place."""
     if request.config.getoption("--real"):
         return importlib.import_module(name)
-    try:
-        return importlib.import_module(f"autodiff_compiler.compat.{name}")
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.startswith("autodiff_compiler.compat"):
-            pytest.skip(f"{error.name} is not there yet")
-        raise
+    return importlib.import_module(f"autodiff_compiler.compat.{name}")
 
 
 @pytest.fixture(scope="session")

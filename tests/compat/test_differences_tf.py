@@ -30,6 +30,24 @@ def test_cumprod_of_zeros(tf):
     assert gradient(tf, lambda x: tf.math.cumprod(x), [2.0, 0.0, 3.0]).numpy().tolist() == [1.0, 8.0, 0.0]
 
 
+def test_a_source_among_several_targets_always_counts(tf):
+    """TensorFlow gives None for an unwatched source as soon as an operation of another target reads it."""
+    u, v = tf.constant([5.0, 7.0]), tf.Variable([2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = u * v
+    by_u, by_v = tape.gradient([y, u], [u, v])
+    assert by_u.numpy().tolist() == [1.0, 1.0]
+    assert by_v.numpy().tolist() == [5.0, 7.0]
+
+
+def test_the_jacobian_of_an_unwatched_value_by_itself(tf):
+    """The identity, as its gradient is ones; TensorFlow gives None."""
+    x = tf.constant([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        pass
+    assert tape.jacobian(x, x).numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_second_derivatives_of_moments(tf):
     """TensorFlow stops the gradient of the mean in the variance, which only first derivatives allow."""
     x = tf.Variable([1.0, 2.0, 6.0], dtype=tf.float64)
