@@ -174,3 +174,21 @@ def test_optimizers_by_name(tf: ModuleType) -> None:
     assert type(tf.keras.optimizers.get("adam")).__name__ == "Adam"
     with pytest.raises(ValueError, match="Could not interpret optimizer identifier: foo"):
         tf.keras.optimizers.get("foo")
+
+
+CONSTRAINTS: list[tuple[str, list[float]]] = [
+    ("None", [1.5, -3.5, -3.5, 0.5]),
+    ("'non_neg'", [1.5, 0.0, 0.0, 0.5]),
+    ("tf.keras.constraints.MaxNorm(2.0)", [0.7878386, -1.9798989, -1.8382901, 0.2828427]),
+    ("tf.keras.constraints.UnitNorm(axis=1)", [0.3939193, -0.9191450, -0.9899494, 0.1414213]),
+    ("tf.keras.constraints.MinMaxNorm(0.5, 2.0, rate=0.5)", [1.1439192, -2.7399495, -2.6691450, 0.3914213]),
+]
+
+
+@pytest.mark.parametrize(("constraint", "after"), CONSTRAINTS)
+def test_constraints(tf: ModuleType, constraint: str, after: list[float]) -> None:
+    layer = tf.keras.layers.Dense(2, use_bias=False, kernel_constraint=eval(constraint, {"tf": tf}))
+    layer.build((None, 2))
+    layer.set_weights([np.array([[2.0, -3.0], [-3.0, 1.0]])])
+    tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.ones((2, 2)), layer.kernel)])
+    np.testing.assert_allclose(layer.kernel.numpy().ravel(), after, rtol=2e-6)

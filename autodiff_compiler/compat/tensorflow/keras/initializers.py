@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from . import backend
 from .names import both_spellings, find, public
 
 Shape = Sequence[int]
@@ -25,7 +26,7 @@ class Initializer:
     """Base class: calling an initializer with a shape and a dtype gives a tensor."""
 
     def __call__(self, shape: Shape, dtype: Any = None) -> Any:
-        return tf.constant(self.values(tuple(int(n) for n in shape)), tf.as_dtype(dtype or tf.float32))
+        return tf.constant(self.values(tuple(int(n) for n in shape)), tf.as_dtype(dtype or backend.floatx()))
 
     def values(self, shape: tuple[int, ...]) -> Any:
         """The values as an array."""

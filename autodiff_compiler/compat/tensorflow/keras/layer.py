@@ -14,7 +14,7 @@ import numpy as np
 from ... import tensorflow as tf
 from ..module import Module, is_variable
 from ..naming import name_scope
-from . import initializers, names, regularizers
+from . import backend, constraints, initializers, names, regularizers
 from .functional import is_symbolic, symbolic_call
 from .shapes import check_input, shape_of
 from .variables import Variable
@@ -71,7 +71,7 @@ class Layer(Module):
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         self._name = names.unique(names.snake_case(type(self).__name__)) if name is None else name
         self._scope_name = self._name + "/"
-        self._dtype = tf.as_dtype(dtype or tf.float32)
+        self._dtype = tf.as_dtype(dtype or backend.floatx())
         self._trainable = bool(trainable)
         self.built = False
         self.activity_regularizer = regularizers.get(activity_regularizer)
@@ -91,7 +91,8 @@ class Layer(Module):
         regularizer: Any = None, constraint: Any = None, name: str | None = None,
     ) -> Variable:  # fmt: skip
         """A new variable of the layer. Without a shape it is a number; without an initializer it is drawn from
-        Glorot's uniform distribution if floating, else zero. `regularizer` and `initializer`: names or objects."""
+        Glorot's uniform distribution if floating, else zero. `initializer`, `regularizer` and `constraint` are names or
+        objects."""
         made = tf.as_dtype(dtype or self._dtype)
         shape = () if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else shape_of(shape)
         if any(n is None for n in shape):
@@ -103,7 +104,12 @@ class Layer(Module):
         value = initializers.get(initializer)(shape, dtype=made)
         with name_scope(self._scope()):
             variable = Variable(
-                value, trainable, name or self._unnamed(), made, regularizers.get(regularizer), constraint
+                value,
+                trainable,
+                name or self._unnamed(),
+                made,
+                regularizers.get(regularizer),
+                constraints.get(constraint),
             )
         self._own.append(variable)
         return variable

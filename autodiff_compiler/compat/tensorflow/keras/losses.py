@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from . import backend
 from .names import find, public, snake_case, unique
 
-EPSILON = 1e-7
 _REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "mean_with_sample_weight", "none", None)
 
 
@@ -18,7 +18,7 @@ def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Both as tensors of the predictions' dtype, and of one rank."""
     y_pred = tf.convert_to_tensor(y_pred)
     if not y_pred.dtype.is_floating:
-        y_pred = tf.cast(y_pred, tf.float32)
+        y_pred = tf.cast(y_pred, backend.floatx())
     y_true = tf.cast(y_true, y_pred.dtype)
     return same_rank(y_true, y_pred)
 
@@ -55,13 +55,16 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """100 times the mean of the errors as parts of `y_true`, which counts as 1e-7 at least."""
     y_true, y_pred = _pair(y_true, y_pred)
-    return 100.0 * _row_mean(tf.abs((y_true - y_pred) / tf.maximum(tf.abs(y_true), EPSILON)))
+    return 100.0 * _row_mean(tf.abs((y_true - y_pred) / tf.maximum(tf.abs(y_true), backend.epsilon())))
 
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """The mean squared error of ``log(1 + y)``, where no `y` counts as less than 1e-7."""
     y_true, y_pred = _pair(y_true, y_pred)
-    first, second = tf.math.log(tf.maximum(y_pred, EPSILON) + 1.0), tf.math.log(tf.maximum(y_true, EPSILON) + 1.0)
+    first, second = (
+        tf.math.log(tf.maximum(y_pred, backend.epsilon()) + 1.0),
+        tf.math.log(tf.maximum(y_true, backend.epsilon()) + 1.0),
+    )
     return _row_mean(tf.square(first - second))
 
 
@@ -94,7 +97,7 @@ def binary_crossentropy(
     if from_logits:
         out = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
-        p = tf.clip_by_value(y_pred, EPSILON, 1.0 - EPSILON)
+        p = tf.clip_by_value(y_pred, backend.epsilon(), 1.0 - backend.epsilon())
         out = -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
     return tf.reduce_mean(out, axis=axis)
 
@@ -113,7 +116,9 @@ def categorical_crossentropy(
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
     p = y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True)
-    return -tf.reduce_sum(y_true * tf.math.log(tf.clip_by_value(p, EPSILON, 1.0 - EPSILON)), axis=axis)
+    return -tf.reduce_sum(
+        y_true * tf.math.log(tf.clip_by_value(p, backend.epsilon(), 1.0 - backend.epsilon())), axis=axis
+    )
 
 
 def sparse_categorical_crossentropy(
@@ -142,7 +147,7 @@ def sparse_categorical_crossentropy(
         kept = tf.not_equal(y_true, tf.constant(ignore_class, tf.int64))
         y_true = tf.where(kept, y_true, tf.zeros_like(y_true))
     if not from_logits:
-        y_pred = tf.math.log(tf.clip_by_value(y_pred, EPSILON, 1.0 - EPSILON))
+        y_pred = tf.math.log(tf.clip_by_value(y_pred, backend.epsilon(), 1.0 - backend.epsilon()))
     out = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     return out if ignore_class is None else tf.where(kept, out, tf.zeros_like(out))
 
@@ -150,14 +155,14 @@ def sparse_categorical_crossentropy(
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """The sum of ``y_true * log(y_true / y_pred)`` over the last axis, both cut to ``[1e-7, 1]``."""
     y_true, y_pred = _pair(y_true, y_pred)
-    y_true, y_pred = tf.clip_by_value(y_true, EPSILON, 1.0), tf.clip_by_value(y_pred, EPSILON, 1.0)
+    y_true, y_pred = tf.clip_by_value(y_true, backend.epsilon(), 1.0), tf.clip_by_value(y_pred, backend.epsilon(), 1.0)
     return tf.reduce_sum(y_true * tf.math.log(y_true / y_pred), axis=-1)
 
 
 def poisson(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``y_pred - y_true * log(y_pred + 1e-7)`` over the last axis."""
     y_true, y_pred = _pair(y_true, y_pred)
-    return _row_mean(y_pred - y_true * tf.math.log(y_pred + EPSILON))
+    return _row_mean(y_pred - y_true * tf.math.log(y_pred + backend.epsilon()))
 
 
 def _signs(y_true: Any) -> Any:
@@ -214,7 +219,7 @@ class Loss:
             )
         self.name = unique(snake_case(type(self).__name__)) if name is None else name
         self.reduction = reduction
-        self.dtype = tf.as_dtype(dtype or tf.float32)
+        self.dtype = tf.as_dtype(dtype or backend.floatx())
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """The loss of each row."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ..naming import name_scope
-from . import initializers, losses
+from . import backend, initializers, losses
 from .names import find, public, snake_case, unique
 from .variables import Variable
 
@@ -22,7 +22,7 @@ class Metric:
 
     def __init__(self, dtype: Any = None, name: str | None = None):
         self.name = unique(snake_case(type(self).__name__)) if name is None else name
-        self._dtype = tf.as_dtype(dtype or tf.float32)
+        self._dtype = tf.as_dtype(dtype or backend.floatx())
         self._variables: list[Variable] = []
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .... import tensorflow as tf
+from .. import backend
 from ..functional import KerasTensor, Node
 from ..layer import Layer
 from ..shapes import shape_of
@@ -44,4 +44,4 @@ def Input(
     TensorShape([5, 1])
     """
     layer = InputLayer(shape, batch_size, dtype, batch_shape, name)
-    return KerasTensor(layer.batch_shape, dtype or tf.float32, Node(layer), name=layer.name)
+    return KerasTensor(layer.batch_shape, dtype or backend.floatx(), Node(layer), name=layer.name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .... import tensorflow as tf
 from ...naming import name_scope
+from .. import backend
 from ..names import snake_case, unique
 from ..variables import Variable
 from .schedules import LearningRateSchedule
@@ -49,7 +50,7 @@ class Optimizer:
         self._iterations = self.add_variable((), dtype=tf.int64, name="iteration")
         self._rate: Any = learning_rate
         if isinstance(learning_rate, (int, float, np.number)):
-            self._rate = self._new(tf.constant(float(learning_rate), tf.float32), "learning_rate")
+            self._rate = self._new(tf.constant(float(learning_rate), backend.floatx()), "learning_rate")
         elif not callable(learning_rate):
             raise ValueError(
                 "Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or a callable (that "
@@ -72,7 +73,7 @@ class Optimizer:
         """A new variable of the optimizer."""
         from .. import initializers
 
-        return self._new(initializers.get(initializer)(shape, dtype=dtype or tf.float32), name)
+        return self._new(initializers.get(initializer)(shape, dtype=dtype or backend.floatx()), name)
 
     def add_variable_from_reference(
         self, reference_variable: Any, name: str = "variable", initializer: Any = "zeros"

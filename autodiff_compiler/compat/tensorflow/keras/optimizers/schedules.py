@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import tensorflow as tf
+from .. import backend
 from ..names import public
 
 
@@ -14,7 +15,7 @@ class LearningRateSchedule:
     """Base class: calling a schedule with the number of a step gives its learning rate, a tensor."""
 
     def __call__(self, step: Any) -> Any:
-        return tf.constant(self.rate(float(step)), tf.float32)
+        return tf.constant(self.rate(float(step)), backend.floatx())
 
     def rate(self, step: float) -> float:
         """The learning rate as a number."""
