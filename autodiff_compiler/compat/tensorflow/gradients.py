@@ -38,15 +38,28 @@ class GradientTape(_tape.GradientTape):
     ) -> Any:  # fmt: skip
         """The derivative of the sum of `target` by `sources`: tensors, None, or `IndexedSlices` for a variable of which
         only `gather` has read."""
+        if unconnected_gradients is not UnconnectedGradients.NONE:
+            return self._filled(target, sources, output_gradients, unconnected_gradients)
         rec = self._rec
         if rec is not None:
             flat = sources if type(sources) is list else flatten(sources)
             for x in flat:
                 if getattr(x, "_gathers", None) is not None:
-                    return self._sparse(rec, target, sources, output_gradients, unconnected_gradients)
-        return super().gradient(target, sources, output_gradients, unconnected_gradients)
+                    return self._sparse(rec, target, sources, output_gradients)
+        return super().gradient(target, sources, output_gradients)
 
-    def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
+    def _filled(self, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
+        """The gradients, with zeros for None if that was asked for: open tapes see how they are made."""
+        from .creation import zeros_like
+
+        wanted = _tape._unconnected(unconnected)
+        found = self.gradient(target, sources, seeds)
+        if wanted is UnconnectedGradients.NONE:
+            return found
+        flat = flatten(sources)
+        return pack_like(sources, [zeros_like(x) if g is None else g for x, g in zip(flat, flatten(found))])
+
+    def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any) -> Any:
         from .slices import gathered, slot_of, sparse_gradient
 
         flat = flatten(sources)
@@ -55,10 +68,8 @@ class GradientTape(_tape.GradientTape):
             gathered(rec, x) if isinstance(x, Arithmetic) and not any(x is t for t in targets) else None for x in flat
         ]
         asked = [x if r is None else [slot_of(rec, slot) for slot, _ in r] for x, r in zip(flat, rows)]
-        found = super().gradient(target, asked, seeds, UnconnectedGradients.NONE)
+        found = super().gradient(target, asked, seeds)
         out = [g if r is None else sparse_gradient(x, r, g) for x, r, g in zip(flat, rows, found)]
-        if _tape._unconnected(unconnected) is UnconnectedGradients.ZERO:
-            out = [_tape._zeros(x) if g is None else g for x, g in zip(flat, out)]
         return pack_like(sources, out)
 
 
