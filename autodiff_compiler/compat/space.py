@@ -14,7 +14,7 @@ def absent(module: str, names: Iterable[str]) -> Callable[[str], Any]:
 
     def missing(name: str) -> Any:
         near = difflib.get_close_matches(name, known, 3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        hint = f"; did you mean {', '.join(near)}?" if near else "."
         raise AttributeError(
             f"module {module!r} has no attribute {name!r}{hint} It has: {', '.join(known)}", name=name, obj=None
         )
