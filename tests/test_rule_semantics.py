@@ -349,3 +349,16 @@ def test_a_number_that_is_given_axes(x) -> None:
     assert ad.grad(new_axis)(x) == 3.0
     assert ad.grad(both)(x) == 3.0
     assert ad.grad(ad.grad(both))(x) == 6.0
+
+
+def test_power_at_exponent_zero_has_a_mixed_second_derivative():
+    def power(x, n):
+        return x**n
+
+    by_x = ad.grad(power, 0)
+
+    def slope(n):
+        return by_x(2.0, n)
+
+    assert ad.grad(slope)(0.0) == 0.5  # of n * x ** (n - 1) by n: x ** (n - 1)
+    assert by_x(0.0, 0.0) == 0.0 and by_x(np.array(0.0)[()], 0) == 0.0

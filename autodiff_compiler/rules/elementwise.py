@@ -78,8 +78,9 @@ def _power_x(out: Any, x: Any, n: Any) -> Any:
         if n == -1:
             return -(out * out)
         return n * x ** (n - 1)
-    # A zero exponent has derivative 0, also where x is 0 and the power of -1 infinite.
-    return n * x ** choose(equal(n, 0), 1, n - 1)
+    # A zero exponent has derivative 0, also where x is 0 and the power of -1 infinite. Elsewhere the power stays: it is
+    # what depends on n in the second order.
+    return n * x ** choose(equal(n, 0) & equal(x, 0), 1, n - 1)
 
 
 def _power_n(out: Any, x: Any, n: Any) -> Any:

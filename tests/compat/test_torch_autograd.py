@@ -342,6 +342,25 @@ def test_create_graph_keeps_the_graph(torch: Any) -> None:
     assert torch.autograd.grad(y, x)[0].item() == 12.0
 
 
+def test_a_second_order_without_slope_is_zero(torch: Any) -> None:
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(torch.relu(x).sum(), x, create_graph=True)
+    assert g.requires_grad
+    (h,) = torch.autograd.grad((g * g).sum(), x)
+    assert h.tolist() == [0.0, 0.0]
+    assert torch.autograd.functional.hessian(lambda x: (x * 3).sum(), x.detach()).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_infinities_and_nan_do_not_warn(torch: Any) -> None:
+    import warnings
+
+    x = torch.tensor([0.0, -1.0], requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (torch.log(x) + 1 / x).sum().backward()
+    assert not torch.isfinite(x.grad).any() or x.grad[1].item() == -2.0
+
+
 def test_gradient_penalty(torch: Any) -> None:
     w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     x = torch.tensor([1.0, -1.0], requires_grad=True)

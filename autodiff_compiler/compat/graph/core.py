@@ -111,7 +111,8 @@ def run(name: str, f: Callable[..., Any], *args: Any) -> Any:
     found = tensors_in(args, [])
     if recording(found):
         return _traced(name, f, args, found)
-    out = f(*[_plain(a) for a in args])
+    with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+        out = f(*[_plain(a) for a in args])
     if type(out) is tuple or type(out) is list:
         return tuple([new_tensor(found[0]._system, _apart(x, found)) for x in out])
     return new_tensor(found[0]._system, _apart(out, found))
@@ -149,7 +150,8 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
         return a
 
     given = tuple([stand_in(a) for a in args])
-    out = trace.run(f, given)
+    with np.errstate(all="ignore"):
+        out = trace.run(f, given)
     many = type(out) is tuple or type(out) is list
     outs = list(out) if many else [out]
     count = len(trace.uses)
@@ -165,7 +167,7 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
             x = x._value
         t = new_tensor(found[0]._system, _apart(x, found))
         if slot >= 0 and t._value.dtype.kind in "fc":
-            t._own = record.output(slot, t._value, t._memory)
+            t._own = record.output(slot, t._memory)
             t._own.owner = weakref.ref(t)
         made.append(t)
     return tuple(made) if many else made[0]

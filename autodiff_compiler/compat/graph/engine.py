@@ -21,7 +21,7 @@ from ...tape.pullback import Pullback, Request, request
 from ...tape.recording import BARRIER, CALL, CONTAINERS, LEAF, PULL, Node, Recording
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
-from .record import Record, Recorded, System, Use, Var, Version
+from .record import Record, Recorded, System, Use, Var, Version, shown
 
 
 class Replay:
@@ -49,7 +49,7 @@ class Replay:
 
     def _new_leaf(self, value: Any, origin: Any) -> int:
         slot = self.rec.step((LEAF, "", False), 1)
-        self.rec.values.append(value)
+        self.rec.values.append(shown(value))
         self.origin.append(origin)
         return slot
 
@@ -87,14 +87,14 @@ class Replay:
         found = self._others.get(key)
         if found is None:
             found = self.rec.step((PRIMS[np.positive], main), 1)
-            self.rec.values.append(use.value)
+            self.rec.values.append(shown(use.value))
             self.origin.append(use)
             self._others[key] = found
         return found
 
     def _take_over(self, slot: int, use: Use) -> None:
         """An operand still has the value that others have let go of."""
-        self.rec.values[slot] = use.value
+        self.rec.values[slot] = shown(use.value)
         self.origin[slot] = use
 
     def _append(self, record: Record) -> None:
@@ -113,7 +113,7 @@ class Replay:
                 self.hooked = True
             for k in range(first, node.count):
                 slots.append(base + k - first)
-                rec.values.append(record.values[k])
+                rec.values.append(shown(record.values[k]) if record.freed else record.values[k])
                 self.origin.append((record, k))
         for slot, ref in record.vars.items():
             var = ref()
@@ -296,12 +296,15 @@ def gradients(
             ask = connected(rec, tuple(summed), sources_slots, view)
             found = run(rec, ask, [summed[s] for s in ask.targets], Base) if ask is not None else {}
         out: list[Any] = []
+        used = {u.var for r in replay.records for u in r.uses} | set(targets)
         for var in sources:
             total = None
             for slot in replay.source_slots(var):
                 g = found.get(slot)
                 if g is not None:
                     total = g if total is None else total + g
+            if total is None and var in used:
+                total = new_tensor(system, np.zeros_like(rec.values[replay.source_slots(var)[0]]))
             out.append(flipped(total))
     if not retain_graph:
         for record in replay.records:
@@ -328,7 +331,8 @@ def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: b
     pull = ask.pullback(values)
     check_readable(replay, pull, system)
     fetched = pull.fetch(values)
-    results = pull.run(*fetched, *[s._value[()] for s in seeds])
+    with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+        results = pull.run(*fetched, *[s._value[()] for s in seeds])
     if len(ask.sources) == 1:
         results = (results,)
     owned = [own(g, values[s], (*fetched, *[t._value for t in seeds])) for g, s in zip(results, ask.sources)]
@@ -376,7 +380,7 @@ def _record(replay: Replay, pull: Pullback, fetched: Any, seeds: list[Any], resu
     rec.values.extend(t._value[()] for t in results)
     record = Record("Backward", uses, rec)
     for k, t in enumerate(results):
-        depends = pull.depends[k]
-        if t._value.dtype.kind in "fc" and any(uses[d].var is not None for d in depends):
-            t._own = record.output(first + k, t._value, t._memory)
+        # Also where it depends on them without a slope: then its own gradient is zero.
+        if t._value.dtype.kind in "fc":
+            t._own = record.output(first + k, t._memory)
             t._own.owner = weakref.ref(t)

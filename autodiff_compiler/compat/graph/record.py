@@ -80,9 +80,9 @@ class Var:
     hooks: functions of its gradient, by number; retained: its gradient is kept in its tensor.
     """
 
-    __slots__ = ("record", "slot", "version", "count", "owner", "hooks", "retained", "shape", "dtype", "__weakref__")
+    __slots__ = ("record", "slot", "version", "count", "owner", "hooks", "retained", "__weakref__")
 
-    def __init__(self, record: Record | None, slot: int, value: Any, version: Version):
+    def __init__(self, record: Record | None, slot: int, version: Version):
         self.record = record
         self.slot = slot
         self.version = version
@@ -90,8 +90,6 @@ class Var:
         self.owner: Callable[[], Any] = _nobody
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.retained = False
-        self.shape = np.shape(value)
-        self.dtype = value.dtype
 
 
 def _nobody() -> None:
@@ -136,7 +134,7 @@ class Record:
         if made is None:
             if slot < len(self.uses) and self.uses[slot].var is not None:
                 return self.uses[slot].var  # type: ignore[return-value]
-            made = Var(self, slot, self.values[slot], Version())
+            made = Var(self, slot, Version())
             self.vars[slot] = weakref.ref(made)
         return made
 
@@ -144,9 +142,9 @@ class Record:
         ref = self.vars.get(slot)
         return ref() if ref is not None else None
 
-    def output(self, slot: int, value: Any, version: Version) -> Var:
+    def output(self, slot: int, version: Version) -> Var:
         """The Var of a result."""
-        made = Var(self, slot, value, version)
+        made = Var(self, slot, version)
         self.vars[slot] = weakref.ref(made)
         self.outputs.append(slot)
         return made
@@ -156,10 +154,10 @@ class Record:
         if self.freed:
             return
         self.freed = True
-        self.values = [husk(v) if isinstance(v, np.ndarray) else v for v in self.values]
+        self.values = [Gone(v) if type(v) is np.ndarray else v for v in self.values]
         for use in self.uses:
-            if isinstance(use.value, np.ndarray):
-                use.value = husk(use.value)
+            if type(use.value) is np.ndarray:
+                use.value = Gone(use.value)
             use.freed = True
         for barrier in self.barriers.values():
             release = getattr(barrier, "release", None)
@@ -167,9 +165,21 @@ class Record:
                 release()
 
 
-def husk(value: Any) -> Any:
-    """An array of this shape and dtype that takes no memory."""
-    return np.broadcast_to(np.zeros((), value.dtype), np.shape(value))
+class Gone:
+    """In the place of an array that was let go of: its shape and dtype."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, value: np.ndarray[Any, Any]):
+        self.shape = value.shape
+        self.dtype = value.dtype
+
+
+def shown(value: Any) -> Any:
+    """The value; for one that is gone, an array of its shape and dtype that takes no memory."""
+    if type(value) is Gone:
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return value
 
 
 class Trace:

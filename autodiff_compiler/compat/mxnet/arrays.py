@@ -234,7 +234,7 @@ class ndarray(Base):
         self._grad = None if grad_req == "null" else make(np.zeros_like(self._value))
         self._own = None
         if grad_req != "null" and self._value.dtype.kind == "f":
-            self._own = Var(None, 0, self._value, self._memory)
+            self._own = Var(None, 0, self._memory)
             self._own.owner = weakref.ref(self)
 
     @property

@@ -207,7 +207,7 @@ class Function:
             rec.barriers[first] = _FunctionBarrier(self, places, len(inputs))
             node = Record(type(self).__name__, uses, rec)
             for k, t in enumerate(outs):
-                t._own = node.output(first + k, t._value, t._memory)
+                t._own = node.output(first + k, t._memory)
                 t._own.owner = weakref.ref(t)
         return tuple(outs) if many else outs[0]
 

@@ -326,7 +326,7 @@ class Function:
                 if t is None or t._value.dtype.kind not in "fc" or any(t is n for n in ctx._nondifferentiable):
                     continue
                 t._base = None
-                t._own = record.output(first + k, t._value, t._memory)
+                t._own = record.output(first + k, t._memory)
                 t._own.owner = weakref.ref(t)
                 ends[id(t)] = _end(whole, first + k)
         ctx._saved = tuple(

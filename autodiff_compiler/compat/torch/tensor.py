@@ -276,7 +276,7 @@ class Tensor(Base):
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
             self._base, self._path = None, ()
-            self._own = Var(None, 0, self._value, self._memory)
+            self._own = Var(None, 0, self._memory)
             self._own.owner = weakref.ref(self)
         return self
 
@@ -389,8 +389,9 @@ class Tensor(Base):
     @data.setter
     def data(self, value: Any) -> None:
         self._value = value._value
-        if self._own is not None:
-            self._own.shape, self._own.dtype = self._value.shape, self._value.dtype
+        # What was recorded from the old memory keeps it; its count goes on.
+        fresh = Version()
+        fresh.count, self._memory = self._memory.count, fresh
 
     @property
     def _version(self) -> int:

@@ -1,0 +1,57 @@
+"""Where ours differs from the real PyTorch on purpose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+
+def test_assigning_data_leaves_what_was_recorded_as_it_was(torch: Any) -> None:
+    """The real one differentiates both products at 5."""
+    x = torch.tensor([2.0], requires_grad=True)
+    y = x * x
+    x.data = torch.tensor([5.0])
+    (y + x * x).sum().backward()
+    assert x.grad.tolist() == [14.0] and x._version == 0
+
+
+def test_a_masked_value_has_the_gradient_zero(torch: Any) -> None:
+    """The real one gives NaN: zero times the infinite slope of the root at 0."""
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+    torch.where(x > 0, torch.sqrt(x), 0.0).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.25]
+
+
+def test_a_power_of_zero_has_a_mixed_derivative(torch: Any) -> None:
+    """The real one gives 0 for the derivative by y of y * x ** (y - 1) at y = 0, where it is x ** (y - 1)."""
+    x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(0.0, requires_grad=True)
+    (gy,) = torch.autograd.grad(x**y, y, create_graph=True)
+    (gyx,) = torch.autograd.grad(gy, x, retain_graph=True)
+    (gx,) = torch.autograd.grad(x**y, x, create_graph=True)
+    (gxy,) = torch.autograd.grad(gx, y)
+    assert gyx.item() == pytest.approx(0.5) and gxy.item() == pytest.approx(0.5)
+
+
+def test_in_place_with_itself_is_differentiated(torch: Any) -> None:
+    """The real one raises: the value from before is lost there, and kept here."""
+    x = torch.tensor([3.0], requires_grad=True)
+    h = x * 1
+    h.mul_(h)
+    h.sum().backward()
+    assert x.grad.tolist() == [6.0]
+
+
+def test_absent_names_say_what_is_there(torch: Any) -> None:
+    with pytest.raises(AttributeError, match=r"did you mean .*relu.*It has: .*avg_pool2d"):
+        torch.nn.functional.reluu
+    with pytest.raises(RuntimeError, match="arrays of NumPy live on the CPU"):
+        torch.ones(2, device="cuda")
+
+
+def test_random_numbers_are_reproducible_and_not_the_real_ones(torch: Any) -> None:
+    torch.manual_seed(0)
+    a = torch.rand(1).item()
+    torch.manual_seed(0)
+    assert torch.rand(1).item() == a and not math.isclose(a, 0.4962565899, rel_tol=1e-6)
