@@ -1011,6 +1011,37 @@ def test_intermediates_are_freed_with_the_target(torch: Any) -> None:
     assert ref() is None
 
 
+def test_memory_stays_flat_without_the_garbage_collector(torch: Any) -> None:
+    import tracemalloc
+
+    w = torch.ones(200, requires_grad=True)
+    exp = exp_function(torch)
+
+    def step() -> None:
+        h = w * 1
+        h.mul_(2)
+        h[0] = h[1] * 2
+        h.register_hook(lambda g: g * 2)
+        (g,) = torch.autograd.grad(exp.apply(h * 0.1).sum(), w, create_graph=True)
+        (g * g).sum().backward()
+        w.grad = None
+
+    for _ in range(20):
+        step()
+    gc.collect()
+    gc.disable()
+    try:
+        tracemalloc.start()
+        step()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            step()
+        assert tracemalloc.get_traced_memory()[0] - before < 100_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
 def test_threads_with_graphs_of_their_own(torch: Any) -> None:
     results: dict[int, list[float]] = {}
 

@@ -131,6 +131,16 @@ def _apart(value: Any, operands: list[Any]) -> Any:
     return value
 
 
+def _stand_in(a: Any, trace: Trace) -> Any:
+    if isinstance(a, Base):
+        return trace.operand(a)
+    if type(a) is tuple:
+        return tuple([_stand_in(x, trace) for x in a])
+    if type(a) is list:
+        return [_stand_in(x, trace) for x in a]
+    return a
+
+
 def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any]) -> Any:
     if any(t._inference for t in found):
         raise RuntimeError(
@@ -140,16 +150,7 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
         )
     trace = Trace()
 
-    def stand_in(a: Any) -> Any:
-        if isinstance(a, Base):
-            return trace.operand(a)
-        if type(a) is tuple:
-            return tuple([stand_in(x) for x in a])
-        if type(a) is list:
-            return [stand_in(x) for x in a]
-        return a
-
-    given = tuple([stand_in(a) for a in args])
+    given = tuple([_stand_in(a, trace) for a in args])
     with np.errstate(all="ignore"):
         out = trace.run(f, given)
     many = type(out) is tuple or type(out) is list

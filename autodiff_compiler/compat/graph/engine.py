@@ -173,24 +173,25 @@ def behind(targets: Sequence[Var]) -> list[Record]:
     return sorted(seen, key=lambda r: r.serial)
 
 
+def _moved(a: Any, slots: list[int]) -> Any:
+    if type(a) is int:
+        return a if a < 0 else slots[a]
+    if type(a) is tuple and a and a[0] in CONTAINERS:
+        return (a[0], *[_moved(x, slots) for x in a[1:]])
+    return a
+
+
 def moved(key: Any, slots: list[int]) -> Any:
     """The key of a record of a small recording, in the large one."""
-
-    def arg(a: Any) -> Any:
-        if type(a) is int:
-            return a if a < 0 else slots[a]
-        if type(a) is tuple and a and a[0] in CONTAINERS:
-            return (a[0], *[arg(x) for x in a[1:]])
-        return a
-
     head = key[0]
     if head == BARRIER:
-        return (BARRIER, tuple([arg(s) for s in key[1]]), *key[2:])
+        return (BARRIER, tuple([_moved(s, slots) for s in key[1]]), *key[2:])
     if head == PULL:
-        return (PULL, key[1], *[arg(s) for s in key[2:]])
+        return (PULL, key[1], *[_moved(s, slots) for s in key[2:]])
     if type(key[1]) is tuple and key[1][:1] == (CALL,):
-        return (head, (CALL, *[arg(a) for a in key[1][1:]]), tuple([(name, arg(a)) for name, a in key[2]]))
-    return (head, *[arg(s) for s in key[1:]])
+        named = tuple([(name, _moved(a, slots)) for name, a in key[2]])
+        return (head, (CALL, *[_moved(a, slots) for a in key[1][1:]]), named)
+    return (head, *[_moved(s, slots) for s in key[1:]])
 
 
 # --- may the values still be read? ------------------------------------------------------------------------------------
@@ -213,6 +214,8 @@ def shape_only(pull: Pullback) -> tuple[bool, ...]:
             if a is param
         ) and not any(param in _nested(op) for op in pull.function.body.walk())
         out.append(plain and param in uses)
+    if len(_known_shapes) > 4096:
+        _known_shapes.clear()
     _known_shapes[id(pull)] = (pull, tuple(out))
     return tuple(out)
 
