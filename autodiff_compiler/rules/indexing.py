@@ -164,15 +164,15 @@ def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any
     return lib.scatter(g, a, lib.vector_index(lib.axes(axis, a)[0], indices))
 
 
-def _grid(indices: Any, axis: int) -> tuple[Any, ...]:
-    """The subscript with which ``a[...]`` does ``take_along_axis``."""
+def _grid(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
+    """The subscript with which ``arr[...]`` does ``take_along_axis``: NumPy's own, which broadcasts lengths of 1."""
     rank = lib.ndim(indices)
     items = []
     for k in range(rank):
         if k == axis:
             items.append(indices)
         else:
-            places = call(np.arange, lib.length(indices, k))
+            places = call(np.arange, lib.length(arr, k))
             items.append(lib.reshape(places, (1,) * k + (-1,) + (1,) * (rank - k - 1)))
     return tuple(items)
 
@@ -180,19 +180,7 @@ def _grid(indices: Any, axis: int) -> tuple[Any, ...]:
 @vjp(np.take_along_axis, "arr")
 def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
     place = lib.axes(axis, arr)[0]
-    if any(k != place and lib.length(arr, k) is not lib.length(indices, k) for k in range(lib.ndim(arr))):
-        # One of them may be broadcast against the other.
-        for k in range(lib.ndim(arr)):
-            if k != place and not _same_length(arr, indices, k):
-                raise lib.unsupported("np.take_along_axis has a derivative rule for arrays whose other axes are equal")
-    return lib.scatter(g, arr, _grid(indices, place))
-
-
-def _same_length(x: Any, y: Any, k: int) -> bool:
-    if not lib.symbolic(x, y):
-        return bool(np.shape(x)[k] == np.shape(y)[k])
-    dims = [t.dims if (t := type_of(v)).dims is not None else None for v in (x, y)]
-    return dims[0] is not None and dims[1] is not None and current().dims.same(dims[0][k], dims[1][k])
+    return lib.scatter(g, arr, _grid(arr, indices, place))
 
 
 @vjp(np.sort, "a")
