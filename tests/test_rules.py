@@ -426,6 +426,8 @@ def indexing_cases() -> Iterator[Case]:
     yield np.take, (x, -1, 0), {}
     yield np.take_along_axis, (x, np.array([[0, 1], [2, 2], [3, 0]]), 1), {}
     yield np.take_along_axis, (x, np.array([[0, 1, 2, 0]]), 0), {}
+    yield np.take_along_axis, (x, np.array([[0, 2, 0]]), 1), {}
+    yield np.take_along_axis, (x[:1], np.array([[0, 1], [2, 2], [2, 0]]), 1), {}
     yield np.sort, (v,), {}
     for axis in (0, 1, -1, None):
         yield np.sort, (x, axis), {}

@@ -459,3 +459,28 @@ def test_xor_is_learned(torch: Any, nn: Any) -> None:
         loss.backward()
         optimizer.step()
     assert model(x).argmax(dim=1).tolist() == [0, 1, 1, 0] and loss.item() < 0.1
+
+
+def test_heads_are_joined_again_after_attention(torch: Any, nn: Any) -> None:
+    # `contiguous` puts the memory in order also where a gradient is wanted; `view` raises on anything else.
+    x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+    turned = x.view(2, 3, 2, 2).transpose(1, 2)
+    assert not turned.is_contiguous() and turned.contiguous().is_contiguous()
+    joined = (turned * turned).transpose(1, 2).transpose(1, 2).contiguous().view(2, 2, 6)
+    assert joined.stride() == (12, 6, 1)
+    weight = torch.arange(24.0).view(2, 2, 6)
+    (joined * weight).sum().backward()
+    expected = 2 * x.detach() * weight.view(2, 2, 3, 2).transpose(1, 2).reshape(2, 3, 4)
+    assert torch.equal(x.grad, expected)
+
+
+def test_cross_entropy_of_joined_steps(torch: Any, nn: Any) -> None:
+    # A recurrent network by hand joins the outputs of its steps: the recording does not know how many rows that makes.
+    w = torch.tensor([[0.5, -1.0, 0.25]], requires_grad=True)
+    labels = torch.tensor([0, 2, 1, 1])
+    steps = [torch.tensor([[1.0], [2.0]]) @ w, torch.tensor([[-1.0], [0.5]]) @ w]
+    nn.CrossEntropyLoss()(torch.cat(steps), labels).backward()
+    x = np.array([1.0, 2.0, -1.0, 0.5])
+    e = np.exp(x[:, None] * np.array([[0.5, -1.0, 0.25]]))
+    expected = x @ (e / e.sum(1, keepdims=True) - np.eye(3)[[0, 2, 1, 1]]) / 4
+    np.testing.assert_allclose(w.grad.numpy()[0], expected, rtol=1e-5)

@@ -210,7 +210,9 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 
 def contiguous(self: Any) -> Any:
     """The tensor itself if its memory is in order, else a copy."""
-    return self if self._value.flags.c_contiguous else clone(self)
+    if self._value.flags.c_contiguous:
+        return self
+    return make(self._value.copy()) if self._var is None else run("Clone", lambda a: np.copy(a, order="C"), self)
 
 
 def detach(input: Any) -> Any:
