@@ -151,6 +151,8 @@ def _polygamma(n: int, x: float) -> float:
     total = 0.0
     factorial = math.factorial(n)
     scale = -1.0 if n % 2 == 0 else 1.0  # (-1)**(n + 1)
+    if x > 1e15:  # all but the first term is lost, and powers of x might overflow
+        return math.log(x) if n == 0 else scale * math.factorial(n - 1) * math.exp(-n * math.log(x))
     while x < 12 + n:
         total += scale * factorial / x ** (n + 1)
         x += 1

@@ -74,3 +74,24 @@ def test_integers_have_no_gradient(tf):
         product = tf.cast(n, tf.float32) * 2.0
     assert tape.gradient(quotient, n) is None
     assert tape.gradient(product, n) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["math.log", "sqrt", "math.reciprocal", "math.lgamma", "exp", "reduce_prod", "cumsum"])
+def test_what_is_not_finite_is_computed_in_silence(tf, name):
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    x = tf.Variable([0.0, -1.0, 1e38, np.inf, np.nan])
+    with tf.GradientTape() as tape:
+        y = function(x)
+    assert tape.gradient(y, x).shape == (5,)
+
+
+def test_lists_of_mixed_numbers(tf):
+    assert tf.constant([np.int64(1), 2.5]).numpy().tolist() == [1.0, 2.5]
+    assert tf.constant([1, True]).dtype == tf.int32
+    assert tf.constant([1.0, True]).dtype == tf.float32
+    assert tf.constant([1j, 2.0]).dtype == tf.complex128
+    with pytest.raises(ValueError, match="mixed types"):
+        tf.constant([True, 1])

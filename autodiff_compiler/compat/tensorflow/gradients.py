@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ...tape import custom as _custom
 from ...tape import gradient_tape as _tape
 from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, recompute_grad, stop_gradient
@@ -46,7 +48,26 @@ class GradientTape(_tape.GradientTape):
             for x in flat:
                 if getattr(x, "_gathers", None) is not None:
                     return self._sparse(rec, target, sources, output_gradients)
-        return super().gradient(target, sources, output_gradients)
+        with np.errstate(all="ignore"):  # TensorFlow is silent about what is not finite
+            return super().gradient(target, sources, output_gradients)
+
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """The derivative of each element of the target by each element of the sources."""
+        with np.errstate(all="ignore"):
+            return super().jacobian(target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
+
+    def batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """For each row of a batch, the derivative of the target's row by the source's row."""
+        with np.errstate(all="ignore"):
+            return super().batch_jacobian(
+                target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor
+            )
 
     def _filled(self, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
         """The gradients, with zeros for None if that was asked for: open tapes see how they are made."""

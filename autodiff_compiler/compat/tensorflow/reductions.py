@@ -28,6 +28,7 @@ def _sum(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 _add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
 
 
 def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -43,7 +44,7 @@ def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def _prod(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if v.dtype.kind == "b":
         raise not_allowed("Prod", v.dtype, NUMBERS)
-    return v.prod(axis, v.dtype, None, keepdims)
+    return _multiply(v, axis=axis, dtype=v.dtype, keepdims=keepdims)
 
 
 def _extreme(fn: Any, op: str, lowest: bool) -> Any:
