@@ -26,7 +26,7 @@ def test_random_records() -> None:
     assert counts["ok"] > 40, counts
 
 
-@pytest.mark.parametrize("seed", [1005, 1373, 1907, 2076])
+@pytest.mark.parametrize("seed", [1005, 1373, 1907, 2076, 6590])
 def test_records_that_were_wrong(seed: int) -> None:
     """Two raised UnboundLocalError where lists are put together that a name may not be bound to, two were wrong."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):

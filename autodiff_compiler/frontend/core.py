@@ -483,6 +483,8 @@ class Core:
                 type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
             )
             shared = shared or (kind is not ItemOf and type(found) is Columns and holds_lists(found.form))
+            # A list that was an item of another one may be this list.
+            shared = shared or (kind is Items and other in self.cells.detached and type(found) in (Items, Columns))
             if shared or self.cells.family(cell) & self.cells.family(other):
                 cause = self.state.cause(cell, other)
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed", cause)
