@@ -172,3 +172,20 @@ def test_power_of_a_positive_constant_is_real():
         h = np.zeros((2, 2))
         h[place] = 1e-6
         assert found[place] == pytest.approx((f(a + h, 1) - f(a - h, 1)) / 2e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: np.sum(np.log(1 + np.exp(v))),
+        lambda v: np.sum(np.log1p(np.exp(v))),
+        lambda v: np.sum(np.log2(1 + np.exp(v))),
+        lambda v: np.sum(np.log10(np.exp(v) + 2.0)),
+        lambda v: np.sum(np.log(np.exp(v)) ** 2),
+    ],
+)
+def test_where_the_value_overflows_the_gradient_is_no_number(f):
+    with np.errstate(all="ignore"):
+        g = ad.grad(f)(np.array([1000.0, 1.0]))
+        assert np.isinf(f(np.array([1000.0, 1.0])))
+    assert np.isnan(g[0]) and np.isfinite(g[1])

@@ -149,10 +149,11 @@ def _enter_smooth(module: Any) -> None:
 
     def quotient(name: str, divisor: Fn, level: int = SUBSCRIPTS, safe: float = 0.5) -> None:
         """A partial ``1 / d`` is applied by one division."""
+        kept = lib.steep if name.startswith("log") else lambda v: v
 
         @vjp(fn(name), "x")
         def rule(g: Any, out: Any, x: Any) -> Any:
-            return guarded(g, lambda x: g / divisor(out, x), (x,), level, safe)
+            return guarded(g, lambda x: kept(g / divisor(out, x)), (x,), level, safe)
 
     def exponential(name: str, partial: Fn) -> None:
         """The partial may overflow."""
@@ -188,7 +189,7 @@ elementwise(np.log, lambda out, x: 1 / x, singular=SUBSCRIPTS)
 
 @vjp(np.log, "x")
 def _log(g: Any, out: Any, x: Any) -> Any:
-    return guarded(g, lambda x: g / x, (x,))
+    return guarded(g, lambda x: lib.steep(g / x), (x,))
 
 
 elementwise((np.deg2rad, np.radians, math.radians), lambda out, x: math.pi / 180)
@@ -326,8 +327,8 @@ elementwise(math.erfc, lambda out, x: (-2 / math.sqrt(math.pi)) * call(math.exp,
 @vjp(math.log, "x")
 def _math_log(g: Any, out: Any, x: Any, base: Any = None) -> Any:
     if base is None:
-        return guarded(g, lambda x: g / x, (x,))
-    return guarded(g, lambda x, base: g / (x * call(math.log, base)), (x, base))
+        return guarded(g, lambda x: lib.steep(g / x), (x,))
+    return guarded(g, lambda x, base: lib.steep(g / (x * call(math.log, base))), (x, base))
 
 
 @vjp(math.log, "base")

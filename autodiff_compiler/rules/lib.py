@@ -322,11 +322,21 @@ def cut(g: Any, p: Any, x: Any) -> Any:
     """
     kind = dtype(p)
     cotangents = current().cotangents if type(g) is Value and type(p) is Value else None
-    if cotangents is None or kind not in _LARGEST or not cotangents.may_have_divided(g) or _is_small(x):
+    if cotangents is None or kind not in _LARGEST or not cotangents.may_be_flat(g) or _is_small(x):
         return p
     if is_scalar(p):
         return choose(p > _LARGEST[kind], _LARGEST[kind], p)
     return np.minimum(p, _LARGEST[kind])
+
+
+def steep(quotient: Any) -> Any:
+    """The quotient ``g / x`` of a logarithm: where `x` is infinite the function is too, and no flatness makes up for
+    it as in `cut`."""
+    if type(quotient) is Value and quotient.op is not None:
+        cotangents = current().cotangents
+        if cotangents is not None:
+            cotangents.steep.add(quotient)
+    return quotient
 
 
 _LARGEST: dict[Any, float] = {np.dtype(t): float(np.finfo(t).max) for t in (np.float16, np.float32, np.float64)}

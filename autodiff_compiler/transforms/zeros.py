@@ -60,6 +60,8 @@ class Cotangents:
         self._everything: frozenset[int] = frozenset(range(len(self.inputs)))
         self._has_roots: bool | None = None
         self._infinite: dict[Value, bool] = {}
+        self._flat: dict[Value, bool] = {}
+        self.steep: set[Value] = set()  # quotients that belong to a function which is infinite where its argument is
 
     # --- dependence -----------------------------------------------------------------------------------------------
 
@@ -136,6 +138,23 @@ class Cotangents:
             divides = op.prim in _QUOTIENTS and not _is_count(op.args[1])
             known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
             known = self._infinite[g] = known or any(map(self.may_have_divided, leaves((op.args, op.kwargs))))
+        return known
+
+    def may_be_flat(self, g: Any) -> bool:
+        """The cotangent came through a quotient whose value is finite where its divisor is infinite, or that is not
+        known: zero may be its limit."""
+        if type(g) is not Value:
+            return False
+        op = g.op
+        if op is None:
+            return g.region is not self.body
+        if op.tag != self.tag:
+            return False
+        known = self._flat.get(g)
+        if known is None:
+            divides = op.prim in _QUOTIENTS and not _is_count(op.args[1]) and g not in self.steep
+            known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
+            known = self._flat[g] = known or any(map(self.may_be_flat, leaves((op.args, op.kwargs))))
         return known
 
     # --- masks ----------------------------------------------------------------------------------------------------
