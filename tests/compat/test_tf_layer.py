@@ -76,16 +76,15 @@ def test_integers_have_no_gradient(tf):
     assert tape.gradient(product, n) is None
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", ["math.log", "sqrt", "math.reciprocal", "math.lgamma", "exp", "reduce_prod", "cumsum"])
-def test_what_is_not_finite_is_computed_in_silence(tf, name):
-    function = tf
-    for part in name.split("."):
-        function = getattr(function, part)
-    x = tf.Variable([0.0, -1.0, 1e38, np.inf, np.nan])
-    with tf.GradientTape() as tape:
-        y = function(x)
-    assert tape.gradient(y, x).shape == (5,)
+def test_what_is_not_finite_is_computed_in_silence(fresh):
+    printed = fresh("""
+        x = tf.Variable([0.0, -1.0, 1e38, float("inf"), float("nan")])
+        for f in (tf.math.log, tf.sqrt, tf.math.reciprocal, tf.math.lgamma, tf.exp, tf.reduce_prod, tf.cumsum):
+            with tf.GradientTape() as tape:
+                y = f(x)
+            assert tape.gradient(y, x).shape == (5,)
+    """)
+    assert "RuntimeWarning" not in printed
 
 
 def test_lists_of_mixed_numbers(tf):
