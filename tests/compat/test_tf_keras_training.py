@@ -130,3 +130,28 @@ def test_a_line_for_each_epoch(tf: ModuleType, capsys: pytest.CaptureFixture[str
 def test_a_model_that_is_not_compiled(tf: ModuleType) -> None:
     with pytest.raises(ValueError, match=r"You must call `compile\(\)` before using the model"):
         network(tf, 1).fit(X, Y)
+
+
+def test_a_step_of_ones_own_that_collects_the_metrics_itself(tf: ModuleType) -> None:
+    # The metrics are there before the first batch: a loop over them must not find the loss alone.
+    class Model(tf.keras.Model):  # type: ignore[misc, name-defined]
+        def train_step(self, data: Any) -> dict[str, Any]:
+            x, y = data
+            y_pred = self(x, training=True)
+            for metric in self.metrics:
+                if metric.name == "loss":
+                    metric.update_state(self.compute_loss(y=y, y_pred=y_pred))
+                else:
+                    metric.update_state(y, y_pred)
+            return {metric.name: metric.result() for metric in self.metrics}
+
+    inputs = tf.keras.layers.InputLayer(input_shape=(4,))
+    assert inputs.batch_shape == (None, 4)
+    x = tf.keras.Input((4,))
+    model = Model(x, tf.keras.layers.Dense(3, kernel_initializer="zeros")(x))
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss, metrics=["accuracy"])
+    history = model.fit(X, CLASSES, epochs=1, verbose=0).history
+    # All logits are 0, and the first of equal ones counts.
+    assert history["accuracy"] == [pytest.approx(np.mean(CLASSES == 0))]
+    assert history["loss"] == [pytest.approx(np.log(3), rel=1e-6)]

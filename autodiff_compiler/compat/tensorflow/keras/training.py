@@ -38,8 +38,7 @@ class Trainer(Layer):
 
     optimizer: Any = None
     _loss: Any = None
-    _metrics: tuple[Any, ...] = ()
-    _made: list[Metric] | None = None
+    _compiled: tuple[Metric, ...] = ()
     _tracker: Any = None
 
     def compile(
@@ -55,14 +54,13 @@ class Trainer(Layer):
             raise ValueError(f"compile takes optimizer, loss and metrics, not {', '.join(sorted(unknown))}")
         self.optimizer = optimizers.get(optimizer)
         self._loss = keras_losses.get(loss)
-        self._metrics = tuple(metrics or ())
-        self._made = None
+        self._compiled = tuple(_metric(m) for m in metrics or ())
         self._tracker = keras_metrics.Mean(name="loss")
 
     @property
     def metrics(self) -> list[Metric]:
         """The loss' mean and the metrics, as objects."""
-        return ([] if self._tracker is None else [self._tracker]) + (self._made or [])
+        return [*([] if self._tracker is None else [self._tracker]), *self._compiled]
 
     def reset_metrics(self) -> None:
         """Forget what the metrics collected."""
@@ -113,9 +111,7 @@ class Trainer(Layer):
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
         """Collect a batch in the metrics; all results by name."""
-        if self._made is None:
-            self._made = [_metric(m, y, y_pred) for m in self._metrics]
-        for metric in self._made:
+        for metric in self._compiled:
             metric.update_state(y, y_pred)
         return self.get_metrics_result()
 
@@ -226,19 +222,18 @@ def batches(x: Any, y: Any, weight: Any, size: int | None, shuffle: bool) -> Ite
         yield tuple([tf.convert_to_tensor(p[rows]) for p in parts])
 
 
-def _metric(given: Any, y: Any, y_pred: Any) -> Metric:
-    """The metric of a name, a function or an object; "accuracy" stands for one that goes with the shapes."""
-    if given in ("accuracy", "acc"):
-        classes = y_pred.shape[-1]
-        if classes == 1:
-            kind = "binary_accuracy"
-        elif len(y.shape) < len(y_pred.shape) or y.shape[-1] == 1:
-            kind = "sparse_categorical_accuracy"
-        else:
-            kind = "categorical_accuracy"
-        found = keras_metrics.get(kind)
-    else:
-        found = keras_metrics.get(given)
+def _accuracy(y: Any, y_pred: Any) -> Any:
+    """What the name "accuracy" stands for: the kind that goes with the shapes."""
+    if y_pred.shape[-1] == 1:
+        return keras_metrics.binary_accuracy(y, y_pred)
+    if len(y.shape) < len(y_pred.shape) or y.shape[-1] == 1:
+        return keras_metrics.sparse_categorical_accuracy(y, y_pred)
+    return keras_metrics.categorical_accuracy(y, y_pred)
+
+
+def _metric(given: Any) -> Metric:
+    """The metric of a name, a function or an object."""
+    found = _accuracy if given in ("accuracy", "acc") else keras_metrics.get(given)
     if not isinstance(found, keras_metrics.Metric):
         found = keras_metrics.MeanMetricWrapper(found)
     made: Metric = found

@@ -15,9 +15,10 @@ class InputLayer(Layer):
 
     def __init__(
         self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, batch_shape: Any = None,
-        name: str | None = None,
+        name: str | None = None, input_shape: Any = None,
     ):  # fmt: skip
         super().__init__(name=name, dtype=dtype)
+        shape = input_shape if shape is None else shape  # the older name
         if (shape is None) == (batch_shape is None):
             raise ValueError("You must pass a `shape` argument, or a `batch_shape` argument, but not both.")
         self.batch_shape = (batch_size, *shape_of(shape)) if shape is not None else shape_of(batch_shape)
