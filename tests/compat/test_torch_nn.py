@@ -484,3 +484,25 @@ def test_cross_entropy_of_joined_steps(torch: Any, nn: Any) -> None:
     e = np.exp(x[:, None] * np.array([[0.5, -1.0, 0.25]]))
     expected = x @ (e / e.sum(1, keepdims=True) - np.eye(3)[[0, 2, 1, 1]]) / 4
     np.testing.assert_allclose(w.grad.numpy()[0], expected, rtol=1e-5)
+
+
+def test_images_become_rows_by_view(torch: Any, nn: Any) -> None:
+    # The most usual end of a convolutional network. `view` needs memory in the order of the axes.
+    F = nn.functional
+    x = torch.arange(32.0).reshape(2, 1, 4, 4)
+    w = torch.ones(3, 1, 1, 1, requires_grad=True)
+    for images in (
+        F.conv2d(x, w, torch.zeros(3)),
+        F.max_pool2d(F.relu(F.conv2d(x, w)), 2),
+        F.avg_pool2d(F.conv2d(x, w), 2),
+        F.conv_transpose2d(F.conv2d(x, w), torch.ones(3, 2, 1, 1)),
+        nn.BatchNorm2d(3)(F.conv2d(x, w)),
+    ):
+        assert images.is_contiguous()
+        rows = images.view(-1, images[0].numel())
+        assert torch.equal(rows, images.reshape(2, -1))
+    rows = F.max_pool2d(F.conv2d(x, w), 2).view(2, -1)
+    (rows * torch.arange(24.0).view(2, 12)).sum().backward()
+    kept = torch.tensor([[5.0, 7.0, 13.0, 15.0], [21.0, 23.0, 29.0, 31.0]])
+    weight = torch.arange(24.0).view(2, 3, 4)
+    assert w.grad.flatten().tolist() == [(kept * weight[:, k]).sum().item() for k in range(3)]

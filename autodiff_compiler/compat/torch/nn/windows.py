@@ -23,7 +23,8 @@ def _last(a: Any) -> Any:
 
 
 def _first(a: Any) -> Any:
-    return np.moveaxis(a, -1, 1)
+    # In the order of its axes, as PyTorch has it: `view` is what usually comes next.
+    return np.copy(np.moveaxis(a, -1, 1), order="C")
 
 
 def _batched(f: Callable[..., Any], input: Any, n: int) -> Any:
