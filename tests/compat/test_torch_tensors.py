@@ -582,6 +582,8 @@ def test_absent_names(torch: Any) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         torch.nn.nonsense
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        torch.autograd.nonsense
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         torch.ones(1).nonsense
 
 

@@ -12,7 +12,7 @@ from ...tape.barrier import Barrier
 from ...tape.recording import BARRIER, LEAF, Recording
 from ..graph.engine import behind, flipped, gradients, modified
 from ..graph.record import Record, Use, Var, recording
-from ..space import namespace
+from ..space import absent, namespace
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
@@ -433,3 +433,4 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+__getattr__ = absent(__name__, __all__)
