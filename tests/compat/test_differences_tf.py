@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 
 def gradient(tf, function, value):
@@ -129,3 +130,11 @@ def test_the_gradient_of_softmax_cross_entropy_depends_on_the_labels(tf):
             loss = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         first = inner.gradient(loss, logits)[0, 0]
     np.testing.assert_allclose(outer.gradient(first, labels).numpy(), [[-1 + 0.81757448, 0.81757448]], rtol=1e-6)
+
+
+def test_models_are_not_written_to_files(tf):
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    with pytest.raises(AttributeError, match=r"'save_weights': models are not written to files: np.savez"):
+        model.save_weights("weights")
+    with pytest.raises(AttributeError, match="the shape of the inputs of 'unbuilt' is not known: start with an Input"):
+        _ = tf.keras.Sequential(name="unbuilt").input_shape

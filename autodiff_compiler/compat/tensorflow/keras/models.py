@@ -14,6 +14,21 @@ from .layers.input import InputLayer
 from .shapes import Shape, quiet, shape_of, zeros
 from .training import Trainer
 
+SAVED = "models are not written to files: np.savez(path, *model.get_weights()), and set_weights with what np.load gives"
+
+
+class _NotThere:
+    """An attribute of which there is only the advice what to write instead."""
+
+    def __init__(self, advice: str):
+        self.advice = advice
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}: {self.advice}")
+
 
 class Model(Trainer):
     """Base class of models: a layer whose layers can be listed. A subclass sets them up in ``__init__`` and computes in
@@ -34,6 +49,11 @@ class Model(Trainer):
     >>> [v.name for v in model.trainable_variables][:2]
     ['twice/hidden/kernel:0', 'twice/hidden/bias:0']
     """
+
+    save = _NotThere(SAVED)
+    save_weights = _NotThere(SAVED)
+    load_weights = _NotThere(SAVED)
+    to_json = _NotThere(SAVED)
 
     def __init__(self, inputs: Any = None, outputs: Any = None, *, name: str | None = None, **kwargs: Any):
         if name is None and inputs is not None and type(self) is Model:
