@@ -482,3 +482,21 @@ def test_gather_beside_another_path_is_dense(tf):
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.gather(table, [1])) + tf.reduce_sum(table)
     assert tf.convert_to_tensor(tape.gradient(y, table)).numpy().tolist() == [[1.0, 1.0], [2.0, 2.0]]
+
+
+def test_a_layer_is_made_again_from_its_configuration(tf):
+    class Linear(tf.keras.layers.Layer):
+        def __init__(self, units=32, **kwargs):
+            super().__init__(**kwargs)
+            self.units = units
+
+        def get_config(self):
+            config = super().get_config()
+            config.update({"units": self.units})
+            return config
+
+    again = Linear.from_config(Linear(3, name="mine").get_config())
+    assert again.units == 3 and again.name == "mine"
+    dense = tf.keras.layers.Dense.from_config(tf.keras.layers.Dense(4, "relu", use_bias=False).get_config())
+    assert dense.units == 4 and not dense.use_bias
+    assert dense(tf.constant([[-1.0, 2.0]])).numpy().min() >= 0

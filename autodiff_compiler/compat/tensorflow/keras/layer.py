@@ -79,6 +79,30 @@ class Layer(Module):
         self._added: list[Any] = []
         self._run = 0  # the outermost call in which `_added` was filled
 
+    _IGNORED = frozenset({"_given"})
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        made._given = (args, kwargs)
+        return made
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that the layer was made with, by name, and its name, trainability and dtype."""
+        args, kwargs = self._given
+        signature = inspect.signature(type(self).__init__)
+        bound = signature.bind(self, *args, **kwargs).arguments
+        config = {"name": self._name, "trainable": self._trainable, "dtype": self.dtype}
+        for name, value in list(bound.items())[1:]:
+            kind = signature.parameters[name].kind
+            config.update(value if kind is inspect.Parameter.VAR_KEYWORD else {name: value})
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A new layer of what `get_config` gave, with weights of its own."""
+        return cls(**config)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
@@ -135,7 +159,7 @@ class Layer(Module):
         found = {id(v): v for v in self._own}
         layers: dict[int, Layer] = {}
         for name, value in vars(self).items():
-            if type(value) not in _PLAIN and name not in ("_own", "_added"):
+            if type(value) not in _PLAIN and name not in ("_own", "_added", "_given"):
                 for part in _members(value):
                     if isinstance(part, Layer):
                         layers[id(part)] = part
