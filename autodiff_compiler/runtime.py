@@ -205,6 +205,8 @@ def spread(g: Any, x: Any) -> Any:
     want = np.shape(x)
     if isinstance(g, (float, int, complex)) and want and np.result_type(x).kind in "fc":
         g = weak_dtype(isinstance(g, complex), np.result_type(x)).type(g)
+    if want == ():
+        return g[()] if isinstance(g, np.ndarray) else g  # a number
     return g if np.shape(g) == want else np.broadcast_to(g, want)
 
 

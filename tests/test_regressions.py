@@ -271,6 +271,22 @@ PROGRAMS = {
                 b[:-1] -= t
             return np.sum(b * b) + np.sum(x)
         """,
+    "a broadcast to no axes, added to at second order": """
+        def f(x, y, s):
+            n = y.shape[0]
+            y[:-1] = np.minimum(y[:-1][::-1], np.full(n - 1, y[-2]) / (1.5 + y[1] ** 2))
+            t1 = np.sum(np.median(y) * y) * 2.0
+            a2 = 1.0 * x
+            for i3 in range(n - 1):
+                g5 = np.outer(x, x)
+                for k7, row6 in enumerate(g5):
+                    row6[k7 % 2] = np.sin(row6[1] * t1)
+                t8 = np.sum(np.sin(g5))
+                a2[:-1] -= np.tanh(a2[1:] * s * np.cos(t8))
+            a2[::-1] = np.sqrt(1.0 + (a2 / (1.5 + x ** 2)) ** 2)
+            a2[1:] *= np.sin(s * x[1])
+            return np.mean(x) + 0.7 * np.sum(a2) + 0.3 * t1
+        """,
     "a number that was read from a 0-d array, in place": """
         def f(x, y, s):
             t = np.asarray(s * 1.0)[()]
