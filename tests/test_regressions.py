@@ -271,6 +271,18 @@ PROGRAMS = {
                 b[:-1] -= t
             return np.sum(b * b) + np.sum(x)
         """,
+    "a record that is an item of a list from the second trip on, stored into": """
+        def f(x, y, s):
+            L = [{"v": x * 1.0}, {"v": y * 2.0}]
+            M = []
+            d = L.pop()
+            for i in range(2):
+                for j in range(2):
+                    M = L
+                    d["v"][0] = s
+                d = M[-1]
+            return np.sum(d["v"] * d["v"] * y)
+        """,
     "a broadcast to no axes, added to at second order": """
         def f(x, y, s):
             n = y.shape[0]

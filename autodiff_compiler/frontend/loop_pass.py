@@ -559,6 +559,7 @@ class LoopPass(LoopHead):
                 ends.append((slot, cell, av))
             else:
                 unknown.add(cell)
+                self.link_part_of_item(slot, cell, end)
         for slot, cell, _ in ends:
             # One that shares its cell with one of which the end is not known must not follow that.
             if cell in unknown and guess.partition.get(slot) != slot:
@@ -599,6 +600,24 @@ class LoopPass(LoopHead):
                     if (cell, other) not in guess.links and (other, cell) not in guess.links:
                         guess.links.add((cell, other))
                         self.again = True
+
+    def link_part_of_item(self, slot: Any, cell: int, end: State) -> None:
+        """A part of what is an item of a list at the end, and a container of its own at the top: a store into it may be
+        one into what the list holds."""
+        steps = slot
+        while steps[0] == "h":
+            steps = steps[1:]
+        if steps[0] != "n":
+            return
+        for n in range(3, len(steps)):
+            outer = self.end_of(steps[:n], end)
+            item = None if outer is None else end.heap.get(outer.cell)
+            if type(item) is not ItemOf:
+                continue
+            for other in {item.cell, *end.links.get(item.cell, ()), *end.links.get(outer.cell, ())}:
+                if other in self.entry.heap and other != cell and (slot, other) not in self.guess.links:
+                    self.guess.links.add((slot, other))
+                    self.again = True
 
     def end_of(self, slot: Any, end: State) -> Any:
         """The reference that a slot holds at the end of the body: a name, or a part of what a name leads to."""
