@@ -521,3 +521,49 @@ def swapped_until(x, y, s):
 def test_a_loop_that_any_trip_may_leave_is_unrolled_for_some_trips_only():
     with pytest.raises(errors.AliasError, match="unprovable alias"):
         ad.grad(swapped_until)(np.ones(3), np.ones(3), 0.5)
+
+
+X2 = np.array([[0.3, -1.2, 0.7], [1.5, 0.4, -0.6]])
+
+
+def sum_along(x, axis=0):
+    return np.sum(np.sum(np.abs(x), axis=axis) ** 2)
+
+
+def softmax_along(x, axis):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return np.sum((e / np.sum(e, axis=axis, keepdims=True)) ** 2)
+
+
+def means_along_each(x):
+    s = 0.0
+    for k in range(2):
+        s = s + np.sum(np.mean(x, axis=k) ** 2)
+    return s
+
+
+def kept_axes(x, keep):
+    return np.sum((x - np.mean(x, axis=0, keepdims=keep)) ** 2)
+
+
+def joined_along(x, axis):
+    joined = np.concatenate([x, x * 2.0], axis=axis)
+    return np.sum(joined**2) + np.sum(np.cumsum(x, axis=axis) ** 2) + np.sum(np.stack([x, x], axis) ** 3)
+
+
+@pytest.mark.parametrize(
+    ("f", "given"),
+    [
+        (sum_along, ()), (sum_along, (0,)), (sum_along, (1,)), (sum_along, (-1,)), (softmax_along, (0,)),
+        (softmax_along, (1,)), (means_along_each, ()), (kept_axes, (True,)), (joined_along, (0,)), (joined_along, (1,)),
+    ],
+)  # fmt: skip
+def test_an_axis_that_is_an_argument(f, given):
+    gradient = ad.grad(f)
+    want = np.zeros_like(X2)
+    for at in np.ndindex(X2.shape):
+        up, down = X2.copy(), X2.copy()
+        up[at] += 1e-6
+        down[at] -= 1e-6
+        want[at] = (f(up, *given) - f(down, *given)) / 2e-6
+    np.testing.assert_allclose(gradient(X2, *given), want, atol=1e-6)

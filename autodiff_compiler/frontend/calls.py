@@ -37,6 +37,7 @@ from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
 from .layout import KEEP_C_ORDER
+from .plan import prefer_known
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
 
@@ -170,6 +171,9 @@ class Calls(Construct):
             out = args.pop()
         if "where" in kwargs and prim.elementwise:
             return self.where_stored(prim, args, dict(kwargs), out, node)
+        for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
+            if name in _FOR_RULES and type(av) is Value:
+                prefer_known(self, av, unroll=True)  # a derivative rule cannot do without
         operands = [self.named_argument(a, node, n) for a, n in zip(args, _names(prim, len(args)))]
         keywords = {k: self.named_argument(v, node, k) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
@@ -591,6 +595,8 @@ def _names(prim: Prim, count: int) -> list[str]:
     return [*prim.params[:count], *[""] * (count - len(prim.params))]
 
 
+# Parameters that say which operation it is: derivative rules have to know them.
+_FOR_RULES = frozenset({"axis", "axes", "keepdims"})
 # Parameters that NumPy's functions turn into arrays.
 _ARRAY_LIKE = frozenset(
     [
