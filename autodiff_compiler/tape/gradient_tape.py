@@ -74,7 +74,16 @@ class GradientTape:
     # --- life -----------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
-        self._push()
+        state = STATE
+        if state.home is None and self._rec is None and not self._recording:
+            # The first tape of its thread, as `_push` does it: every step of a training loop comes here.
+            state.rec = state.home = self._rec = rec = Recording()
+            rec.auto = self._auto
+            state.tapes = (self,)
+            self._start = 0
+            self._recording = True
+        else:
+            self._push()
         return self
 
     def __exit__(self, *_: Any) -> None:

@@ -115,18 +115,30 @@ class Recording:
 
     def find(self, x: Any) -> int:
         """The slot of a tensor or variable; -1 if no tape is interested in it. A variable that is read is watched."""
-        token = x._token
-        if token is self.token:
+        if x._trainable:
+            if self.reads is not None:
+                self.reads.append(x)
+            at = id(x)
+            entry = self.known.get(at)
+            if entry is None:
+                if not self.auto:
+                    return -1
+                # The first read, as in `leaf`: every step of a training loop does it for each variable.
+                node, value = self.node, x._value
+                slot = node.count
+                self.variables[slot] = x
+                self.known[at] = (value, slot, x)
+                key = (LEAF, x._name_hint, True)
+                found = node.next.get(key)
+                self.node = node.grow(key, 1) if found is None else found
+                self.append(value)
+                return slot
+            return entry[1] if entry[0] is x._value else self.leaf(x)
+        if x._token is self.token:
             return x._slot  # type: ignore[no-any-return]
-        if self.reads is not None and x._trainable:
-            self.reads.append(x)
         entry = self.known.get(id(x))
         if entry is not None:
-            if entry[0] is x._value:
-                return entry[1]
-            return self.leaf(x)  # it was assigned to since
-        if x._trainable and self.auto:
-            return self.leaf(x)
+            return entry[1] if entry[0] is x._value else self.leaf(x)  # it may have been assigned to since
         return self._taken_over(x) if self.absorbed else -1
 
     def _taken_over(self, x: Any) -> int:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..codegen.load import load
 from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import ABS, GET, PRIMS
@@ -63,75 +64,95 @@ def wrap(cls: type[Any], value: Any) -> Any:
     return t
 
 
-def binary(
-    prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False,
-    cls: type[Any] | None = None, strict: bool = False,
-) -> Callable[..., Any]:  # fmt: skip
-    """An operator of two operands. It is written out because every operation of a user goes through it.
-
-    `cls` is the class of results, asked of the operand if None; `strict`: both have to have one dtype.
-    """
-
-    def method(self: Any, other: Any) -> Any:
-        x = self._value
-        if isinstance(other, Operand):
-            y = other._value
-            if (strict or cls is None and self._strict) and x.dtype is not y.dtype:
-                self._mismatch(other, name)
-            both = True
-        else:
-            y = self._coerce(other)
-            if y is NotImplemented:
-                return NotImplemented
-            both = False
-        out = compute(y, x) if reflected else compute(x, y)
-        t = new(cls or self._tensor_class)
-        t._value = out
+# An operator of two operands. Every operation of a user goes through it, so it is written out for each operator, class
+# and order, without a question that is answered beforehand.
+_BINARY = """
+def {method}(self, other):
+    x = self._value
+    if isinstance(other, Operand):
+        y = other._value
+        {check}
+        t = new({cls})
+        t._value = out = {expression}
         rec = STATE.rec
         if rec is not None:
             token = rec.token
             i = self._slot if self._token is token else rec.find(self)
-            if both:
-                j = other._slot if other._token is token else rec.find(other)
-                if i < 0 and j < 0:
-                    t._token = None
-                    t._slot = -1
-                    return t
-            elif i < 0:
-                t._token = None
-                t._slot = -1
+            j = other._slot if other._token is token else rec.find(other)
+            if i >= 0 or j >= 0:
+                if {first} < 0:
+                    rec.append({first_value})
+                if {second} < 0:
+                    rec.append({second_value})
+                key = (prim, {first}, {second})
+                node = rec.node
+                try:
+                    rec.node = node = node.next[key]
+                except KeyError:
+                    rec.node = node = node.grow(key, 1 + (i < 0) + (j < 0))
+                rec.append(out)
+                t._token = token
+                t._slot = node.last
                 return t
-            else:
-                j = -1
-            if reflected:
-                key = (prim, j, i)
-                if j < 0:
-                    rec.append(y)
-                if i < 0:
-                    rec.append(x)
-            else:
-                key = (prim, i, j)
-                if i < 0:
-                    rec.append(x)
-                if j < 0:
-                    rec.append(y)
-            node = rec.node
-            try:
-                node = node.next[key]
-            except KeyError:
-                node = node.grow(key, 1 + (i < 0) + (j < 0))
-            rec.append(out)
-            rec.node = node
-            t._token = token
-            t._slot = node.last
-            return t
         t._token = None
         t._slot = -1
         return t
+    y = self._coerce(other)
+    if y is NotImplemented:
+        return NotImplemented
+    t = new({cls})
+    t._value = out = {expression}
+    rec = STATE.rec
+    if rec is not None:
+        token = rec.token
+        i = self._slot if self._token is token else rec.find(self)
+        if i >= 0:
+            rec.append(y)
+            key = (prim, {constant})
+            node = rec.node
+            try:
+                rec.node = node = node.next[key]
+            except KeyError:
+                rec.node = node = node.grow(key, 2)
+            rec.append(out)
+            t._token = token
+            t._slot = node.last
+            return t
+    t._token = None
+    t._slot = -1
+    return t
+"""
+_SIGNS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
 
-    method.__name__ = f"__{'r' if reflected else ''}{name}__"
-    method.__qualname__ = f"Operand.{method.__name__}"
-    return method
+
+def binary(
+    prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False,
+    cls: type[Any] | None = None, strict: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """An operator of two operands.
+
+    `cls` is the class of results, asked of the operand if None; `strict`: both have to have one dtype.
+    """
+    check = f"if x.dtype is not y.dtype: self._mismatch(other, {name!r})"
+    if not strict:
+        check = "pass" if cls is not None else check.replace("if ", "if self._strict and ", 1)
+    operands = ("y", "x") if reflected else ("x", "y")
+    method = f"__{'r' if reflected else ''}{name}__"
+    text = _BINARY.format(
+        method=method,
+        check=check,
+        cls="cls" if cls is not None else "self._tensor_class",
+        expression=f" {_SIGNS[compute]} ".join(operands) if compute in _SIGNS else f"compute({', '.join(operands)})",
+        first="j" if reflected else "i",
+        second="i" if reflected else "j",
+        first_value=operands[0],
+        second_value=operands[1],
+        constant="-1, i" if reflected else "i, -1",
+    )
+    scope = {"Operand": Operand, "STATE": STATE, "new": new, "cls": cls, "prim": prim, "compute": compute}
+    made = load(text, method, scope)
+    made.__qualname__ = f"Operand.{method}"
+    return made
 
 
 def unary(
