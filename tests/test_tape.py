@@ -489,3 +489,31 @@ def test_definitions_stay_on_the_tape(name):
     assert any(g is not None for g in got), "the path was cut"
     for k, g in enumerate(got):
         np.testing.assert_allclose(0.0 if g is None else g, difference(k), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("outermost", [True, False])
+def test_a_tape_opened_after_the_forward_pass_has_not_seen_it(outermost):
+    v = ad.Variable([0.3, 0.4])
+    around = ad.GradientTape(persistent=True)
+    if outermost:
+        around.__enter__()
+    with ad.GradientTape(persistent=True) as first:
+        p = np.sin(v)
+    with ad.GradientTape() as later:
+        q = first.gradient(p, v) * v
+    np.testing.assert_allclose(later.gradient(q, v).numpy(), np.cos([0.3, 0.4]))  # as TensorFlow
+    if outermost:
+        around.__exit__(None, None, None)
+        want = np.cos([0.3, 0.4]) - np.array([0.3, 0.4]) * np.sin([0.3, 0.4])
+        np.testing.assert_allclose(around.gradient(q, v).numpy(), want)
+
+
+def test_a_constant_of_a_closed_tape_that_a_later_one_watches():
+    x, c = ad.constant([1.0, 2.0]), ad.constant([0.5, 0.6])
+    with ad.GradientTape() as first:
+        first.watch(x)
+        y = x * c
+    with ad.GradientTape() as later:
+        later.watch(c)
+        z = np.sin(first.gradient(y, x))
+    np.testing.assert_allclose(later.gradient(z, c).numpy(), np.cos([0.5, 0.6]))

@@ -95,7 +95,8 @@ def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record],
         if not view.covers(first):
             continue
         record = read(step)
-        alive.update(s for s in record.operands if s in auto)
+        if step.key[0] != PULL:  # a pullback takes what was read before: this tape may not have seen that
+            alive.update(s for s in record.operands if s in auto)
         results = [
             s
             for k, s in enumerate(record.results)

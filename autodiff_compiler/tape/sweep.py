@@ -48,7 +48,8 @@ def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[An
             slots = there
         else:  # of these values, the other recording knows those that it was told to watch
             watched = {s: slot for _, slot, x in outer.known.values() if not x._trainable for s in rec.slots(x)}
-            slots = [watched.get(s, -1) for s in slots]
+            by_value = {id(value): slot for value, slot, x in outer.known.values() if not x._trainable}
+            slots = [watched.get(s, by_value.get(id(rec.values[s]), -1)) for s in slots]
             constants += [rec.values[s] for s, slot in zip(pull.needed, slots) if slot < 0]
     for s in seeds:
         slot = outer.find(s)
