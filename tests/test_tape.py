@@ -517,3 +517,31 @@ def test_a_constant_of_a_closed_tape_that_a_later_one_watches():
         later.watch(c)
         z = np.sin(first.gradient(y, x))
     np.testing.assert_allclose(later.gradient(z, c).numpy(), np.cos([0.5, 0.6]))
+
+
+def test_a_function_keeps_the_arguments_of_its_call():
+    @ad.function
+    def weighted(x, a):
+        return np.sum(x * a * x)
+
+    v, a = ad.Variable(V), np.array([1.0, 2.0, 3.0])
+    with ad.GradientTape() as outer:
+        with ad.GradientTape() as inner:
+            y = weighted(v, a)
+        a[:] = 100.0
+        v.assign(V * 10.0)
+        first = inner.gradient(y, v)
+    np.testing.assert_allclose(first.numpy(), 2.0 * V * [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(outer.gradient(first, v).numpy(), [2.0, 4.0, 6.0])
+
+
+def test_a_copy_made_before_is_not_what_is_watched_later():
+    from autodiff_compiler.compat import tensorflow as tf
+
+    for copied in (tf.identity, tf.stop_gradient, lambda x: tf.reshape(x, [3])):
+        x, v = tf.constant([1.0, 2.0, 3.0]), tf.Variable([4.0, 5.0, 6.0])
+        z = copied(x)
+        with tf.GradientTape() as tape:
+            y = z * v
+            tape.watch(x)
+        assert tape.gradient(y, x) is None

@@ -57,6 +57,19 @@ class Function:
         kept = [k for k, v in enumerate(results) if isinstance(v, Operand) and _inexact(v._value)]
         given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
 
+        def now(x: Any) -> Any:
+            """What an argument is at this call: it may be assigned to or written into before the gradient is taken."""
+            if isinstance(x, Operand):
+                slot = rec.find(x)
+                frozen = wrap(cls, x._value)
+                if slot >= 0:
+                    frozen._token, frozen._slot = rec.token, slot
+                return frozen
+            return x.copy() if isinstance(x, np.ndarray) else x
+
+        held = tuple([map_nested(now, a) for a in args])
+        held_named = {k: map_nested(now, a) for k, a in kwargs.items()}
+
         def back(*upstream: Any) -> list[Any]:
             seeds: list[Any] = [None if not isinstance(v, Operand) else np.zeros_like(v._value)[()] for v in results]
             if STATE.rec is None:
@@ -69,7 +82,7 @@ class Function:
                 seeds[k] = g
             weights = tuple([seeds[k] for k in kept])
             places = _leaf_paths(out)
-            bars = self._adjoint(wanted, tuple([places[k] for k in kept]))(weights, *args, **kwargs)
+            bars = self._adjoint(wanted, tuple([places[k] for k in kept]))(weights, *held, **held_named)
             return self._of_operands(given, bars, cls)
 
         rows = self._depends(wanted, values, named, given, kept)

@@ -344,7 +344,6 @@ class GradientTape:
         ends: list[tuple[Any, Any]] = []  # targets that the recording knows, with their seeds
         direct: list[tuple[Any, Any]] = []  # those that it does not: they may still be sources
         for k, x in enumerate(targets):
-            value = x._value
             if not _may_be_watched(x):
                 continue
             seed = None if seeds is None else seeds[k]
@@ -354,7 +353,6 @@ class GradientTape:
                 ends.append((at_now, seed))
             else:
                 direct.append((x, seed))
-            del value
         conjugate = bool(sources) and sources[0]._conjugate
         if conjugate:
             ends = [(at, conjugated(seed)) for at, seed in ends]

@@ -15,7 +15,7 @@ NOT_PERSISTENT = (
 
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: bool) -> Any:
-    from .gradient_tape import SECOND_USE, UnconnectedGradients, _check_sources, _zeros
+    from .gradient_tape import SECOND_USE, UnconnectedGradients, _check_sources
 
     rec = tape._rec
     if rec is None:
@@ -44,7 +44,6 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
     finally:
         if not tape._persistent:
             tape._release()
-    del _zeros
     return pack_like(sources, out) if is_nested(sources) else out[0]
 
 

@@ -429,8 +429,6 @@ def show_recording(node: Node, values: list[Any]) -> str:
     env: dict[int, Value] = {}
     b = Builder(body)
     names = names_of(node)
-    for slot, v in enumerate(values):
-        del slot, v
     build = object.__new__(_Build)
     build.values, build.body, build.b, build.env, build.opaque = values, body, b, env, False
     build.sizes, build.leaves, build.fake, build.names = [], [], {}, names

@@ -163,6 +163,8 @@ def unary(
 
     def method(self: Any) -> Any:
         out = compute(self._value)
+        if out is self._value:
+            out = out[()]  # each tensor has a value of its own: a recording knows constants by it
         t = new(cls or self._tensor_class)
         t._value = out
         rec = STATE.rec
@@ -401,6 +403,9 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         out = compute(*values, **{k: plain(x) for k, x in kwargs.items()})
     else:
         out = compute(*values)
+    for x in found:
+        if out is x._value:
+            out = out[()]  # as in `unary`
     cls = found[0]._tensor_class
     rec = STATE.rec
     slot = -1
