@@ -13,6 +13,8 @@ def absent(module: str, names: Iterable[str]) -> Callable[[str], Any]:
     known = sorted(n for n in names if not n.startswith("_"))
 
     def missing(name: str) -> Any:
+        if name.startswith("__"):  # asked for by the import system, at each ``from module import name``
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
         near = difflib.get_close_matches(name, known, 3)
         hint = f"; did you mean {', '.join(near)}?" if near else "."
         raise AttributeError(

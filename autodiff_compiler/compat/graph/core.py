@@ -14,7 +14,9 @@ import numpy as np
 
 from ...tape.native import Tensor as Traced
 from .array import put, to
-from .record import Record, Recorded, System, Trace, Var, Version, recording
+from .record import STRUCTURES, Recorded, System, Trace, Var, Version, give, learn, new, record, recording
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class Base:
@@ -78,7 +80,7 @@ def _settle(var: Var, t: Any) -> None:
 
 def new_tensor(system: System, value: Any, version: Version | None = None) -> Any:
     """A tensor of an array, which it does not copy."""
-    t = object.__new__(system.cls)
+    t = new(system.cls)
     t._value = value if type(value) is np.ndarray else np.asarray(value)
     t._memory = Version() if version is None else version
     if system.mode.inference:
@@ -155,11 +157,11 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
         out = trace.run(f, given)
     many = type(out) is tuple or type(out) is list
     outs = list(out) if many else [out]
-    count = len(trace.uses)
+    count = len(trace.vars)
     for k, x in enumerate(outs):
         if isinstance(x, Traced) and 0 <= x._slot < count:
             outs[k] = trace.run(np.positive, (x,))
-    record = Record(name, trace.uses, trace.rec)
+    whole = trace.record(name)
     made = []
     for x in outs:
         slot = -1
@@ -168,31 +170,51 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
             x = x._value
         t = new_tensor(found[0]._system, _apart(x, found))
         if slot >= 0 and t._value.dtype.kind in "fc":
-            t._own = record.output(slot, t._memory)
-            t._own.owner = weakref.ref(t)
+            give(t, whole, slot)
         made.append(t)
     return tuple(made) if many else made[0]
 
 
-def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] | None = None) -> Any:
-    """``f(t)`` as a view: it shares the memory. `memory` makes it where `f` itself gives no writable view."""
+def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] | None = None, key: Any = None) -> Any:
+    """``f(t)`` as a view: it shares the memory. `memory` makes it where `f` itself gives no writable view.
+
+    `key`: with the name and the number of axes it determines what is recorded, so that this is looked up.
+    """
+    system = t._system
     value = (memory or f)(t._value)
-    made = new_tensor(t._system, value, t._memory)
-    made._base = t._base if t._base is not None else t
+    made = new_tensor(system, value, t._memory)
+    base = t._base
+    made._base = t if base is None else base
     made._path = (*t._path, f)
     made._view_name = name
     made._inference = t._inference
-    if t._var is not None:
-        if t._system.mode.grad:
-            made._own = _traced(name, f, (t,), [t])._own
-            if made._own is not None:
-                _settle(made._own, made)
+    var = t._own if base is None else t._var
+    if var is not None:
+        if system.mode.grad:
+            _record_view(name, f, t, var, made, key)
         else:
             made._blind = True
     elif t._blind:
         made._blind = True
     made._seen = made._base._history
     return made
+
+
+def _record_view(name: str, f: Callable[..., Any], t: Any, var: Var, made: Any, key: Any) -> None:
+    x = t._value
+    if key is not None and (x.dtype is F32 or x.dtype is F64) and x.ndim and made._value.ndim and not t._inference:
+        key = (name, key, x.ndim)
+        node = STRUCTURES.get(key)
+        if node is not None:
+            m = t._memory
+            record(made, name, node, (var,), (m,), (m.count,), [x, made._value])
+            _settle(made._own, made)
+            return
+    made._own = _traced(name, f, (t,), [t])._own
+    if made._own is not None:
+        _settle(made._own, made)
+        if key is not None:
+            learn(key, made._own)
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------
@@ -239,7 +261,7 @@ def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
     _check_result(t, result._value)
     if result._own is None:
         np.copyto(t._value, result._value, casting="unsafe")
-        t._memory.count += 1
+        t._memory.written()
         return t
     dtype, shape = t._value.dtype, t._value.shape
     if result._value.dtype != dtype or result._value.shape != shape:
@@ -249,7 +271,7 @@ def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
         old = new_tensor(t._system, base._value.copy())
         old._own = base._own
     np.copyto(t._value, result._value)
-    t._memory.count += 1
+    t._memory.written()
     if base is not None:
         whole = _put_back(base, old, t._path, result)
         base._own = whole._own

@@ -6,8 +6,9 @@ of which only a Python function knows the pullback (custom functions, hooks) are
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Sequence
+import operator
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,107 +19,172 @@ from ...ir.rewrite import SHAPE_ONLY, collect_uses
 from ...tape.barrier import Barrier
 from ...tape.connect import View
 from ...tape.pullback import Pullback, Request, request
-from ...tape.recording import BARRIER, CALL, CONTAINERS, LEAF, PULL, Node, Recording
+from ...tape.recording import BARRIER, LEAF, PULL, Node, Recording, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
-from .record import Record, Recorded, System, Use, Var, Version, shown
+from .record import WRITES, Operands, Record, Recorded, System, Var, Version, give, shown
+
+CONSTANT, WATCHED = (LEAF, "c", False), (LEAF, "p", False)
 
 
 class Replay:
     """The records behind some targets, in one recording.
 
-    slots: of each Var, the slot of its value; leaf_slots: of each leaf, the slots of the values that it had.
-    origin: of each slot, the record and the slot there, or the operand that a leaf slot stands for.
+    leaf_slots: of each leaf, the slots of the values that it had. hooked: there are barriers. freed: some values are
+    gone.
     """
 
     def __init__(self, targets: Sequence[Var]):
         self.rec = Recording()
-        self.slots: dict[Var, int] = {}
         self.leaf_slots: dict[Var, list[int]] = {}
-        self.origin: list[Any] = []
-        self.before: dict[int, int] = {}  # from a slot that lies behind hooks to the one that lies before them
         self.hooked = False
-        self._others: dict[tuple[Var, int, int], int] = {}
+        self.freed = False
+        self._places: dict[Record, int] = {}  # where a record's slots are: what is added to them
+        self._leaves: dict[Var, tuple[int, Version, int]] = {}
+        self._others: dict[tuple[Var, int, int], int] = {}  # further values of a Var
+        self._after: dict[Var, int] = {}  # the slot that lies behind the hooks of a Var
+        self._before: dict[int, int] = {}  # from such a slot to the one that lies before the hooks
+        self._origin: dict[int, tuple[Record, int]] = {}  # of slots that a record does not make
+        self._starts: list[int] = []  # the first slots of records
         self.records = behind(targets)
         for record in self.records:
             self._append(record)
         for var in targets:
-            if var.record is None and var not in self.slots:
-                tensor = var.owner()
-                self._leaf(Use(var, tensor._value[()], tensor._memory))
+            if var.record is None and var not in self._leaves:
+                operand = Operands()
+                operand.tensor(var.owner())
+                self._leaf(operand.record(""), 0, var)
+        self.writes = self.records[0].writes if self.records else -1
 
-    def _new_leaf(self, value: Any, origin: Any) -> int:
-        slot = self.rec.step((LEAF, "", False), 1)
-        self.rec.values.append(shown(value))
-        self.origin.append(origin)
+    def slot(self, var: Var) -> int:
+        """The slot of a value that the targets depend on; -1 if they do not."""
+        after = self._after.get(var)
+        if after is not None:
+            return after
+        if var.record is None:
+            leaf = self._leaves.get(var)
+            return -1 if leaf is None else leaf[0]
+        place = self._places.get(var.record)
+        return -1 if place is None else place + var.slot
+
+    def origin(self, slot: int) -> tuple[Record, int]:
+        """The record that holds the value of a slot, and the slot there."""
+        found = self._origin.get(slot)
+        if found is None:
+            record = self.records[bisect_right(self._starts, slot) - 1]
+            found = record, slot - self._places[record]
+        return found
+
+    def source_slots(self, var: Var) -> list[int]:
+        if var.record is None:
+            return self.leaf_slots.get(var, [])
+        slot = self.slot(var)
+        return [] if slot < 0 else [self._before.get(slot, slot)]
+
+    def _new_leaf(self, record: Record, k: int, key: Any) -> int:
+        rec = self.rec
+        slot = rec.step(key, 1)
+        rec.append(shown(record.values[k]) if record.freed else record.values[k])
+        self._origin[slot] = record, k
         return slot
 
-    def _leaf(self, use: Use) -> int:
-        var = use.var
-        assert var is not None
-        key = (var, id(use.version), use.count)
-        found = self._others.get(key)
-        if found is None:
-            made = self._new_leaf(use.value, use)
-            self.leaf_slots.setdefault(var, []).append(made)
-            found = self._others[key] = self._hooks(var, made)
-            self.slots.setdefault(var, found)
-        else:
-            slot = self.before.get(found, found)
-            if self.origin[slot].freed and not use.freed:
-                self._take_over(slot, use)
-        return found
+    def _leaf(self, record: Record, k: int, var: Var) -> int:
+        """The slot of a leaf, which is an operand."""
+        version, count = record.versions[k], record.counts[k]
+        known = self._leaves.get(var)
+        if known is None:
+            made = self._new_leaf(record, k, WATCHED)
+            self.leaf_slots[var] = [made]
+            made = self._hooks(var, made)
+            self._leaves[var] = made, version, count
+            return made
+        slot = known[0]
+        if known[1] is not version or known[2] != count:
+            key = (var, id(version), count)
+            found = self._others.get(key)
+            if found is None:
+                made = self._new_leaf(record, k, WATCHED)
+                self.leaf_slots[var].append(made)
+                self._others[key] = made = self._hooks(var, made)
+                return made
+            slot = found
+        if self.freed:
+            self._take_over(self._before.get(slot, slot), record, k)
+        return slot
 
-    def _use(self, use: Use) -> int:
-        """The slot of an operand."""
-        var = use.var
-        if var is None:
-            return self._new_leaf(use.value, use)
-        if var.record is None:
-            return self._leaf(use)
-        main = self.slots[var]
-        if use.version is var.version and use.count == var.count:
-            origin = self.origin[main]
-            if type(origin) is not Use and origin[0].freed and not use.freed:
-                self._take_over(main, use)
-            return main
+    def _result(self, record: Record, k: int, var: Var) -> int:
+        """The slot of a result, which is an operand of another record."""
+        slot = self.slot(var)
+        if record.versions[k] is var.version and record.counts[k] == var.count:
+            if self.freed:
+                self._take_over(slot, record, k)
+            return slot
         # The memory was written to without the graph's knowing, or this is a copy that was made before a write.
-        key = (var, id(use.version), use.count)
+        key = (var, id(record.versions[k]), record.counts[k])
         found = self._others.get(key)
         if found is None:
-            found = self.rec.step((PRIMS[np.positive], main), 1)
-            self.rec.values.append(shown(use.value))
-            self.origin.append(use)
-            self._others[key] = found
+            found = self._others[key] = self._new_leaf(record, k, (PRIMS[np.positive], slot))
         return found
 
-    def _take_over(self, slot: int, use: Use) -> None:
-        """An operand still has the value that others have let go of."""
-        self.rec.values[slot] = shown(use.value)
-        self.origin[slot] = use
+    def _take_over(self, slot: int, record: Record, k: int) -> None:
+        """An operand may still have the value that others have let go of."""
+        if not record.freed and self.origin(slot)[0].freed:
+            self.rec.values[slot] = record.values[k]
+            self._origin[slot] = record, k
 
     def _append(self, record: Record) -> None:
-        slots: list[int] = []
         rec = self.rec
-        for node in record.node.path():
-            assert node.parent is not None
-            first = node.parent.count
-            if node.key[0] == LEAF:
-                slots.append(self._use(record.uses[first]))
-                continue
-            key = moved(node.key, slots)
-            base = rec.step(key, node.count - first)
-            if node.key[0] == BARRIER:
-                rec.barriers[base] = record.barriers[first]
-                self.hooked = True
-            for k in range(first, node.count):
-                slots.append(base + k - first)
-                rec.values.append(shown(record.values[k]) if record.freed else record.values[k])
-                self.origin.append((record, k))
-        for slot, ref in record.vars.items():
-            var = ref()
-            if var is not None:
-                self.slots[var] = self._hooks(var, slots[slot])
+        places = self._places
+        slots: list[Any] = [record.node]
+        for k, var in enumerate(record.operands):
+            if var is None:
+                slots.append(self._new_leaf(record, k, CONSTANT))
+            elif var.record is None:
+                slots.append(self._leaf(record, k, var))
+            elif (
+                record.counts[k] == var.count
+                and record.versions[k] is var.version
+                and not self.freed
+                and var not in self._after
+            ):
+                slots.append(places[var.record] + var.slot)
+            else:
+                slots.append(self._result(record, k, var))
+        node = rec.node
+        key = tuple(slots)
+        count = len(slots) - 1
+        found = node.pulls.get(key)  # the structure that appending this one leads to
+        rec.node = self._walk(record.node, slots[1:]) if found is None else found
+        if found is None:
+            node.pulls[key] = rec.node
+        place = places[record] = node.count - count
+        self._starts.append(node.count)
+        if record.freed:
+            self.freed = True
+            rec.values.extend([shown(v) for v in record.values[count:]])
+        else:
+            rec.values.extend(record.values[count:])
+        if record.barriers:
+            self.hooked = True
+            for local, barrier in record.barriers.items():
+                rec.barriers[place + local] = barrier
+        if record.marked:
+            for ref in record.vars.values():
+                var = ref()
+                if var is not None:
+                    self._hooks(var, place + var.slot)
+
+    def _walk(self, node: Node, slots: list[int]) -> Node:
+        """The structure that the records of a small one lead to, whose first slots are these."""
+        rec = self.rec
+        start = rec.node
+        for step in node.path()[len(slots) :]:
+            assert step.parent is not None
+            first = step.parent.count
+            base = rec.step(shift(step.key, slots.__getitem__), step.count - first)
+            slots.extend(range(base, base + step.count - first))
+        reached, rec.node = rec.node, start
+        return reached
 
     def _hooks(self, var: Var, slot: int) -> int:
         """The slot from which the others read: the Var's own, or what lies behind its hooks."""
@@ -126,17 +192,13 @@ class Replay:
             return slot
         self.hooked = True
         after = self.rec.step((BARRIER, (slot,), 1, None), 1)
-        self.rec.values.append(self.rec.values[slot])
+        self.rec.append(self.rec.values[slot])
         self.rec.barriers[after] = _Hooks(var)
-        self.origin.append(self.origin[slot])
-        self.before[after] = slot
+        self._origin[after] = self.origin(slot)
+        self._before[after] = slot
+        if var.record is not None:
+            self._after[var] = after
         return after
-
-    def source_slots(self, var: Var) -> list[int]:
-        if var.record is None:
-            return self.leaf_slots.get(var, [])
-        slot = self.slots.get(var)
-        return [] if slot is None else [self.before.get(slot, slot)]
 
 
 class _Hooks(Barrier):
@@ -160,38 +222,21 @@ def flipped(g: Any) -> Any:
     return g.conj() if g is not None and g._value.dtype.kind == "c" else g
 
 
-def behind(targets: Sequence[Var]) -> list[Record]:
+def behind(targets: Iterable[Var]) -> list[Record]:
     """The records that the targets depend on, in the order in which they were made."""
-    seen: set[Record] = set()
     todo = [v.record for v in targets if v.record is not None]
+    seen = set(todo)
     while todo:
-        record = todo.pop()
-        if record in seen:
-            continue
-        seen.add(record)
-        todo.extend(u.var.record for u in record.uses if u.var is not None and u.var.record is not None)
-    return sorted(seen, key=lambda r: r.serial)
+        for var in todo.pop().operands:
+            if var is not None:
+                record = var.record
+                if record is not None and record not in seen:
+                    seen.add(record)
+                    todo.append(record)
+    return sorted(seen, key=_serial_of)
 
 
-def _moved(a: Any, slots: list[int]) -> Any:
-    if type(a) is int:
-        return a if a < 0 else slots[a]
-    if type(a) is tuple and a and a[0] in CONTAINERS:
-        return (a[0], *[_moved(x, slots) for x in a[1:]])
-    return a
-
-
-def moved(key: Any, slots: list[int]) -> Any:
-    """The key of a record of a small recording, in the large one."""
-    head = key[0]
-    if head == BARRIER:
-        return (BARRIER, tuple([_moved(s, slots) for s in key[1]]), *key[2:])
-    if head == PULL:
-        return (PULL, key[1], *[_moved(s, slots) for s in key[2:]])
-    if type(key[1]) is tuple and key[1][:1] == (CALL,):
-        named = tuple([(name, _moved(a, slots)) for name, a in key[2]])
-        return (head, (CALL, *[_moved(a, slots) for a in key[1][1:]]), named)
-    return (head, *[_moved(s, slots) for s in key[1:]])
+_serial_of = operator.attrgetter("serial")
 
 
 # --- may the values still be read? ------------------------------------------------------------------------------------
@@ -230,39 +275,39 @@ def _nested(op: Any) -> list[Any]:
 
 def check_readable(replay: Replay, pull: Pullback, system: System) -> None:
     """Raise if a value that the pullback reads was freed, or overwritten since."""
+    if replay.writes == WRITES.count and not replay.freed:
+        return
     for slot, shape in zip(pull.needed, shape_only(pull)):
         if shape:
             continue
-        origin = replay.origin[slot]
-        if type(origin) is Use:
-            if origin.freed:
-                raise RuntimeError(system.freed)
-            if origin.version.count != origin.count:
-                raise modified(origin, system)
-            continue
-        record, local = origin
-        if record.freed and isinstance(replay.rec.values[slot], (np.ndarray, np.generic)):
-            raise RuntimeError(system.freed)
+        record, local = replay.origin(slot)
         value = record.values[local]
+        count = len(record.operands)
+        if record.freed and (local < count or isinstance(replay.rec.values[slot], (np.ndarray, np.generic))):
+            raise RuntimeError(system.freed)
+        if local < count:
+            if record.versions[local].count != record.counts[local]:
+                raise modified(system, value, record.versions[local], record.counts[local], record.operands[local])
+            continue
         var = record.known_var(local)
         if var is not None and var.version.count != var.count:
-            raise modified(Use(var, value, var.version, var.count), system)
-        for use in record.uses:
-            if use.version.count != use.count and isinstance(value, np.ndarray):
-                if np.may_share_memory(value, use.value):
-                    raise modified(use, system)
+            raise modified(system, value, var.version, var.count, var)
+        for k in range(count):
+            if record.versions[k].count != record.counts[k] and isinstance(value, np.ndarray):
+                if np.may_share_memory(value, record.values[k]):
+                    raise modified(system, record.values[k], record.versions[k], record.counts[k], record.operands[k])
 
 
-def modified(use: Use, system: System) -> Exception:
+def modified(system: System, value: Any, version: Version, count: int, var: Var | None) -> Exception:
     """The error for an operand whose memory was written to since."""
-    owner = use.var.owner() if use.var is not None else None
+    owner = var.owner() if var is not None else None
     by = ""
     if owner is not None and owner.grad_fn is not None:
         by = f", which is output 0 of {owner.grad_fn.name().removesuffix('Backward0').removesuffix('Backward1')},"
-    kind = system.type_name(use.value.dtype)
+    kind = system.type_name(value.dtype)
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(np.shape(use.value))}]{by} is at version {use.version.count}; expected version {use.count} "
+        f"[{kind} {list(np.shape(value))}]{by} is at version {version.count}; expected version {count} "
         "instead. Hint: a value that the backward pass reads was overwritten; write into a clone() of it."
     )
 
@@ -271,60 +316,80 @@ def modified(use: Use, system: System) -> Exception:
 
 
 def gradients(
-    targets: list[Var], seeds: list[Any], sources: list[Var], retain_graph: bool, create_graph: bool
-) -> list[Any]:
-    """The gradients of the sources, None for those that no target depends on. Seeds are tensors, one for each
-    target."""
+    targets: list[Var], seeds: list[Any], sources: list[Var] | None, retain_graph: bool, create_graph: bool
+) -> list[tuple[Var, Any]]:
+    """The gradients of the sources, None for those that no target depends on. Seeds are tensors, one for each target.
+
+    Without sources: of all leaves that the targets depend on, and of the results that keep their gradients.
+    """
     replay = Replay(targets)
-    rec = replay.rec
-    wanted: list[int] = []
-    for var in sources:
-        wanted += replay.source_slots(var)
-    watched = [s for slots in replay.leaf_slots.values() for s in slots]
-    view = View(((0, rec.node.count),), tuple([(s, 0) for s in watched]), False)
+    if sources is None:
+        sources = kept(replay)
+    slots = [replay.source_slots(var) for var in sources]
     summed: dict[int, Any] = {}
     system = seeds[0]._system
     with Recorded(system, create_graph):
         for var, seed in zip(targets, seeds):
-            slot, seed = replay.slots[var], flipped(seed)
+            slot, seed = replay.slot(var), flipped(seed)
             summed[slot] = summed[slot] + seed if slot in summed else seed
-        sources_slots = tuple(dict.fromkeys(wanted))
-
-        def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
-            return run_pullback(replay, ask, given, create_graph, system)
-
-        if replay.hooked:
-            found = sweep(rec, view, list(summed.items()), sources_slots, Base, run)
-        else:
-            ask = connected(rec, tuple(summed), sources_slots, view)
-            found = run(rec, ask, [summed[s] for s in ask.targets], Base) if ask is not None else {}
-        out: list[Any] = []
-        used = {u.var for r in replay.records for u in r.uses} | set(targets)
-        for var in sources:
+        wanted = tuple(dict.fromkeys([s for found in slots for s in found]))
+        found = _cotangents(replay, summed, wanted, create_graph, system)
+        out: list[tuple[Var, Any]] = []
+        for var, own_slots in zip(sources, slots):
             total = None
-            for slot in replay.source_slots(var):
+            for slot in own_slots:
                 g = found.get(slot)
                 if g is not None:
                     total = g if total is None else total + g
-            if total is None and var in used:
-                total = new_tensor(system, np.zeros_like(rec.values[replay.source_slots(var)[0]]))
-            out.append(flipped(total))
+            if total is None and own_slots and (var in targets or any(var in r.operands for r in replay.records)):
+                # It is used, without a slope.
+                total = new_tensor(system, np.zeros_like(replay.rec.values[own_slots[0]]))
+            out.append((var, flipped(total)))
     if not retain_graph:
         for record in replay.records:
             record.free()
     return out
 
 
-def connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View) -> Request | None:
+def kept(replay: Replay) -> list[Var]:
+    """The leaves of a graph, and the results that keep their gradients."""
+    found = list(replay.leaf_slots)
+    for record in replay.records:
+        if record.marked:
+            found += [var for ref in record.vars.values() if (var := ref()) is not None and var.retained]
+    return found
+
+
+def _cotangents(
+    replay: Replay, summed: dict[int, Any], wanted: tuple[int, ...], create_graph: bool, system: System
+) -> dict[int, Any]:
+    rec = replay.rec
+    if replay.hooked:
+
+        def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
+            return run_pullback(replay, ask, given, create_graph, system)
+
+        return sweep(rec, _view(replay), list(summed.items()), wanted, Base, run)
+    key = ("connected", tuple(summed), wanted)
+    pulls = rec.node.pulls
+    if key not in pulls:
+        pulls[key] = _connected(rec, tuple(summed), wanted, _view(replay))
+    ask: Request | None = pulls[key]
+    return run_pullback(replay, ask, [summed[s] for s in ask.targets], create_graph, system) if ask is not None else {}
+
+
+def _view(replay: Replay) -> View:
+    """All of the replay, with its leaves watched."""
+    watched = [s for slots in replay.leaf_slots.values() for s in slots]
+    return View(((0, replay.rec.node.count),), tuple([(s, 0) for s in watched]), False)
+
+
+def _connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View) -> Request | None:
     """The request for those of the targets that the sources lead to; None if there are none."""
-    key = ("connected", targets, sources, view.watched)
-    node: Node = rec.node
-    if key not in node.pulls:
-        ask = request(rec, targets, sources, view, seeded=True)
-        made = {s for r in ask.records for s in r.results} | ask.reached
-        live = tuple([t for t in targets if t in made])
-        node.pulls[key] = (request(rec, live, sources, view, seeded=True) if live else None,)
-    found: Request | None = node.pulls[key][0]
+    ask = request(rec, targets, sources, view, seeded=True)
+    made = {s for r in ask.records for s in r.results} | ask.reached
+    live = tuple([t for t in targets if t in made])
+    found = request(rec, live, sources, view, seeded=True) if live else None
     return found if found is not None and found.sources else None
 
 
@@ -333,57 +398,55 @@ def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: b
     values = replay.rec.values
     pull = ask.pullback(values)
     check_readable(replay, pull, system)
-    fetched = pull.fetch(values)
+    given = (*pull.fetch(values), *[s._value[()] for s in seeds])
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
-        results = pull.run(*fetched, *[s._value[()] for s in seeds])
+        results = pull.run(*given)
     if len(ask.sources) == 1:
         results = (results,)
-    owned = [own(g, values[s], (*fetched, *[t._value for t in seeds])) for g, s in zip(results, ask.sources)]
-    tensors = [new_tensor(system, g) for g in owned]
+    taken = {id(v) for v in (*given, *[s._value for s in seeds])}
+    tensors = []
+    for g, slot in zip(results, ask.sources):
+        made = own(g, values[slot], taken)
+        taken.add(id(made))
+        tensors.append(new_tensor(system, made))
     if create_graph and system.mode.grad:
-        _record(replay, pull, fetched, seeds, tensors)
+        _record(replay, pull, given, seeds, tensors)
     return dict(zip(ask.sources, tensors))
 
 
-def own(g: Any, like: Any, others: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """The gradient in memory of its own, in the shape and dtype of what it belongs to."""
+def own(g: Any, like: Any, taken: set[int]) -> np.ndarray[Any, Any]:
+    """The gradient in memory of its own, in the shape and dtype of what it belongs to. `taken`: the arrays, by id, that
+    are others' already."""
     value = np.asarray(g)
     if value.dtype != like.dtype:
         value = (value.real if like.dtype.kind != "c" and value.dtype.kind == "c" else value).astype(like.dtype)
-    if value.shape != np.shape(like):
-        value = np.broadcast_to(value, np.shape(like))
-    if value.base is not None or not value.flags.writeable or any(value is v for v in others):
+    if value.shape != like.shape:
+        value = np.broadcast_to(value, like.shape)
+    if value.base is not None or id(value) in taken or not value.flags.writeable:
         value = value.copy()
     return value
 
 
-def _record(replay: Replay, pull: Pullback, fetched: Any, seeds: list[Any], results: list[Any]) -> None:
+def _record(replay: Replay, pull: Pullback, given: Any, seeds: list[Any], results: list[Any]) -> None:
     """Record that the pullback was run: an operation on the values that it took."""
-    rec = Recording()
-    uses: list[Use] = []
-    for slot, value in zip(pull.needed, fetched):
-        origin = replay.origin[slot]
-        if type(origin) is Use:
-            use = Use(origin.var, value, origin.version, origin.count)
+    operands = Operands()
+    for slot, value in zip(pull.needed, given):
+        record, local = replay.origin(slot)
+        if local < len(record.operands):
+            operands.add(record.operands[local], value, record.versions[local], record.counts[local])
+        elif not isinstance(value, (np.ndarray, np.generic)):
+            operands.add(None, value, Version())  # a number of the program
         else:
-            if not isinstance(value, (np.ndarray, np.generic)):
-                uses.append(Use(None, value, Version()))  # a number of the program
-                continue
-            var = origin[0].var(origin[1])
-            use = Use(var, value, var.version, var.count)
-        uses.append(use)
+            var = record.var(local)
+            operands.add(var, value, var.version, var.count)
     for seed in seeds:
-        uses.append(Use(seed._var, seed._value[()], seed._memory))
-    if all(u.var is None for u in uses):
+        operands.tensor(seed)
+    if all(var is None for var in operands.vars):
         return
-    for use in uses:
-        rec.step((LEAF, "", False), 1)
-        rec.values.append(use.value)
-    first = rec.step((PULL, pull, *range(len(uses))), len(results))
-    rec.values.extend(t._value[()] for t in results)
-    record = Record("Backward", uses, rec)
+    first = operands.step((PULL, pull, *range(len(operands.vars))), [t._value[()] for t in results])
+    made = operands.record("Backward")
+    made.writes = replay.writes
     for k, t in enumerate(results):
         # Also where it depends on them without a slope: then its own gradient is zero.
         if t._value.dtype.kind in "fc":
-            t._own = record.output(first + k, t._memory)
-            t._own.owner = weakref.ref(t)
+            give(t, made, first + k)

@@ -1,15 +1,16 @@
 """The graph: what each operation computed, so that `backward` can replay it.
 
-An operation is a plain function of arrays, written with NumPy. When one of its operands requires a gradient, it is
-run on the
-core's own tensors with a recording of its own; that small recording, with its operands and results, is one record of
-the graph. `engine` appends the records behind a target to one `Recording`, where the core finds the compiled pullback.
+A `Record` is one operation: the structure of what it computed, as a path in the core's trie whose first leaves are the
+operands, and the values. An operation of one primitive is recorded directly; any other is a plain function of arrays,
+written with NumPy, which is run on the core's own tensors with a recording of its own. `engine` appends the records
+behind a target to one `Recording`, where the core finds the compiled pullback.
 
 A `Var` is one value of the graph: a result of a record, or a leaf. In place operations give a tensor another Var.
 """
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 import threading
 import weakref
@@ -19,16 +20,27 @@ from typing import Any
 import numpy as np
 
 from ...tape.native import Tensor as Traced
-from ...tape.recording import LEAF, STATE, Recording
+from ...tape.recording import LEAF, STATE, Node, Recording
 
 _serial = itertools.count()
+new = object.__new__
 
 
 class Mode(threading.local):
-    """Whether operations are recorded, in this thread; and whether results may never be."""
+    """Whether operations are recorded, in this thread; and whether results may never be.
+
+    quiet: ``quiet(f, *args)`` calls a function of NumPy's without its warnings: infinities and NaN are values like
+    others here. It is not to be called from inside itself: then it raises RuntimeError.
+    """
 
     grad: bool = True
     inference: bool = False
+
+    def __init__(self) -> None:
+        # Entering a context costs less than `np.errstate`, which makes one anew each time.
+        context = contextvars.Context()
+        context.run(np.seterr, all="ignore")
+        self.quiet: Callable[..., Any] = context.run
 
 
 class System:
@@ -70,6 +82,15 @@ class Version:
     def __init__(self) -> None:
         self.count = 0
 
+    def written(self) -> None:
+        """The memory was written to."""
+        self.count += 1
+        WRITES.count += 1
+
+
+WRITES = new(Version)  # into any memory: where this has not moved, nothing was overwritten
+WRITES.count = 0
+
 
 class Var:
     """One value of the graph.
@@ -96,47 +117,41 @@ def _nobody() -> None:
     return None
 
 
-class Use:
-    """An operand of a record: its value and the state of its memory then. `var` is None if it needs no gradient."""
-
-    __slots__ = ("var", "value", "version", "count", "freed")
-
-    def __init__(self, var: Var | None, value: Any, version: Version, count: int | None = None):
-        self.var = var
-        self.value = value
-        self.version = version
-        self.count = version.count if count is None else count
-        self.freed = False
-
-
 class Record:
-    """One operation: a recording whose first leaves are the operands.
+    """One operation: a structure whose first leaves are the operands.
 
-    name: as in ``grad_fn=<AddBackward0>``; vars: of its slots, those that something outside refers to.
+    name: as in ``grad_fn=<AddBackward0>``; node: the structure; values: of its slots, those of the operands first.
+    operands: the Vars of the operands, None for those that need no gradient; versions, counts: their memory, and how
+    often it had been written to; writes: how often any memory had.
+    vars: of its slots, those that something outside refers to; marked: some of them have hooks, or keep gradients.
     """
 
-    __slots__ = ("name", "serial", "uses", "node", "values", "vars", "barriers", "freed", "outputs", "__weakref__")
+    __slots__ = (
+        "name", "serial", "node", "operands", "versions", "counts", "writes", "values", "vars", "barriers", "freed",
+        "marked", "__weakref__",
+    )  # fmt: skip
 
-    def __init__(self, name: str, uses: list[Use], rec: Recording):
+    def __init__(
+        self, name: str, node: Node, operands: tuple[Var | None, ...], versions: tuple[Version, ...],
+        counts: tuple[int, ...], values: list[Any], barriers: dict[int, Any] | None = None,
+    ):  # fmt: skip
         self.name = name
         self.serial = next(_serial)
-        self.uses = uses
-        self.node = rec.node
-        self.values = rec.values
+        self.node = node
+        self.operands = operands
+        self.versions = versions
+        self.counts = counts
+        self.writes = WRITES.count
+        self.values = values
         self.vars: dict[int, Any] = {}
-        self.barriers = rec.barriers
+        self.barriers = barriers
         self.freed = False
-        self.outputs: list[int] = []
+        self.marked = False
 
     def var(self, slot: int) -> Var:
         """The Var of a slot; those of inner results are made when a gradient that is differentiated reads them."""
         made = self.known_var(slot)
-        if made is None:
-            if slot < len(self.uses) and self.uses[slot].var is not None:
-                return self.uses[slot].var  # type: ignore[return-value]
-            made = Var(self, slot, Version())
-            self.vars[slot] = weakref.ref(made)
-        return made
+        return self.output(slot, Version()) if made is None else made
 
     def known_var(self, slot: int) -> Var | None:
         ref = self.vars.get(slot)
@@ -146,7 +161,6 @@ class Record:
         """The Var of a result."""
         made = Var(self, slot, version)
         self.vars[slot] = weakref.ref(made)
-        self.outputs.append(slot)
         return made
 
     def free(self) -> None:
@@ -154,40 +168,61 @@ class Record:
         if self.freed:
             return
         self.freed = True
-        self.values = [Gone(v) if type(v) is np.ndarray else v for v in self.values]
-        for use in self.uses:
-            if type(use.value) is np.ndarray:
-                use.value = Gone(use.value)
-            use.freed = True
-        for barrier in self.barriers.values():
+        self.values = [(v.shape, v.dtype) if type(v) is np.ndarray else v for v in self.values]
+        for barrier in self.barriers.values() if self.barriers else ():
             release = getattr(barrier, "release", None)
             if release is not None:
                 release()
 
 
-class Gone:
-    """In the place of an array that was let go of: its shape and dtype."""
-
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, value: np.ndarray[Any, Any]):
-        self.shape = value.shape
-        self.dtype = value.dtype
-
-
 def shown(value: Any) -> Any:
     """The value; for one that is gone, an array of its shape and dtype that takes no memory."""
-    if type(value) is Gone:
-        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    if type(value) is tuple:
+        return np.broadcast_to(np.zeros((), value[1]), value[0])
     return value
 
 
-class Trace:
-    """A recording of one operation, while it runs."""
+class Operands:
+    """The operands of a record that is being made."""
 
     def __init__(self) -> None:
         self.rec = Recording()
-        self.uses: list[Use] = []
+        self.vars: list[Var | None] = []
+        self.versions: list[Version] = []
+        self.counts: list[int] = []
+
+    def add(self, var: Var | None, value: Any, version: Version, count: int | None = None) -> int:
+        """One more; its slot."""
+        rec = self.rec
+        slot = rec.step((LEAF, "", False), 1)
+        rec.append(value)
+        self.vars.append(var)
+        self.versions.append(version)
+        self.counts.append(version.count if count is None else count)
+        return slot
+
+    def tensor(self, t: Any) -> int:
+        """A tensor as the next one."""
+        return self.add(t._var, t._value[()], t._memory)
+
+    def step(self, key: Any, results: list[Any]) -> int:
+        """Record results; the slot of the first one."""
+        first = self.rec.step(key, len(results))
+        self.rec.values.extend(results)
+        return first
+
+    def record(self, name: str) -> Record:
+        rec = self.rec
+        return Record(
+            name, rec.node, tuple(self.vars), tuple(self.versions), tuple(self.counts), rec.values, rec.barriers
+        )
+
+
+class Trace(Operands):
+    """A recording of one operation, while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.known: dict[int, Any] = {}
 
     def operand(self, t: Any) -> Any:
@@ -195,26 +230,58 @@ class Trace:
         found = self.known.get(id(t))
         if found is not None:
             return found
-        value = t._value[()]
-        made = object.__new__(Traced)
-        made._value = value
+        made = new(Traced)
         made._token = self.rec.token
-        made._slot = self.rec.step((LEAF, "", False), 1)
-        self.rec.values.append(value)
-        self.uses.append(Use(t._var, value, t._memory))
+        made._slot = self.tensor(t)
+        made._value = self.rec.values[-1]
         self.known[id(t)] = made
         return made
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        saved = STATE.rec, STATE.home, STATE.tapes, STATE.sealed
-        STATE.rec = STATE.home = self.rec
-        STATE.tapes, STATE.sealed = (), True
+        state = STATE
+        saved = state.rec, state.home, state.tapes, state.sealed
+        state.rec = state.home = self.rec
+        state.tapes, state.sealed = (), True
         try:
             return f(*args)
         finally:
-            STATE.rec, STATE.home, STATE.tapes, STATE.sealed = saved
+            state.rec, state.home, state.tapes, state.sealed = saved
 
 
 def recording(tensors: list[Any]) -> bool:
     """An operation on these tensors is to be recorded."""
-    return bool(tensors) and tensors[0]._system.mode.grad and any(t._var is not None for t in tensors)
+    if tensors and tensors[0]._system.mode.grad:
+        for t in tensors:
+            if (t._own if t._base is None else t._var) is not None:
+                return True
+    return False
+
+
+def give(t: Any, record: Record, slot: int) -> None:
+    """The tensor is this result of the record."""
+    var = t._own = record.output(slot, t._memory)
+    var.owner = weakref.ref(t)
+
+
+def record(
+    t: Any, name: str, node: Node, operands: tuple[Any, ...], versions: tuple[Any, ...], counts: tuple[int, ...],
+    values: list[Any],
+) -> None:  # fmt: skip
+    """Record `t` as the last value of a structure, without running it."""
+    made = Record(name, node, operands, versions, counts, values)
+    slot = node.last
+    t._own = var = Var(made, slot, t._memory)
+    made.vars[slot] = weakref.ref(var)
+    var.owner = weakref.ref(t)
+
+
+STRUCTURES: dict[Any, Node] = {}  # by operation, number of axes and so on: what it records
+
+
+def learn(key: Any, var: Var | None, values: int = 2) -> None:
+    """Keep the structure of what was just recorded, if it has so many values: 2 are those of one primitive on one
+    operand, without constants."""
+    if var is not None and var.record is not None and len(var.record.values) == values == var.slot + 1:
+        if len(STRUCTURES) > 4096:
+            STRUCTURES.clear()
+        STRUCTURES[key] = var.record.node

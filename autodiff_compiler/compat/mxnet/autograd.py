@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
 
 from ...tape.barrier import Barrier
-from ...tape.recording import BARRIER, LEAF, Recording
+from ...tape.recording import BARRIER
 from ..graph.core import Base
 from ..graph.engine import behind, gradients
-from ..graph.record import Record, Use, Var, recording
+from ..graph.record import Operands, Var, give, recording
 from ..space import absent
 from .arrays import make
 from .base import MODE, NOT_RECORDED, MXNetError
@@ -105,13 +104,7 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
     Raises MXNetError for what was not recorded, and for a graph that a pass without `retain_graph` has freed.
     """
     targets, seeds = _targets(heads, head_grads)
-    found: dict[Var, None] = {}
-    for node in behind(targets):
-        for use in node.uses:
-            if use.var is not None and use.var.record is None:
-                found[use.var] = None
-    sources = list(found)
-    for var, g in zip(sources, gradients(targets, seeds, sources, retain_graph, False)):
+    for var, g in gradients(targets, seeds, None, retain_graph, False):
         x = var.owner()
         if x is None or g is None or x._grad is None or x._var is not var:
             continue
@@ -136,7 +129,7 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     sources: list[Any] = [x._var for x in given]
     out = gradients(targets, seeds, sources, retain, create_graph)
-    return [make(np.zeros_like(x._value)) if g is None else g for x, g in zip(given, out)]
+    return [make(np.zeros_like(x._value)) if g is None else g for x, (_, g) in zip(given, out)]
 
 
 class _FunctionBarrier(Barrier):
@@ -197,18 +190,14 @@ class Function:
         many = isinstance(out, (tuple, list))
         outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
         if recorded:
-            uses = [Use(t._var, t._value[()], t._memory) for t in arrays]
-            rec = Recording()
-            for use in uses:
-                rec.step((LEAF, "", False), 1)
-                rec.values.append(use.value)
-            first = rec.step((BARRIER, tuple(range(len(uses))), len(outs), None), len(outs))
-            rec.values.extend(t._value[()] for t in outs)
-            rec.barriers[first] = _FunctionBarrier(self, places, len(inputs))
-            node = Record(type(self).__name__, uses, rec)
+            operands = Operands()
+            for t in arrays:
+                operands.tensor(t)
+            first = operands.step((BARRIER, tuple(range(len(arrays))), len(outs), None), [t._value[()] for t in outs])
+            operands.rec.barriers[first] = _FunctionBarrier(self, places, len(inputs))
+            made = operands.record(type(self).__name__)
             for k, t in enumerate(outs):
-                t._own = node.output(first + k, t._memory)
-                t._own.owner = weakref.ref(t)
+                give(t, made, first + k)
         return tuple(outs) if many else outs[0]
 
 

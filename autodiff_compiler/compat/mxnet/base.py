@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from ..graph.core import Base
-from ..graph.record import System
+from ..graph.record import Mode, System
 
 
 class MXNetError(RuntimeError):
     """What MXNet raises."""
 
 
-class _Mode(threading.local):
+class _Mode(Mode):
     """Of this thread: whether operations are recorded, and whether layers are in training mode."""
 
-    grad: bool = False
-    inference: bool = False
+    grad = False
     training: bool = False
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
+from ..graph.direct import binary, unary
+from ..graph.direct import in_place as direct_in_place
 from . import dtypes
-from .core import Base, assign, in_place, make, run
+from .core import TORCH, Base, assign, in_place, make, run
 from .tensor import Tensor, method
 
 NUMBERS = (int, float, complex, bool)
@@ -94,18 +97,37 @@ def _floor_divide(a: Any, b: Any) -> Any:
     return np.floor_divide(value_of(a), value_of(b))
 
 
+def _direct(name: str, f: Callable[..., Any], ufunc: Callable[..., Any], floats: bool = False) -> Callable[..., Any]:
+    """An operation of two operands, of which one at least is a tensor."""
+
+    def general(a: Any, b: Any) -> Any:
+        return elementwise(name, f, a, b, floats=floats)
+
+    direct = binary(TORCH, name, PRIMS[f], ufunc, general)
+
+    def operation(a: Any, b: Any) -> Any:
+        return direct(a, b) if isinstance(a, Base) else general(a, b)
+
+    return operation
+
+
+_add, _sub = _direct("Add", operator.add, np.add), _direct("Sub", operator.sub, np.subtract)
+_mul = _direct("Mul", operator.mul, np.multiply)
+_div = _direct("Div", operator.truediv, np.true_divide, floats=True)
+
+
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input + alpha * other``."""
     if alpha != 1:
         return elementwise("Add", lambda a, b: a + b * alpha, input, other)
-    return elementwise("Add", operator.add, input, other)
+    return _add(input, other)
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input - alpha * other``."""
     if alpha != 1:
         return elementwise("Sub", lambda a, b: a - b * alpha, input, other)
-    return elementwise("Sub", operator.sub, input, other)
+    return _sub(input, other)
 
 
 def rsub(input: Any, other: Any) -> Any:
@@ -115,13 +137,13 @@ def rsub(input: Any, other: Any) -> Any:
 
 def mul(input: Any, other: Any) -> Any:
     """``input * other``."""
-    return elementwise("Mul", operator.mul, input, other)
+    return _mul(input, other)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``input / other``; rounded down for ``rounding_mode="floor"``, towards zero for ``"trunc"``."""
     if rounding_mode is None:
-        return elementwise("Div", operator.truediv, input, other, floats=True)
+        return _div(input, other)
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -185,7 +207,7 @@ def pow(input: Any, exponent: Any) -> Any:
             return a * 1 if wanted.kind in "fc" else a + 0
         return a**exponent
 
-    return run("Pow", computed, input)
+    return unary(("Pow", exponent, exponent.__class__), "Pow", computed, input)
 
 
 def _tensor_power(a: Any, b: Any) -> Any:
@@ -248,7 +270,7 @@ def neg(input: Any) -> Any:
     """``-input``."""
     if input._value.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
-    return run("Neg", operator.neg, input)
+    return unary("Neg", "Neg", operator.neg, input)
 
 
 def maximum(input: Any, other: Any) -> Any:
@@ -372,6 +394,12 @@ for _name, _f in _OPERATORS.items():
     method(f"__{_name}__", _operator(_f))
     method(f"__r{_name}__", _operator(_f, reflected=True))
 method("__rsub__", _operator(rsub))
+for _name, _label, _fn, _ufunc, _back in (
+    ("add", "Add", operator.add, np.add, "Add"), ("sub", "Sub", operator.sub, np.subtract, "RsubBackward1"),
+    ("mul", "Mul", operator.mul, np.multiply, "Mul"), ("truediv", "Div", operator.truediv, np.true_divide, "Div"),
+):  # fmt: skip
+    for _dunder, _call, _turned in ((f"__{_name}__", _label, False), (f"__r{_name}__", _back, True)):
+        method(_dunder, binary(TORCH, _call, PRIMS[_fn], _ufunc, getattr(Tensor, _dunder), _turned))
 for _name in ("lt", "le", "gt", "ge"):
     method(f"__{_name}__", _operator(globals()[_name]))
 method("__eq__", _equality(eq, False))
@@ -458,8 +486,11 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _f in IN_PLACE.items():
     method(f"{_name}_", in_place_of(f"{_name}_", _f))
+for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.true_divide)):
+    method(f"{_name}_", direct_in_place(TORCH, _ufunc, getattr(Tensor, f"{_name}_")))
 for _name, _other in (
     ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("floordiv", "floor_divide"),
     ("mod", "remainder"), ("pow", "pow"), ("and", "bitwise_and"), ("or", "bitwise_or"),
 ):  # fmt: skip
-    method(f"__i{_name}__", _operator(getattr(Tensor, f"{_other}_")))
+    _f = getattr(Tensor, f"{_other}_")
+    method(f"__i{_name}__", _f if _name in ("add", "sub", "mul", "truediv") else _operator(_f))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...tape.barrier import Barrier
-from ...tape.recording import BARRIER, LEAF, Recording
-from ..graph.engine import behind, flipped, gradients, modified
-from ..graph.record import Record, Use, Var, recording
+from ...tape.recording import BARRIER
+from ..graph.engine import flipped, gradients, modified
+from ..graph.record import Operands, Record, Var, give, recording
 from ..space import absent, namespace
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
@@ -64,6 +64,7 @@ def backward(
     """
     outputs = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
     targets, seeds = _targets(outputs, _seeds(outputs, grad_tensors))
+    sources: list[Any] | None = None
     if inputs is not None:
         chosen = [inputs] if isinstance(inputs, Base) else list(inputs)
         if not chosen:
@@ -71,33 +72,12 @@ def backward(
         for k, t in enumerate(chosen):
             if t._var is None:
                 raise RuntimeError(f"One of the differentiated Tensors does not require grad (input {k})")
-        sources: list[Any] = [t._var for t in chosen]
-    else:
-        sources = _leaves(targets)
+        sources = [t._var for t in chosen]
     retain = create_graph if retain_graph is None else retain_graph
-    grads = gradients(targets, seeds, sources, retain, create_graph)
-    for var, g in zip(sources, grads):
+    for var, g in gradients(targets, seeds, sources, retain, create_graph):
         tensor = var.owner()
-        if g is None or tensor is None:
-            continue
-        _accumulate(tensor, g, var, create_graph)
-
-
-def _leaves(targets: list[Var]) -> list[Var]:
-    """The leaves that the targets depend on, and results whose gradient is to be kept."""
-    found: dict[Var, None] = {}
-    for record in behind(targets):
-        for use in record.uses:
-            if use.var is not None and use.var.record is None:
-                found[use.var] = None
-        for ref in record.vars.values():
-            var = ref()
-            if var is not None and var.retained:
-                found[var] = None
-    for var in targets:
-        if var.record is None:
-            found[var] = None
-    return list(found)
+        if g is not None and tensor is not None:
+            _accumulate(tensor, g, var, create_graph)
 
 
 def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
@@ -115,7 +95,7 @@ def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
         tensor._grad = make(known._value + g._value)
     else:
         np.add(known._value, g._value, out=known._value)
-        known._memory.count += 1
+        known._memory.written()
     for hook in list(tensor._post_hooks.values()) if tensor._post_hooks else ():
         hook(tensor)
 
@@ -154,7 +134,7 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     found = gradients(targets, seeds, sources, retain, create_graph)
     out = []
-    for k, (t, g) in enumerate(zip(ins, found)):
+    for k, (t, (_, g)) in enumerate(zip(ins, found)):
         if g is None and materialize_grads:
             g = make(np.zeros_like(t._value))
         elif g is None and not allow_unused:
@@ -214,7 +194,7 @@ class _Saved:
 
     def __call__(self) -> Any:
         if self.version.count != self.count:
-            raise modified(Use(self.var(), self.value, self.version, self.count), TORCH)
+            raise modified(TORCH, self.value, self.version, self.count, self.var())
         t = make(self.value, self.version)
         t._own = self.var()
         return t
@@ -309,25 +289,24 @@ class Function:
             if not isinstance(t, Base) and t is not None:
                 raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
         outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
-        uses = [Use(t._var, t._value[()], t._memory) for t in tensors]
+        operands = Operands()
+        for t in tensors:
+            operands.tensor(t)
         ends: dict[int, Callable[[], Var | None]] = {}
         if recorded:
-            rec = Recording()
-            for use in uses:
-                rec.step((LEAF, "", False), 1)
-                rec.values.append(use.value)
             barrier = _FunctionBarrier(ctx, cls, places, len(args))
-            first = rec.step((BARRIER, tuple(range(len(uses))), len(outs), None), len(outs))
-            rec.values.extend(None if t is None else t._value[()] for t in outs)
-            rec.barriers[first] = barrier
-            record = Record(f"{cls.__name__}Backward", uses, rec)
+            first = operands.step(
+                (BARRIER, tuple(range(len(tensors))), len(outs), None),
+                [None if t is None else t._value[()] for t in outs],
+            )
+            operands.rec.barriers[first] = barrier
+            record = operands.record(f"{cls.__name__}Backward")
             whole = weakref.ref(record)
             for k, t in enumerate(outs):
                 if t is None or t._value.dtype.kind not in "fc" or any(t is n for n in ctx._nondifferentiable):
                     continue
                 t._base = None
-                t._own = record.output(first + k, t._memory)
-                t._own.owner = weakref.ref(t)
+                give(t, record, first + k)
                 ends[id(t)] = _end(whole, first + k)
         ctx._saved = tuple(
             [

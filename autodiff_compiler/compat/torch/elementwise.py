@@ -12,6 +12,7 @@ import numpy as np
 from ... import nn, runtime
 from ...tape.tensor import call
 from ..graph.array import still, to, value_of
+from ..graph.direct import unary
 from . import dtypes
 from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
 from .core import Base, make, run
@@ -115,7 +116,7 @@ def _function(name: str, f: Callable[[Any], Any], label: str, floats: bool) -> C
         if floats and value.dtype.kind not in "fc":
             wanted = dtypes.get_default_dtype().numpy
             return run(label, lambda a: f(to(a, wanted)), input)
-        return run(label, f, input)
+        return unary((label, f), label, f, input)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{name}` of each element{': a floating dtype' if floats else ''}."
@@ -141,7 +142,7 @@ FUNCTIONS["round"] = round_
 
 def relu(input: Any) -> Any:
     """``max(input, 0)``, with derivative 0 at 0."""
-    return run("Relu", nn.relu, input)
+    return unary("Relu", "Relu", nn.relu, input)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:

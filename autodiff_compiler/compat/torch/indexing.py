@@ -67,9 +67,9 @@ def getitem(self: Any, index: Any) -> Any:
         label = "Select" if any(isinstance(i, int) for i in items) else "Slice"
         if len(items) == 1 and items[0] is None:
             label = "Unsqueeze"
-        return view(
-            label, lambda a: a[items], self, lambda a: a[(*items, Ellipsis) if Ellipsis not in items else items]
-        )
+        whole = (*items, Ellipsis) if Ellipsis not in items else items
+        key = tuple([(i.start, i.stop, i.step) if i.__class__ is slice else i for i in items])
+        return view(label, lambda a: a[items], self, lambda a: a[whole], key)
     return run("Index", lambda a: a[items], self)
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.opset import PRIMS
 from ..graph.array import to, value_of
+from ..graph.direct import binary
 from .axes import axes_of
-from .core import Base, make, run
+from .core import TORCH, Base, make, run
 from .elementwise import FUNCTIONS as _ELEMENTWISE
 from .reductions import _evenly, norm, p_norm, pair, result
 from .tensor import method
@@ -34,6 +36,13 @@ def _cpp(t: Any) -> str:
 def matmul(input: Any, other: Any) -> Any:
     """The product of matrices, of stacks of them, or of vectors."""
     a, b = input._value, other._value
+    if a.ndim == 2 and b.ndim == 2:
+        return _mm(input, other)
+    return _matmul(input, other)
+
+
+def _matmul(input: Any, other: Any) -> Any:
+    a, b = input._value, other._value
     if a.ndim == 0 or b.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are 0D")
     _same_dtype(input, other)
@@ -50,6 +59,10 @@ def matmul(input: Any, other: Any) -> Any:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{left} and {right}x{b.shape[-1]})")
     label = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot"}.get((a.ndim, b.ndim), "UnsafeView")
     return run(label, np.matmul, input, other)
+
+
+# For two matrices, ndarray.dot has less to decide than np.matmul.
+_mm = binary(TORCH, "Mm", PRIMS[np.matmul], np.ndarray.dot, _matmul)
 
 
 def _product(name: str, dims: tuple[int, int], label: str) -> Callable[..., Any]:

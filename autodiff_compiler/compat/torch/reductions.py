@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import nn
+from ...tape.tensor import add_up, average
 from ..graph.array import still, to, value_of
+from ..graph.direct import unary
 from . import dtypes
 from .arithmetic import elementwise
 from .axes import axes_of, check_dim
@@ -33,10 +35,10 @@ def _reduction(name: str, label: str, f: Callable[..., Any], doc: str) -> Callab
             return reduce(input, kwargs.pop("dim", dim), kwargs.pop("keepdim", keepdim), dtype=dtype, **kwargs)
         axes = axes_of(input, dim)
         suffix = "Backward0" if dim is None else "Backward1"
-        wanted = dtype.numpy if dtype is not None else None
-        return run(
-            label + suffix, lambda a: f(a if wanted is None else to(a, wanted), axis=axes, keepdims=keepdim), input
-        )
+        if dtype is None:
+            return unary((name, axes, keepdim), label + suffix, lambda a: f(a, axis=axes, keepdims=keepdim), input)
+        wanted = dtype.numpy
+        return run(label + suffix, lambda a: f(to(a, wanted), axis=axes, keepdims=keepdim), input)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = doc
@@ -47,11 +49,15 @@ def _sum(a: Any, axis: Any, keepdims: bool) -> Any:
     kind = value_of(a).dtype
     if kind.kind in "biu":
         return np.sum(value_of(a), axis=axis, keepdims=keepdims, dtype=np.int64)
-    return np.sum(a, axis=axis, keepdims=keepdims)
+    return add_up(a, axis, keepdims) if a.__class__ is np.ndarray else np.sum(a, axis=axis, keepdims=keepdims)
+
+
+def _average(a: Any, axis: Any, keepdims: bool) -> Any:
+    return average(a, axis, keepdims) if a.__class__ is np.ndarray else np.mean(a, axis=axis, keepdims=keepdims)
 
 
 sum = _reduction("sum", "Sum", _sum, "The sum of all elements, or along `dim`. Integers give int64.")
-_mean = _reduction("mean", "Mean", lambda a, axis, keepdims: np.mean(a, axis=axis, keepdims=keepdims), "")
+_mean = _reduction("mean", "Mean", _average, "")
 
 
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **kwargs: Any) -> Any:

@@ -36,7 +36,7 @@ def full_shape(t: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _as_view(name: str, t: Any, shape: tuple[int, ...]) -> Any:
-    return view(name, lambda a: np.reshape(a, shape), t)
+    return view(name, lambda a: a.reshape(shape) if a.__class__ is np.ndarray else np.reshape(a, shape), t, key=shape)
 
 
 def view_(self: Any, *shape: Any) -> Any:
@@ -92,7 +92,7 @@ def permute(input: Any, *dims: Any) -> Any:
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {input._value.ndim} is not equal to len(dims) = {len(order)}"
         )
-    return view("Permute", lambda a: np.transpose(a, order), input)
+    return view("Permute", lambda a: np.transpose(a, order), input, key=order)
 
 
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
@@ -100,14 +100,14 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     a0, a1 = check_dim(input, dim0), check_dim(input, dim1)
     if input._value.ndim == 0:
         return view("Transpose", lambda a: np.reshape(a, ()), input)
-    return view("Transpose", lambda a: np.swapaxes(a, a0, a1), input)
+    return view("Transpose", lambda a: np.swapaxes(a, a0, a1), input, key=(a0, a1))
 
 
 def t(input: Any) -> Any:
     """The transpose of a matrix."""
     if input._value.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._value.ndim}D")
-    return view("T", lambda a: np.transpose(a), input)
+    return view("T", lambda a: np.transpose(a), input, key=())
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
@@ -121,7 +121,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
     n = input._value.ndim + 1
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return view("Unsqueeze", lambda a: np.expand_dims(a, dim), input)
+    return view("Unsqueeze", lambda a: np.expand_dims(a, dim), input, key=dim)
 
 
 def squeeze(input: Any, dim: Any = None) -> Any:
@@ -133,7 +133,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
         given = dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = tuple([k for k in {check_dim(input, d) for d in given} if shape and shape[k] == 1])
     wanted = tuple([n for k, n in enumerate(shape) if k not in axes])
-    return view("Squeeze", lambda a: np.reshape(a, wanted), input)
+    return view("Squeeze", lambda a: np.reshape(a, wanted), input, key=wanted)
 
 
 def _writable(value: Any, shape: tuple[int, ...]) -> Any:
@@ -152,7 +152,7 @@ def expand(input: Any, *shape: Any) -> Any:
             f"({list(input._value.shape)}) "
             "at the non-singleton dimensions"
         )
-    return view("Expand", lambda a: np.broadcast_to(a, wanted), input, lambda a: _writable(a, wanted))
+    return view("Expand", lambda a: np.broadcast_to(a, wanted), input, lambda a: _writable(a, wanted), wanted)
 
 
 def broadcast_to(input: Any, size: Any) -> Any:

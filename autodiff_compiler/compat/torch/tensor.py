@@ -78,8 +78,7 @@ class GradFn:
     def next_functions(self) -> tuple[Any, ...]:
         """What made the operands, with the number of the result."""
         out: list[tuple[Any, int]] = []
-        for use in self._record.uses:
-            var = use.var
+        for var in self._record.operands:
             if var is None:
                 out.append((None, 0))
             elif var.record is None:
@@ -334,7 +333,7 @@ class Tensor(Base):
         if var is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if var.record is not None:
-            var.retained = True
+            var.retained = var.record.marked = True
 
     def backward(
         self,
@@ -356,6 +355,8 @@ class Tensor(Base):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if var.hooks is None:
             var.hooks = {}
+        if var.record is not None:
+            var.record.marked = True
         return HookHandle(var.hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> HookHandle:

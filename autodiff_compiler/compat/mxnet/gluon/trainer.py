@@ -48,7 +48,7 @@ class Trainer:
             if wd:
                 g = g + wd * x._value
             self._method(x._value, g, state, self._options["learning_rate"] * p.lr_mult)
-            x._memory.count += 1
+            x._memory.written()
 
     def _sgd(self, p: Any, g: Any, state: dict[str, Any], lr: float) -> None:
         momentum = self._options.get("momentum", 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .... import nn
 from ...graph.array import value_of
+from ...graph.direct import unary
 from ..arithmetic import elementwise
 from ..core import assign, make, run
 from ..creation import rng
@@ -24,7 +25,7 @@ def _activation(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any
     def activation(input: Any, inplace: bool = False) -> Any:
         if inplace:
             return assign(input, lambda before: activation(before))
-        return run(name, f, input)
+        return unary((name, f), name, f, input)
 
     activation.__name__ = activation.__qualname__ = name.lower()
     activation.__doc__ = doc

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.array import value_of
+from ...graph.direct import several
 from ..core import make, run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..matrices import matmul
@@ -26,8 +27,18 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if input._value.dtype != weight._value.dtype:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {input.dtype} and {weight.dtype}")
     if bias is None:
-        return run("Mm", lambda x, m: np.matmul(x, m.T), input, weight)
-    return run("Addmm", lambda x, m, b: np.matmul(x, m.T) + b, input, weight, bias)
+        return several("linear", "Mm", lambda x, m: np.matmul(x, m.T), _product, input, weight)
+    return several("linear", "Addmm", lambda x, m, b: np.matmul(x, m.T) + b, _affine, input, weight, bias)
+
+
+def _product(x: Any, m: Any) -> list[Any]:
+    turned = m.T
+    return [turned, x.dot(turned) if x.ndim == 2 else np.matmul(x, turned)]
+
+
+def _affine(x: Any, m: Any, b: Any) -> list[Any]:
+    turned, product = _product(x, m)
+    return [turned, product, product + b]
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
@@ -114,7 +125,7 @@ def batch_norm(
             var = value.var(axis=axes) * (count / (count - 1))
             for kept, found in ((running_mean, mean), (running_var, var)):
                 kept._value[...] = (1 - momentum) * kept._value + momentum * found
-                kept._memory.count += 1
+                kept._memory.written()
         return _scaled("NativeBatchNorm", lambda a: _standardised(a, axes, eps), input, weight, bias, shape)
     mean, deviation = running_mean._value.reshape(shape).copy(), np.sqrt(running_var._value.reshape(shape) + eps)
     return _scaled("NativeBatchNorm", lambda a: (a - mean) / deviation.astype(value.dtype), input, weight, bias, shape)

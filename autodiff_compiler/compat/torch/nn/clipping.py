@@ -30,7 +30,7 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
     scale = min(float(max_norm) / (float(total) + 1e-6), 1.0)
     for g in grads:
         g._value *= g._value.dtype.type(scale)
-        g._memory.count += 1
+        g._memory.written()
     return make(np.asarray(total, grads[0]._value.dtype))
 
 
@@ -38,7 +38,7 @@ def clip_grad_value_(parameters: Any, clip_value: float) -> None:
     """Clip each element of the gradients."""
     for g in _grads(parameters):
         np.clip(g._value, -clip_value, clip_value, out=g._value)
-        g._memory.count += 1
+        g._memory.written()
 
 
 def parameters_to_vector(parameters: Any) -> Any:

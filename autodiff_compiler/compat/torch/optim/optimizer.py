@@ -81,7 +81,7 @@ class Optimizer:
                     # The memory is not written to in place: the graph of a second order may read it, and so its
                     # version counts.
                     self._update(p._value, g, self.state.setdefault(p, {}), group)
-                    p._memory.count += 1
+                    p._memory.written()
         return loss
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:

@@ -1,0 +1,216 @@
+"""Operations that are recorded directly: the same as in general, each time, and compiled once."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from autodiff_compiler.compat import torch
+from autodiff_compiler.tape import pullback
+
+F = torch.nn.functional
+
+# The first run of most of these learns the structure, which the others use.
+OPERATIONS = {
+    "x + y": lambda x, y: x + y,
+    "x - y": lambda x, y: x - y,
+    "x * y": lambda x, y: x * y,
+    "x / y": lambda x, y: x / y,
+    "x * x": lambda x, y: x * x,
+    "2 - x": lambda x, y: 2 - x,
+    "2.0 / x": lambda x, y: 2.0 / x,
+    "x * 3": lambda x, y: x * 3,
+    "3 + x": lambda x, y: 3 + x,
+    "x ** 3": lambda x, y: x**3,
+    "x ** 0.5": lambda x, y: x**0.5,
+    "x ** 1": lambda x, y: x**1,
+    "-x": lambda x, y: -x,
+    "exp": lambda x, y: x.exp(),
+    "tanh": lambda x, y: torch.tanh(x),
+    "sigmoid": lambda x, y: torch.sigmoid(x),
+    "relu": lambda x, y: torch.relu(x),
+    "silu": lambda x, y: F.silu(x),
+    "sum": lambda x, y: x.sum() * y,
+    "mean": lambda x, y: x.mean() * y,
+    "sum of the last axis": lambda x, y: x.sum(-1, keepdim=True) * y,
+    "reshape": lambda x, y: x.reshape(-1) * 2,
+    "T": lambda x, y: x.t() * 2 if x.dim() < 3 else x,
+    "x[None]": lambda x, y: x[None] * y,
+    "x[..., 0]": lambda x, y: x[..., 0] * 2 if x.dim() else x,
+    "x @ x.T": lambda x, y: x @ x.t() if x.dim() == 2 else x,
+    "linear": lambda x, y: F.linear(x, x, x[:, 0]) if x.dim() == 2 else x,
+    "linear without bias": lambda x, y: F.linear(x, y) if x.dim() == 2 and x.shape == y.shape else x,
+}
+SHAPES = [((), ()), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((2, 3), (2, 3)), ((2, 1), (1, 3))]
+
+
+def central(f, values, k):
+    """The derivative of the sum of weighted elements of f by argument k."""
+    out = np.zeros_like(values[k])
+    for at in np.ndindex(out.shape):
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = [v.copy() for v in values]
+            moved[k][at] += step
+            ends.append(f(*moved))
+        out[at] = (ends[0] - ends[1]) / 2e-5
+    return out
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_direct_operations_have_the_gradients_of_differences(name):
+    f = OPERATIONS[name]
+    r = np.random.default_rng(7)
+    for shapes in SHAPES:
+        values = [r.uniform(0.5, 1.5, s) for s in shapes]
+
+        def weighted(x, y, f=f):
+            z = f(x, y)
+            return (z * torch.cos(torch.arange(z.numel(), dtype=torch.float64)).reshape(z.shape)).sum()
+
+        def number(*arrays, g=weighted):
+            return g(*[torch.tensor(a) for a in arrays]).item()
+
+        want = [central(number, values, k) for k in (0, 1)]
+        for _ in range(2):
+            given = [torch.tensor(v, requires_grad=True) for v in values]
+            found = torch.autograd.grad(weighted(*given), given, allow_unused=True)
+            for g, w in zip(found, want):
+                np.testing.assert_allclose(0 * w if g is None else g.numpy(), w, rtol=1e-6, atol=1e-7)
+
+
+def network(dtype=torch.float64):
+    r = np.random.default_rng(0)
+    sizes = ((4, 8), (8,), (8, 1), (1,))
+    own = [torch.tensor(r.normal(size=s), dtype=dtype, requires_grad=True) for s in sizes]
+    x, t = torch.tensor(r.normal(size=(8, 4)), dtype=dtype), torch.tensor(r.normal(size=(8, 1)), dtype=dtype)
+
+    def step():
+        w1, b1, w2, b2 = own
+        d = torch.tanh(x @ w1 + b1) @ w2 + b2 - t
+        loss = (d * d).mean()
+        loss.backward()
+        with torch.no_grad():
+            for p in own:
+                p -= 0.05 * p.grad
+                p.grad = None
+        return loss.item()
+
+    return step, own
+
+
+def test_a_training_loop_compiles_in_its_first_step(monkeypatch):
+    made = []
+    build = pullback._Build
+    monkeypatch.setattr(pullback, "_Build", lambda *args: made.append(args) or build(*args))
+    monkeypatch.setattr("autodiff_compiler.tape.recording._root", type(pullback.Node())())
+    step, _ = network()
+    losses = [step()]
+    assert len(made) == 1
+    losses += [step() for _ in range(5)]
+    assert len(made) == 1 and losses == sorted(losses, reverse=True)
+
+
+def test_modules_and_optimizers_compile_in_the_first_step(monkeypatch):
+    made = []
+    build = pullback._Build
+    monkeypatch.setattr(pullback, "_Build", lambda *args: made.append(args) or build(*args))
+    monkeypatch.setattr("autodiff_compiler.tape.recording._root", type(pullback.Node())())
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    x, t = torch.randn(16, 4), torch.randint(0, 3, (16,))
+    for _ in range(4):
+        optimizer.zero_grad()
+        F.cross_entropy(net(x), t).backward()
+        optimizer.step()
+        assert len(made) == 1
+
+
+def test_infinities_are_values_and_no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = torch.tensor([0.0, 1.0], requires_grad=True)
+        for _ in range(2):
+            assert (1 / x).tolist() == [float("inf"), 1.0] and x.log().tolist() == [-float("inf"), 0.0]
+        assert (torch.tensor(3e38) * 10).item() == float("inf")
+        with torch.no_grad():
+            x /= 0.0
+    assert np.geterr()["divide"] == "warn"
+
+
+def test_direct_writes_count_as_writes():
+    x = torch.ones(3, requires_grad=True)
+    y = x.exp()
+    z = y.sum()
+    with torch.no_grad():
+        y *= 2.0
+    assert y._version == 1 and x._version == 0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+    with torch.no_grad():
+        x += torch.ones(3)
+        x.sub_(0.5, alpha=2)
+        x *= torch.tensor(2.0)
+    assert x.tolist() == [2.0, 2.0, 2.0] and x._version == 3
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x += 1.0
+
+
+def test_a_write_to_other_memory_leaves_the_graph_readable():
+    x, other = torch.ones(3, requires_grad=True), torch.zeros(3)
+    y = (x.exp() * x).sum()
+    other += 1.0
+    y.backward()
+    np.testing.assert_allclose(x.grad, 2 * np.e * np.ones(3), rtol=1e-6)
+
+
+def test_gradients_have_memory_of_their_own():
+    a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    seed = torch.ones(3)
+    (a + b).backward(seed)
+    a.grad.zero_()
+    assert b.grad.tolist() == seed.tolist() == [1.0, 1.0, 1.0]
+    c = torch.ones(3, requires_grad=True)
+    (a * c).exp().sum().backward()
+    a.grad.zero_()
+    assert c.grad.abs().sum() > 1
+
+
+def test_a_second_pass_over_what_is_gone_raises_and_over_sums_does_not():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()
+    z = (x + x).sum()
+    z.backward()
+    z.backward()
+    assert x.grad.tolist() == [6.0, 8.0]
+
+
+def test_numpy_errors_are_those_of_pytorch():
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(3\) must match the size of tensor b \(4\)"):
+        x + torch.ones(4)
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype"):
+        torch.ones(2, 3) @ torch.ones(3, 2, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        torch.ones(2, 3) @ torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        with torch.no_grad():
+            x += torch.ones(2, 3)
+
+
+def test_inner_operations_in_a_finalizer_are_computed():
+    """What runs while NumPy computes, a finalizer say, may compute too."""
+    from autodiff_compiler.compat.torch.modes import MODE
+
+    found = []
+
+    def reenter(a):
+        found.append((torch.ones(2) + torch.ones(2)).tolist())
+        return a
+
+    MODE.quiet(reenter, 1)
+    assert found == [[2.0, 2.0]]
