@@ -94,3 +94,44 @@ def test_lists_of_mixed_numbers(tf):
     assert tf.constant([1j, 2.0]).dtype == tf.complex128
     with pytest.raises(ValueError, match="mixed types"):
         tf.constant([True, 1])
+
+
+def test_an_input_signature_says_what_the_arguments_are(tf):
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+    def twice(x):
+        return x * 2
+
+    assert twice([[1.0, 2.0]]).numpy().tolist() == [[2.0, 4.0]]
+    assert twice(np.ones((3, 2))).dtype == tf.float32
+    wrong = "Can not cast TensorSpec.shape=.2,., dtype=tf.int32, name=None. to TensorSpec.shape=.None, 2., "
+    with pytest.raises(TypeError, match=wrong):
+        twice(tf.constant([1, 2]))
+    with pytest.raises(TypeError, match="Binding inputs to tf.function failed due to `too many positional arguments`"):
+        twice(1.0, 2.0)
+
+
+def test_arrays_are_tensors_inside_a_function(tf):
+    kinds = []
+
+    @tf.function
+    def twice(x):
+        kinds.append(tf.is_tensor(x))
+        return 2.0 * x
+
+    assert twice(np.ones(2)).dtype == tf.float64 and kinds == [True]
+
+
+def test_concrete_functions(tf):
+    @tf.function
+    def scaled(x, by=2.0):
+        return x * by
+
+    concrete = scaled.get_concrete_function(tf.TensorSpec([None], tf.float32))
+    assert concrete(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a float tensor but is a int32 tensor"):
+        concrete(tf.constant([1, 2]))
+    concrete = scaled.get_concrete_function(tf.constant([1.0]), 3.0)
+    x = tf.Variable([3.0])
+    with tf.GradientTape() as tape:
+        y = concrete(tf.identity(x))
+    assert tape.gradient(y, x).numpy().tolist() == [3.0]

@@ -43,6 +43,7 @@ __getattr__, __dir__ = lazy(
         "half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8",
         "special": "histogram_fixed_width",
         "shapes": "TensorShape",
+        "tensor_array": "TensorArray",
         "module": "Module",
         "keras": "initializers losses metrics optimizers",
         "tensors": "Tensor constant convert_to_tensor is_tensor",

@@ -16,6 +16,7 @@ from .elementwise import identity
 from .operands import integer, operand
 from .operators import subscript
 from .shaping import stack
+from .tensor_array import TensorArray
 from .tensors import convert_to_tensor, tensor
 
 
@@ -28,7 +29,9 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 def _tensors(result: Any) -> Any:
     """Results of a function: numbers become tensors."""
-    return map_nested(lambda x: x if x is None or isinstance(x, Operand) else convert_to_tensor(x), result)
+    return map_nested(
+        lambda x: x if x is None or isinstance(x, (Operand, TensorArray)) else convert_to_tensor(x), result
+    )
 
 
 def case(
@@ -67,7 +70,7 @@ def while_loop(
 ) -> Any:  # fmt: skip
     """Run `body` on the loop variables while `cond` of them is true; their last values."""
     values = list(loop_vars)
-    made = [map_nested(lambda x: x if isinstance(x, Operand) else convert_to_tensor(x), v) for v in values]
+    made = [_tensors(v) for v in values]
     count = 0
     limit = None if maximum_iterations is None else integer(maximum_iterations)
     while (limit is None or count < limit) and bool(cond(*made)):

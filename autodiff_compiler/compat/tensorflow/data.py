@@ -11,7 +11,7 @@ import numpy as np
 from ...tape.nest import flatten, map_nested, pack_like
 from . import dtypes
 from .dtypes import as_dtype
-from .errors import OutOfRangeError
+from .errors import DataLossError, InvalidArgumentError, OutOfRangeError, dims
 from .namespace import lazy
 from .operands import integer, operand
 from .shapes import TensorShape, known
@@ -40,6 +40,16 @@ class TensorSpec:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
+class DatasetSpec:
+    """What the elements of a dataset inside a dataset are."""
+
+    def __init__(self, element_spec: Any):
+        self.element_spec = element_spec
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+
 def spec_of(x: Any) -> TensorSpec:
     return TensorSpec(known(x._value.shape), dtypes.of(x._value.dtype))
 
@@ -50,10 +60,14 @@ class Dataset:
     No gradient passes through a dataset: what it yields are fresh tensors.
     """
 
-    def __init__(self, start: Callable[[], Iterator[Any]], count: int = UNKNOWN_CARDINALITY, name: str = "Dataset"):
+    def __init__(
+        self, start: Callable[[], Iterator[Any]], count: int = UNKNOWN_CARDINALITY, name: str = "Dataset",
+        loose: bool = False,
+    ):  # fmt: skip
         self._start = start
         self._count = count
         self._kind = name
+        self._loose = loose  # the first axis may have another length in other elements
 
     # --- sources --------------------------------------------------------------------------------------------------
 
@@ -135,7 +149,48 @@ class Dataset:
                     yield _stacked(rows)
 
         count = self._count if self._count < 0 else self._count // n if drop_remainder else -(-self._count // n)
-        return Dataset(start, count, "_BatchDataset")
+        return Dataset(start, count, "_BatchDataset", not drop_remainder)
+
+    def padded_batch(
+        self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:  # fmt: skip
+        """So many elements at a time, stacked after filling them up to one shape.
+
+        padded_shapes: for each tensor of an element the shape to reach, in which None and -1 are the longest of the
+        batch, as all are by default. padding_values: what to fill with, zeros by default.
+        Raises DataLossError where an element is longer than its shape.
+        """
+        n = integer(batch_size)
+
+        def start() -> Iterator[Any]:
+            elements = iter(self)
+            while rows := list(itertools.islice(elements, n)):
+                if len(rows) == n or not drop_remainder:
+                    yield _padded(rows, padded_shapes, padding_values)
+
+        count = self._count if self._count < 0 else self._count // n if drop_remainder else -(-self._count // n)
+        return Dataset(start, count, "_PaddedBatchDataset", not drop_remainder)
+
+    def window(
+        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """Datasets of `size` elements each, which start `shift` elements apart and leave `stride - 1` out in between.
+
+        Elements that are tuples or mappings give tuples and mappings of datasets.
+        """
+        n, step, stride = integer(size), integer(size if shift is None else shift), integer(stride)
+
+        def start() -> Iterator[Any]:
+            elements, first = list(self), 0
+            while first < len(elements):
+                rows = elements[first : first + n * stride : stride]
+                if len(rows) == n or not drop_remainder:
+                    columns = [list(c) for c in zip(*[flatten(r) for r in rows])]
+                    yield pack_like(rows[0], [Dataset(_again(c), len(c), "_VariantDataset") for c in columns])
+                first += step
+
+        return Dataset(start, UNKNOWN_CARDINALITY, "_WindowDataset")
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The parts of each element along the first axis."""
@@ -173,7 +228,7 @@ class Dataset:
             while buffer:
                 yield buffer.pop(int(rng.integers(len(buffer))))
 
-        return Dataset(start, self._count, "_ShuffleDataset")
+        return Dataset(start, self._count, "_ShuffleDataset", self._loose)
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """All elements several times, or without end."""
@@ -185,40 +240,96 @@ class Dataset:
                 yield from self
 
         total = INFINITE_CARDINALITY if times < 0 else self._count if self._count < 0 else self._count * times
-        return Dataset(start, total, "_RepeatDataset")
+        return Dataset(start, total, "_RepeatDataset", self._loose)
 
     def map(
         self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: Any = None,
         synchronous: Any = None, use_unbounded_threadpool: bool = False, name: str | None = None,
     ) -> Dataset:  # fmt: skip
         """`map_func` of each element; a tuple gives several arguments."""
-        return Dataset(lambda: (_made(_called(map_func, x)) for x in self), self._count, "_MapDataset")
+        return Dataset(lambda: (_made(_called(map_func, x)) for x in self), self._count, "_MapDataset", self._loose)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which `predicate` is true."""
-        return Dataset(lambda: (x for x in self if bool(_called(predicate, x))), UNKNOWN_CARDINALITY, "_FilterDataset")
+        return Dataset(
+            lambda: (x for x in self if bool(_called(predicate, x))), UNKNOWN_CARDINALITY, "_FilterDataset", self._loose
+        )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that `map_func` makes of each element."""
         return Dataset(lambda: (y for x in self for y in _called(map_func, x)), UNKNOWN_CARDINALITY, "_FlatMapDataset")
 
+    def interleave(
+        self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None,
+        num_parallel_calls: Any = None, deterministic: Any = None, name: str | None = None,
+    ) -> Dataset:  # fmt: skip
+        """The elements of the datasets that `map_func` makes, `block_length` at a time of `cycle_length` datasets in
+        turn."""
+        width = 1 if cycle_length is None else integer(cycle_length)
+        block = 1 if block_length is None else integer(block_length)
+
+        def start() -> Iterator[Any]:
+            sources = (iter(_called(map_func, x)) for x in self)
+            slots: list[Iterator[Any] | None] = list(itertools.islice(sources, width))
+            while any(s is not None for s in slots):
+                for k, slot in enumerate(slots):
+                    if slot is None:
+                        continue
+                    given = list(itertools.islice(slot, block))
+                    yield from given
+                    if len(given) < block:
+                        slots[k] = next(sources, None)
+
+        return Dataset(start, UNKNOWN_CARDINALITY, "_InterleaveDataset")
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The outputs of ``state, output = scan_func(state, element)``."""
+
+        def start() -> Iterator[Any]:
+            state = _made(initial_state)
+            for x in self:
+                state, output = scan_func(state, x)
+                state = _made(state)
+                yield _made(output)
+
+        return Dataset(start, self._count, "_ScanDataset")
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which `predicate` is false."""
+        return Dataset(
+            lambda: itertools.takewhile(lambda x: bool(_called(predicate, x)), self), name="_TakeWhileDataset"
+        )
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each element where it is met first."""
+
+        def start() -> Iterator[Any]:
+            seen = set()
+            for x in self:
+                key = (x.dtype.name, x.numpy().tobytes())
+                if key not in seen:
+                    seen.add(key)
+                    yield x
+
+        return Dataset(start, name="_UniqueDataset")
+
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first elements."""
         n = integer(count)
         total = self._count if n < 0 else n if self._count == INFINITE_CARDINALITY else min(n, self._count)
-        return Dataset(lambda: itertools.islice(iter(self), None if n < 0 else n), total, "_TakeDataset")
+        return Dataset(lambda: itertools.islice(iter(self), None if n < 0 else n), total, "_TakeDataset", self._loose)
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
         """All but the first elements."""
         n = integer(count)
         total = self._count if self._count < 0 else max(self._count - n, 0)
-        return Dataset(lambda: itertools.islice(iter(self), n, None), total, "_SkipDataset")
+        return Dataset(lambda: itertools.islice(iter(self), n, None), total, "_SkipDataset", self._loose)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Each `num_shards`-th element, from `index` on."""
         n, k = integer(num_shards), integer(index)
         total = self._count if self._count < 0 else len(range(k, self._count, n))
-        return Dataset(lambda: itertools.islice(iter(self), k, None, n), total, "_ShardDataset")
+        return Dataset(lambda: itertools.islice(iter(self), k, None, n), total, "_ShardDataset", self._loose)
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this one, then of the other."""
@@ -234,7 +345,7 @@ class Dataset:
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements."""
-        return Dataset(self._start, self._count, "_PrefetchDataset")
+        return Dataset(self._start, self._count, "_PrefetchDataset", self._loose)
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
         """The same elements, kept from the first time on."""
@@ -245,7 +356,14 @@ class Dataset:
                 kept.append(list(self))
             return iter(kept[0])
 
-        return Dataset(start, self._count, "_CacheDataset")
+        return Dataset(start, self._count, "CacheDataset", self._loose)
+
+    def options(self) -> None:
+        """None: there are no options."""
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset], name: str | None = None) -> Dataset:
+        """``transformation_func(self)``."""
+        return transformation_func(self)
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
         """The same elements."""
@@ -290,9 +408,13 @@ class Dataset:
     def element_spec(self) -> Any:
         """The shapes and dtypes of an element, by its first one."""
         for x in self:
+            if any(isinstance(part, Dataset) for part in flatten(x)):
+                return map_nested(lambda d: DatasetSpec(d.element_spec), x)
             found = map_nested(spec_of, x)
-            if self._kind == "_BatchDataset":
-                return map_nested(lambda s: TensorSpec([None, *list(s.shape)[1:]], s.dtype), found)
+            if self._loose:
+                return map_nested(
+                    lambda s: TensorSpec([None, *list(s.shape)[1:]] if s.shape.rank else [], s.dtype), found
+                )
             return found
         return None
 
@@ -338,9 +460,52 @@ def _called(f: Callable[..., Any], x: Any) -> Any:
     return f(*x) if type(x) is tuple else f(x)
 
 
+def _again(elements: list[Any]) -> Callable[[], Iterator[Any]]:
+    return lambda: iter(elements)
+
+
+def _padded(rows: list[Any], shapes: Any, fills: Any) -> Any:
+    """Elements stacked, filled up at the end of each axis."""
+    columns = [[x._value for x in c] for c in zip(*[flatten(r) for r in rows])]
+    wanted: list[Any] = [None] * len(columns)
+    if shapes is not None:
+        single = len(columns) == 1 and not (isinstance(shapes, (tuple, list)) and isinstance(shapes[0], (tuple, list)))
+        parts = [shapes] if single else list(shapes.values() if isinstance(shapes, dict) else shapes)
+        wanted = [list(TensorShape([None if n == -1 else n for n in p])) for p in parts]
+    filled = [None] * len(columns) if fills is None else flatten(fills)
+    if len(filled) == 1:
+        filled = filled * len(columns)
+    made = []
+    for arrays, shape, fill in zip(columns, wanted, filled):
+        longest = [max(lengths) for lengths in zip(*[np.shape(a) for a in arrays])]
+        full = longest if shape is None else [n if m is None else m for n, m in zip(longest, shape)]
+        if any(n > m for n, m in zip(longest, full)):
+            raise DataLossError(
+                None, None,
+                f"Attempted to pad to a smaller size than the input element: {longest} does not fit into {full}",
+            )  # fmt: skip
+        value = (b"" if arrays[0].dtype.kind == "S" else 0) if fill is None else np.asarray(fill)
+        out = np.full((len(arrays), *full), value, np.result_type(*arrays))
+        for k, a in enumerate(arrays):
+            place: tuple[Any, ...] = (k, *[slice(n) for n in np.shape(a)])
+            out[place] = a
+        made.append(tensor(out))
+    return pack_like(rows[0], made)
+
+
 def _stacked(rows: list[Any]) -> Any:
-    columns = zip(*[flatten(r) for r in rows])
-    return pack_like(rows[0], [tensor(np.stack([x._value for x in column])) for column in columns])
+    made = []
+    for column in zip(*[flatten(r) for r in rows]):
+        shapes = [np.shape(x._value) for x in column]
+        for shape in shapes:
+            if shape != shapes[0]:
+                raise InvalidArgumentError(
+                    None, None,
+                    "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: "
+                    f"{dims(shape)}, [batch]: {dims(shapes[0])}: padded_batch fills them up",
+                )  # fmt: skip
+        made.append(tensor(np.stack([x._value for x in column])))
+    return pack_like(rows[0], made)
 
 
 __getattr__, __dir__ = lazy(__name__, {})

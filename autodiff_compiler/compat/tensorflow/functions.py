@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...tape.nest import map_nested
 from ...tape.tensor import Operand
 from .dtypes import DType, as_dtype
 from .elementwise import cast
+from .errors import invalid
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
 
@@ -20,11 +22,15 @@ _eagerly = False
 
 
 class Function:
-    """What `function` makes of a Python function: it runs it. `python_function` is the function itself."""
+    """What `function` makes of a Python function: it runs it, with tensors for the arrays among the arguments.
+
+    `python_function` is the function itself. With an `input_signature` the arguments become tensors of these dtypes;
+    TypeError is raised for those that do not fit.
+    """
 
     def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, name: str | None = None):
         self.python_function = python_function
-        self.input_signature = input_signature
+        self.input_signature = None if input_signature is None else tuple(input_signature)
         functools.update_wrapper(self, python_function, updated=())
         self._name = str(name or getattr(python_function, "__name__", "function"))
 
@@ -33,7 +39,44 @@ class Function:
         return self._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.input_signature is not None:
+            args, kwargs = self._cast(args, kwargs), {}
+        else:
+            for x in (*args, *kwargs.values()):
+                if isinstance(x, np.ndarray):
+                    args = tuple([_tensor_of_array(v) for v in args])
+                    kwargs = {k: _tensor_of_array(v) for k, v in kwargs.items()}
+                    break
         return map_nested(_result, self.python_function(*args, **kwargs))
+
+    def _cast(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments as the input signature wants them."""
+        specs = self.input_signature or ()
+
+        def failed(why: Any) -> TypeError:
+            shown = ", ".join(f"{name}: {spec!r}" for name, spec in zip(signature.parameters, specs))
+            return TypeError(
+                f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+                f"signature: ({shown})."
+            )
+
+        signature = inspect.signature(self.python_function)
+        try:
+            given = list(signature.bind(*args, **kwargs).arguments.values())
+        except TypeError as error:
+            raise failed(error) from None
+        made = []
+        for value, spec in zip(given, specs):
+            if hasattr(spec, "dtype"):
+                try:
+                    value = convert_to_tensor(value, None if isinstance(value, Operand) else spec.dtype)
+                except (TypeError, ValueError) as error:
+                    raise failed(error) from None
+                if value.dtype != spec.dtype or not spec.shape.is_compatible_with(value.shape):
+                    found = f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)"
+                    raise failed(f"Can not cast {found} to {spec!r}")
+            made.append(value)
+        return (*made, *given[len(specs) :])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -41,11 +84,48 @@ class Function:
         bound = Function(self.python_function.__get__(instance, owner), self.input_signature, self._name)
         return bound
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("there are no graphs: call the function itself")
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function with the arguments that are no tensors fixed. It takes those that are tensors, or specs."""
+        return ConcreteFunction(self, args or self.input_signature or (), kwargs)
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name} (eager)>"
+
+
+class ConcreteFunction:
+    """A function of some of the arguments of another one: tensors of given dtypes."""
+
+    def __init__(self, of: Function, args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self._of = of
+        bound = inspect.signature(of.python_function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        self._bound = bound
+        self._open = {k: x.dtype for k, x in bound.arguments.items() if hasattr(x, "dtype") and hasattr(x, "shape")}
+
+    @property
+    def name(self) -> str:
+        return self._of.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) + len(kwargs) != len(self._open):
+            raise TypeError(f"{self.name} takes {len(self._open)} tensors, not {len(args) + len(kwargs)}")
+        given = {**dict(zip(self._open, args)), **kwargs}
+        for k, (name, dtype) in enumerate(self._open.items()):
+            x = convert_to_tensor(given[name], None if isinstance(given[name], Operand) else as_dtype(dtype))
+            if x.dtype != dtype:
+                raise invalid(
+                    f"__inference_{self.name}",
+                    f"cannot compute __inference_{self.name} as input #{k}(zero-based) was expected to be a "
+                    f"{as_dtype(dtype).label} tensor but is a {x.dtype.label} tensor",
+                )
+            given[name] = x
+        filled = {**self._bound.arguments, **given}
+        call = inspect.BoundArguments(self._bound.signature, filled)
+        return self._of(*call.args, **call.kwargs)
+
+
+def _tensor_of_array(x: Any) -> Any:
+    return convert_to_tensor(x) if isinstance(x, np.ndarray) else x
 
 
 def _result(x: Any) -> Any:
