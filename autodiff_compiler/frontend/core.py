@@ -508,6 +508,7 @@ class Core:
         if kind is Obj:
             if isinstance(av.obj, np.random.Generator) and av.path is not None:
                 return self.top.params[self.inputs.object_at(av.obj, av.path, path_name(av.path))]
+            self.only_looked_at(av, "", node)
             obj = self.pinned(av)
             return obj.value if isinstance(obj, (int, float, str)) and isinstance(obj, enum.Enum) else obj
         if kind is Seq:
@@ -530,6 +531,19 @@ class Core:
         self.fail(
             f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
         )
+
+    def only_looked_at(self, av: Any, name: str, node: Any) -> None:
+        """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
+        is asked for; its class names those that tell about it."""
+        cls: Any = type(av.obj) if type(av) is Obj else getattr(av, "cls", None)
+        known = getattr(cls, "__autodiff_outside__", None)
+        if known is not None and name not in known:
+            what = cls.__name__
+            self.fail(
+                f"compiled code computes with a {what} that is not among its arguments: its gradient would be lost",
+                node,
+                f"pass the {what} as an argument, or use what its numpy() gives",
+            )
 
     def one_list(self, columns: Columns, node: Any) -> Value:
         """The IR list of numbers or arrays that a list is."""

@@ -113,6 +113,7 @@ class Objects(Outside):
 
     def instance_attribute(self, av: Any, name: str, node: Any) -> Any:
         cls = self.cls_of(av)
+        self.only_looked_at(av, name, node)
         if name == "__class__":
             return Obj(cls, self.class_path(av))
         getter = class_lookup(cls, "__getattribute__")
@@ -305,6 +306,7 @@ class Objects(Outside):
         """The method that Python's syntax finds in the class of an object, or None."""
         if not is_object(av):
             return None
+        self.only_looked_at(av, name, self.frame.node)
         raw = class_lookup(self.cls_of(av), name)
         if not isinstance(raw, types.FunctionType):
             return None

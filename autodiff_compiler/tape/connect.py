@@ -111,7 +111,11 @@ def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record],
     alive.update(
         first
         for step in node.path()
-        if step.key[0] == LEAF and step.key[2] and view.auto and view.covers(first := step.count - 1)
+        if step.key[0] == LEAF
+        and step.key[2]
+        and view.auto
+        and view.covers(first := step.count - 1)
+        and inexact(values[first])
     )
     return kept, alive
 

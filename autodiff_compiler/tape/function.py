@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..api.specialize import signature_of
-from ..api.transforms import Transformed, _Pullback, accept_operands, grad, lower_any
+from ..api.specialize import Dispatcher
+from ..api.transforms import Transformed, _Pullback, grad, innermost, lower_any
+from ..errors import ArgumentError
+from ..frontend.lower import Lowered
 from ..tree import unflatten
 from .custom import record_barrier
 from .nest import flatten, keys, map_nested, pack_like
@@ -31,7 +33,7 @@ class Function:
     def __init__(self, fn: Callable[..., Any]):
         self.fn = fn
         self._pullbacks: dict[tuple[int | str, ...], _Pullback] = {}
-        self._rows: dict[Any, Any] = {}
+        self._dependence = _dependence(fn)
         self._adjoints: dict[Any, Function] = {}
         self._lock = threading.Lock()
         functools.update_wrapper(self, fn)
@@ -85,11 +87,33 @@ class Function:
             bars = self._adjoint(wanted, tuple([places[k] for k in kept]))(weights, *held, **held_named)
             return self._of_operands(given, bars, cls)
 
-        rows = self._depends(wanted, values, named, given, kept)
+        rows = self._depends(values, named, list(zip(wanted, given)), kept)
         recorded = record_barrier([results[k] for k in kept], operands, back, rows)
         for k, t in zip(kept, recorded):
             results[k] = t
         return pack_like(out, results)
+
+    def vjp(self, *args: Any) -> tuple[Any, Callable[[Any], Any]]:
+        """The value, and the pullback as a function of tensors; see `autodiff_compiler.vjp`."""
+        out = self(*args)
+        leaves = flatten(out)
+        places = _leaf_paths(out)
+        kept = [k for k, v in enumerate(leaves) if isinstance(v, Operand) and _inexact(v._value)]
+        wanted = tuple([k for k, a in enumerate(args) if all(_inexact(np.asarray(_value(x))) for x in flatten(a))])
+        adjoint = self._adjoint(wanted, tuple([places[k] for k in kept]))
+
+        def pullback(cotangent: Any) -> Any:
+            given = flatten(cotangent)
+            if len(given) != len(leaves):
+                raise ArgumentError(f"the cotangent has {len(given)} parts, the result {len(leaves)}")
+            for k in kept:
+                g, v = np.shape(_value(given[k])), np.shape(leaves[k]._value)
+                if g != v:
+                    raise ArgumentError(f"the cotangent has shape {g}, the result {v}")
+            bars = iter(adjoint(tuple([given[k] for k in kept]), *args))
+            return tuple([next(bars) if k in wanted else None for k in range(len(args))])
+
+        return out, pullback
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method, it is called with the instance first."""
@@ -121,44 +145,42 @@ class Function:
         return out
 
     def _depends(
-        self, wanted: Any, values: tuple[Any, ...], named: dict[str, Any], given: list[Any], kept: list[int]
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[Any], kept: list[int]
     ) -> tuple[tuple[int, ...], ...] | None:
-        """For each result that can be differentiated, which operands it depends on."""
-        if named:
+        """For each result that can be differentiated, which operands it depends on; None where that is not known."""
+        found = self._dependence
+        names, _ = found.bind(args, kwargs)
+        wanted = tuple(
+            [p for k, a in given for p in _paths(a, (("arg", k if isinstance(k, int) else names.index(k)),))]
+        )
+        rows, by_path, order = found(*args, **kwargs)
+        numbers = [by_path.get(p) for p in wanted]
+        if None in numbers or max(kept, default=-1) >= len(order):
             return None
-        key = (wanted, signature_of(values))
-        try:
-            found = self._rows.get(key)
-        except TypeError:
-            return None
-        if found is None:
-            lowered = lower_any(self.fn, values, {})
-            paths: list[Any] = []
-            for k, arg in zip(wanted, given):
-                _paths(arg, (("arg", k),), paths)
-            by_path = {item.path: n for n, item in enumerate(lowered.inputs)}
-            numbers = [by_path.get(p) for p in paths]
-            rows = dependence(lowered.function)
-            # The results in the order of `flatten`: leaves of the result's description are numbered otherwise.
-            order = flatten(unflatten(lowered.out, list(range(len(rows)))))
-            found = None
-            if None not in numbers and max(kept, default=-1) < len(order):
-                place = {n: k for k, n in enumerate(numbers)}
-                found = tuple([tuple([place[n] for n in rows[order[r]] if n in place]) for r in kept])
-            self._rows[key] = found
-        return found
+        place = {n: k for k, n in enumerate(numbers)}
+        return tuple([tuple([place[n] for n in rows[order[r]] if n in place]) for r in kept])
 
 
-def _paths(x: Any, path: tuple[Any, ...], out: list[Any]) -> None:
+def _dependence(fn: Callable[..., Any]) -> Dispatcher:
+    """For a call: for each leaf of the result, on which inputs it depends; the inputs by their paths; the leaves in the
+    order of `flatten`. It is another for each specialisation, with the guards of the code."""
+
+    def compile_entry(lowered: Lowered, args: Any, kwargs: Any) -> Callable[..., Any]:
+        rows = dependence(lowered.function)
+        by_path = {item.path: n for n, item in enumerate(lowered.inputs)}
+        order = flatten(unflatten(lowered.out, list(range(len(rows)))))
+        return lambda *leaves: (rows, by_path, order)
+
+    return Dispatcher(innermost(fn), compile_entry, lambda args, kwargs: lower_any(fn, args, kwargs))
+
+
+def _paths(x: Any, path: tuple[Any, ...]) -> list[Any]:
     """The paths to the operands in an argument, in the order of `flatten`."""
     if isinstance(x, (list, tuple)):
-        for k, item in enumerate(x):
-            _paths(item, (*path, ("item", k)), out)
-    elif isinstance(x, dict):
-        for key in keys(x):
-            _paths(x[key], (*path, ("item", key)), out)
-    elif isinstance(x, Operand):
-        out.append(path)
+        return [p for k, item in enumerate(x) for p in _paths(item, (*path, ("item", k)))]
+    if isinstance(x, dict):
+        return [p for key in keys(x) for p in _paths(x[key], (*path, ("item", key)))]
+    return [path] if isinstance(x, Operand) else []
 
 
 def _value(x: Any) -> Any:
@@ -234,13 +256,12 @@ def function(fn: F) -> F:
 
 def on_operands(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A transformed function called on tensors."""
+    pulls = isinstance(transformed, _Pullback)
     found = getattr(transformed, "_on_operands", None)
     if found is None:
-        found = Function(transformed)
+        found = Function(transformed.primal if pulls else transformed)
         transformed._on_operands = found  # type: ignore[attr-defined]
-    return found(*args, **kwargs)
+    return found.vjp(*args) if pulls else found(*args, **kwargs)
 
-
-accept_operands(Operand, on_operands)
 
 __all__ = ["Function", "function", "on_operands"]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import itertools
 import threading
 import types
@@ -198,7 +200,8 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         fast = _FAST.get(fn)
         if fast is not None and isinstance(args[0], Operand):
             return fast(args[0])
-    kwargs = {k: v for k, v in kwargs.items() if not (v is None or v is np._NoValue)}
+    if kwargs:
+        kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue and (v is not None or _means(fn, k))}
     if fn in (np.shape, np.ndim, np.size):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
     definition = DEFINED.get(fn)
@@ -220,7 +223,19 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return fast(*args, **kwargs)
     if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
         args = (args[0], Static(args[1]))
-    return apply(prim, fn, tuple([_kept(a) for a in args]), kwargs)
+    return apply(prim, fn, args, kwargs)
+
+
+@functools.cache
+def _means(fn: Any, name: str) -> bool:
+    """None, given for this parameter, is another thing than leaving it out."""
+    if isinstance(getattr(fn, "__self__", None), np.ufunc):
+        return name == "axis" and fn.__name__ == "reduce"
+    try:
+        default = inspect.signature(fn).parameters[name].default
+    except (KeyError, ValueError, TypeError):
+        return False
+    return default is not None and default is not np._NoValue
 
 
 class _NumPy:
@@ -283,11 +298,6 @@ _FAST: dict[Any, Callable[..., Any]] = {
 _AXES = {"axis", "keepdims"}
 
 
-def _kept(x: Any) -> Any:
-    """An array that the recording keeps, and that its owner may write into."""
-    return x.copy() if isinstance(x, np.ndarray) else x
-
-
 class Tensor(_Native, _Tensor):
     """An immutable array, or number, whose operations are recorded while a `GradientTape` is interested in it.
 
@@ -309,6 +319,9 @@ class Tensor(_Native, _Tensor):
         self._value = as_value(value, dtype)
         self._token = None
         self._slot = -1
+
+    def __reduce__(self) -> Any:
+        return Tensor, (self._value,)  # no tape knows what is read from elsewhere
 
     def __repr__(self) -> str:
         return f"Tensor({self._value!r})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import threading
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -415,7 +416,8 @@ def names_of(node: Node) -> dict[int, str]:
     out: dict[int, str] = {}
     for step in node.path():
         if step.key[0] == "leaf" and step.key[1]:
-            out[step.count - 1] = step.key[1]
+            # Python takes names that look alike for the same one.
+            out[step.count - 1] = unicodedata.normalize("NFKC", step.key[1])
     return out
 
 

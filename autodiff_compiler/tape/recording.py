@@ -220,7 +220,8 @@ class Recording:
     def barrier(self, barrier: Barrier, operands: list[Any], results: list[Any]) -> int:
         """Record results of which only a Python function knows the pullback; the first of their slots."""
         slots = tuple([self.find(x) for x in operands])
-        key = (BARRIER, slots, len(results), barrier.depends())
+        # Which results are inexact decides what depends on what, so it is part of the structure.
+        key = (BARRIER, slots, tuple([r.dtype.kind in "fc" for r in results]), barrier.depends())
         first = self.step(key, len(results))
         self.values.extend(results)
         self.barriers[first] = barrier

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..api.transforms import Transformed, accept_operands
 from ..codegen.load import load
 from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
@@ -39,6 +40,10 @@ class Operand:
     _conjugate: ClassVar[bool] = False
     _name_hint: str = ""
     _tensor_class: ClassVar[type[Tensor]]
+    # What compiled functions may ask of one that is not among their arguments.
+    __autodiff_outside__ = frozenset(
+        ("__class__", "__len__", "_value", "dtype", "name", "ndim", "numpy", "shape", "size")
+    )
     _value: Any
     _token: Any
     _slot: int
@@ -204,8 +209,9 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
                 try:
                     tail = tails[axis, keepdims, axis.__class__]
                 except KeyError:
-                    tail = tails[axis, keepdims, axis.__class__] = tuple(
-                        [(name, _encode(v, rec, [], False)) for name, v in (("axis", axis), ("keepdims", keepdims))]
+                    tail = tails[axis, keepdims, axis.__class__] = (
+                        ("axis", _encode(structural(axis), rec, [], False)),
+                        ("keepdims", (bool, bool(keepdims))),
                     )
                 key = (prim, (CALL, i), tail)
                 node = rec.node
@@ -351,11 +357,25 @@ def _encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
     if kind is slice:
         return (SLICE, *[_encode(item, rec, constants, False) for item in (x.start, x.stop, x.step)])
     if kind is ndarray or isinstance(x, np.generic) or (numbers and kind in (int, float, complex)):
-        constants.append(x)
+        constants.append(x.copy() if kind is ndarray else x)  # its owner may write into it
         return -1
     if kind is float:
         return (float, x) if x == x and x != 0 else (float, x, repr(x))
     return (kind, x)
+
+
+# Parameters that say how something is computed: what they are given is part of the structure.
+_STRUCTURAL = frozenset(("axis", "axes", "axis1", "axis2", "keepdims", "shape", "newshape", "ddof", "n"))
+
+
+def structural(x: Any) -> Any:
+    """NumPy's integers and bools, in an axis or a shape, as Python's."""
+    if isinstance(x, (tuple, list)):
+        items = [structural(item) for item in x]
+        return items if isinstance(x, list) else tuple(items)
+    if isinstance(x, np.bool_):
+        return bool(x)
+    return int(x) if isinstance(x, np.integer) else x
 
 
 def record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
@@ -372,6 +392,12 @@ def record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, 
 def _record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
     constants: list[Any] = []
     numbers = prim.elementwise
+    if not numbers:
+        if len(args) > 1:
+            params = (*prim.params, *[""] * len(args))
+            args = tuple([structural(x) if name in _STRUCTURAL else x for name, x in zip(params, args)])
+        if kwargs:
+            kwargs = {name: structural(x) if name in _STRUCTURAL else x for name, x in kwargs.items()}
     encoded = tuple([_encode(x, rec, constants, numbers) for x in args])
     named = tuple([(name, _encode(x, rec, constants, False)) for name, x in kwargs.items()]) if kwargs else ()
     count = prim.nout
@@ -407,6 +433,10 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         if out is x._value:
             out = out[()]  # as in `unary`
     cls = found[0]._tensor_class
+    if out.__class__ in _PYTHON:  # what has no derivative may give Python's numbers, or a tuple of arrays
+        if prim.nout == 1 and type(out) is tuple:
+            return tuple([wrap(cls, np.asarray(v)[()]) for v in out])
+        out = np.asarray(out)[()] if prim.nout == 1 else out
     rec = STATE.rec
     slot = -1
     if rec is not None:
@@ -430,6 +460,9 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
 
 
 _PLAIN = frozenset((int, float, complex, bool, str, type(None), ndarray, np.float64, np.float32))
+
+
+_PYTHON = frozenset((bool, int, float, complex, tuple))
 
 
 def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any:
@@ -526,6 +559,12 @@ class Tensor(Operand):
 
     __slots__ = ("_value", "_token", "_slot", "__weakref__")
 
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
 
 Operand._tensor_class = Tensor
 
@@ -541,3 +580,12 @@ class Variable(Operand):
         self._value = value
         self._trainable = trainable
         self._name_hint = name
+
+
+def _call_transformed(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from .function import on_operands
+
+    return on_operands(transformed, args, kwargs)
+
+
+accept_operands(Operand, _call_transformed)

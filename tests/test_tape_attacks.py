@@ -1,0 +1,202 @@
+"""Uses of the tape that once gave a wrong number, kept something stale, or failed with an error that says nothing."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+X = np.arange(6.0).reshape(2, 3) * 0.31 - 0.4
+
+
+def gradient(f, x):
+    v = ad.Variable(x)
+    with ad.GradientTape() as tape:
+        y = f(v)
+    return tape.gradient(y, v).numpy()
+
+
+def differences(f, x, eps=1e-6):
+    out = np.zeros_like(x)
+    for k in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[k] += eps
+        down[k] -= eps
+        out[k] = (np.sum(f(up)) - np.sum(f(down))) / (2 * eps)
+    return out
+
+
+ARGUMENTS = {
+    "axis of NumPy's": lambda x: np.sum(x * x, axis=np.int64(1)) ** 2,
+    "negative axis of NumPy's": lambda x: np.mean(x * x, axis=np.int8(-2)) ** 2,
+    "axes of NumPy's": lambda x: np.sum(x * x, axis=(np.int64(0), np.int64(1))) ** 2,
+    "keepdims as a number": lambda x: np.sum(x * x, axis=1, keepdims=1) ** 2 * np.sum(x, axis=1, keepdims=True),
+    "axis by position": lambda x: np.take(x * x, [0, 2, 2], np.int64(1)) ** 2,
+    "shape of NumPy's": lambda x: np.reshape(x * x, (np.int64(3), -1)) * np.arange(6.0).reshape(3, 2),
+    "axes of a transpose": lambda x: np.transpose(x * x, (np.int64(1), 0)) * np.arange(6.0).reshape(3, 2),
+    "norm": lambda x: np.linalg.norm(x, axis=np.int64(1)) ** 3,
+    "sort of all elements": lambda x: np.sort(x * x, axis=None)[:2] ** 2,
+    "argsort of all elements": lambda x: np.ravel(x)[np.argsort(x, axis=None)[::-1]] * np.arange(6.0),
+    "concatenation of all elements": lambda x: np.concatenate((x, x * x), axis=None)[5:7],
+    "reduction over all axes": lambda x: np.add.reduce(x * x, axis=None) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_arguments_that_numpy_takes(name):
+    f = ARGUMENTS[name]
+    v = ad.Variable(X)
+    with ad.GradientTape() as tape:
+        y = f(v)
+    np.testing.assert_array_equal(y.numpy(), f(X))
+    np.testing.assert_allclose(tape.gradient(y, v).numpy(), differences(f, X), rtol=1e-6, atol=1e-7)
+
+
+def test_an_index_that_is_written_to_after_it_was_used():
+    v = ad.Variable([1.0, 2.0, 3.0])
+    index, mask, parts = np.array([0, 1]), np.array([True, True, False]), [np.array([2.0, 3.0, 4.0])]
+    with ad.GradientTape(persistent=True) as tape:
+        y = v[index] * v[index]
+        z = v[mask] * v[mask]
+        w = np.linalg.multi_dot([v, np.diag(parts[0]), v])
+        c = np.multiply(np.concatenate([v, parts[0]]), 2.0)[2:4] * np.where(mask, v, 0.0)[:2]
+        index[:], mask[:], parts[0][:] = 2, False, 0.0
+    np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [2.0, 4.0, 0.0])
+    np.testing.assert_array_equal(tape.gradient(z, v).numpy(), [2.0, 4.0, 0.0])
+    np.testing.assert_array_equal(tape.gradient(w, v).numpy(), [4.0, 12.0, 24.0])
+    np.testing.assert_array_equal(tape.gradient(c, v).numpy(), [6.0, 4.0, 2.0])
+
+
+SECOND = False
+
+
+def test_what_a_function_depends_on_follows_what_it_reads_outside(monkeypatch):
+    @ad.function
+    def f(x, y, *, k=1.0):
+        if SECOND:
+            return x * y
+        return x * k
+
+    a, b = ad.Variable(2.0), ad.Variable(3.0)
+
+    def both(**named):
+        with ad.GradientTape() as tape:
+            z = f(a, b, **named)
+        return [None if g is None else g.item() for g in tape.gradient(z, [a, b])]
+
+    assert both() == [1.0, None]
+    monkeypatch.setitem(globals(), "SECOND", True)
+    assert both() == both(k=2.0) == [3.0, 2.0]
+    monkeypatch.setitem(globals(), "SECOND", False)
+    assert both() == [1.0, None]
+
+
+def test_results_of_a_custom_gradient_may_change_their_dtype():
+    @ad.custom_gradient
+    def as_it_is(x, y):
+        return ad.stop_gradient(y), lambda g: (g, g)
+
+    def by_x(y):
+        x = ad.Variable(2.0)
+        with ad.GradientTape() as tape:
+            z = as_it_is(x, ad.constant(y)) * 3.0
+        return tape.gradient(z, x)
+
+    assert by_x(1) is None
+    assert by_x(1.0).item() == 3.0
+    assert by_x(1) is None
+
+
+@pytest.mark.parametrize(
+    "names", [("ﬁ", "fi"), ("µ", "μ"), ("def", "def"), ("v0", "v1"), ("np", "x²"), ("a b", "a-b"), ("None", "1a")]
+)
+def test_names_of_variables_may_be_anything(names):
+    a, b = (ad.Variable([x, 1.0], name=name) for x, name in zip((2.0, 3.0), names))
+    with ad.GradientTape() as tape:
+        y = np.sum(np.exp(a) * np.sin(b))
+    by_a, by_b = tape.gradient(y, [a, b])
+    np.testing.assert_allclose(by_a.numpy(), np.exp([2.0, 1.0]) * np.sin([3.0, 1.0]))
+    np.testing.assert_allclose(by_b.numpy(), np.exp([2.0, 1.0]) * np.cos([3.0, 1.0]))
+
+
+def test_copies_of_tensors():
+    x = ad.constant([1.0, 2.0])
+    with ad.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        kept = copy.deepcopy([y])[0] * copy.copy(x)
+        stored = pickle.loads(pickle.dumps(y)) * 2.0
+    np.testing.assert_array_equal(tape.gradient(kept, x).numpy(), [3.0, 12.0])
+    assert tape.gradient(stored, x) is None
+    np.testing.assert_array_equal(stored.numpy(), [2.0, 8.0])
+
+
+def test_vjp_takes_tensors_and_is_recorded():
+    w, k = ad.Variable([1.0, 2.0]), ad.Variable([3.0, 4.0])
+    with ad.GradientTape() as tape:
+        (product, power), pullback = ad.vjp(lambda x, y, n: (x * y, np.sum(x**n)), w, k.numpy(), 2)
+        by_x, by_y, by_n = pullback((k, w[0] * 3))
+    np.testing.assert_array_equal(product.numpy(), [3.0, 8.0])
+    assert power.item() == 5.0 and by_n is None
+    np.testing.assert_array_equal(by_x.numpy(), [15.0, 28.0])  # k * k + w[0] * 3 * 2 * w, where the first k is fixed
+    np.testing.assert_array_equal(by_y.numpy(), [3.0, 8.0])
+    by_w, by_k = tape.gradient(by_x, [w, k])
+    np.testing.assert_array_equal(by_w.numpy(), [24.0, 6.0])
+    np.testing.assert_array_equal(by_k.numpy(), [3.0, 4.0])
+    with pytest.raises(ad.AutodiffError, match="has 1 parts, the result 2"):
+        pullback((k,))
+    with pytest.raises(ad.AutodiffError, match=r"shape \(3,\), the result \(2,\)"):
+        pullback((np.ones(3), 1.0))
+
+
+OUTSIDE = ad.Variable([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x * OUTSIDE),
+        lambda x: np.sum(-OUTSIDE * x),
+        lambda x: np.sum(np.exp(OUTSIDE) * x),
+        lambda x: OUTSIDE @ x,
+        lambda x: np.dot(x, OUTSIDE),
+        lambda x: OUTSIDE.sum() * x[0],
+        lambda x: OUTSIDE[0] * x[0],
+        lambda x: np.sum(np.stack([x, OUTSIDE])),
+        lambda x: x[0] if OUTSIDE[0] > 0 else x[1],
+        lambda x: np.sum(ad.constant(2.0) * x),
+    ],
+)
+def test_tensors_that_compiled_code_finds_outside_are_refused(f):
+    with pytest.raises(ad.UnsupportedError, match="not among its arguments: its gradient would be lost"):
+        ad.grad(f)(np.array([3.0, 4.0]))
+
+
+def test_compiled_code_may_look_at_a_tensor():
+    w = ad.Variable([1.0, 2.0])
+    df = ad.grad(lambda x: np.sum(x * w.numpy()) * w.shape[0] * len(w))
+    np.testing.assert_array_equal(df(np.array([3.0, 4.0])), [4.0, 8.0])
+    w.assign([5.0, 6.0])
+    np.testing.assert_array_equal(df(np.array([3.0, 4.0])), [20.0, 24.0])
+
+
+def test_results_that_are_no_arrays():
+    v = ad.Variable([1.0, 0.0, 2.0])
+    with ad.GradientTape() as tape:
+        y = np.sum(v[np.nonzero(v)] ** 3) + np.sum(v[np.where(v > 0)] ** 2)
+        assert isinstance(np.nonzero(v), tuple)
+        assert np.allclose(v, v).numpy() is np.True_
+        assert np.iscomplexobj(v).numpy() is np.False_
+    np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [5.0, 0.0, 16.0])
+
+
+def test_integers_have_no_gradient():
+    x, n, k = ad.Variable([1.0, 2.0]), ad.Variable(3), ad.Variable(1)
+    with ad.GradientTape(persistent=True) as tape:
+        y = x[k] * n
+    assert tape.gradient(y, [n, k]) == [None, None]
+    assert tape.jacobian(y, n) is None
