@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -42,3 +43,32 @@ def test_stores_on_all_paths_get_their_copies_together(monkeypatch: pytest.Monke
     for k in range(4):
         step = np.where(np.arange(4) == k, 1e-6, 0.0)
         assert np.isclose(g[k], (split(y + step) - split(y - step)) / 2e-6, rtol=1e-6, atol=1e-7)
+
+
+def calls_to_compile(n: int) -> int:
+    """How many Python functions are called to compile the gradient of a chain of `n` operations on the tape."""
+    x, w = ad.Variable(np.linspace(0.1, 0.9, 5)), ad.Variable(np.linspace(0.5, 1.5, 5))
+    count = 0
+
+    def profile(frame: Any, event: str, arg: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    with ad.GradientTape() as tape:
+        y = ad.ops.sqrt(x)
+        for k in range(n // 4):
+            y = ad.ops.sin(y) / w
+            y = ad.ops.tanh(y * w) + x if k % 2 else ad.ops.tanh(y * w) - x
+    sys.setprofile(profile)
+    try:
+        tape.gradient(y, [x, w])
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_the_work_for_a_chain_grows_with_its_length() -> None:
+    """No pass looks at what lies before or behind an operation more often in a longer chain."""
+    calls_to_compile(8)
+    short, long = calls_to_compile(200), calls_to_compile(800)
+    assert long / 800 < 1.1 * short / 200

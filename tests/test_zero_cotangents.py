@@ -278,3 +278,15 @@ def test_flat_below_a_root_at_second_order(name):
     found = ad.grad(lambda v: np.sum(ad.grad(f)(v) * W))(Y)
     want = [np.sum((ad.grad(f)(Y + h) - ad.grad(f)(Y - h)) * W) / 2e-6 for h in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6)
+
+
+def test_a_root_below_a_long_chain():
+    """What is known of the cotangents is found without recursion."""
+    x, w = ad.Variable(X[1:]), ad.Variable(np.ones(2))
+    with ad.GradientTape() as tape:
+        y = ad.ops.sqrt(x)
+        for _ in range(3000):
+            y = y / w
+    x_bar, w_bar = tape.gradient(y, [x, w])
+    np.testing.assert_allclose(x_bar.numpy(), 0.5 / np.sqrt(X[1:]))
+    np.testing.assert_allclose(w_bar.numpy(), -3000 * np.sqrt(X[1:]))

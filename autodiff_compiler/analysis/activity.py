@@ -10,25 +10,21 @@ from collections.abc import Callable, Iterable
 
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
-from ..ir.rewrite import SHAPE_ONLY, called
+from ..ir.rewrite import called, content_operands
 
 NonDiff = Callable[[Op], bool]
 
 
-def differentiable_operands(op: Op) -> Iterable[Value]:
-    skip = SHAPE_ONLY.get(op.prim, ())
+def differentiable_operands(op: Op) -> list[Value]:
+    """The operands that the results may depend on differentiably."""
     if op.prim in _FIRST_ONLY:
-        yield from leaves(op.args[0])
-        return
-    if op.prim in (opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT):
-        yield from leaves((op.args[0], op.args[2]))
-        return
-    for position, arg in enumerate(op.args):
-        if position not in skip:
-            yield from leaves(arg)
-    yield from leaves(op.kwargs)
+        return leaves(op.args[0])
+    if op.prim in _STORES_AT:
+        return leaves((op.args[0], op.args[2]))
+    return content_operands(op)
 
 
+_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT}
 _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
 
 
@@ -36,18 +32,21 @@ def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> se
     """The active values of a function's body, with respect to these inputs."""
     varied = varied_values(body, inputs, nondiff)
     useful: set[Value] = set(leaves(body.exit))
-    _fix(useful, lambda: _spread_useful(body, useful, nondiff))
+    _fix(body, useful, lambda: _spread_useful(body, useful, nondiff))
     return varied & useful
 
 
 def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
     """The values of a function's body that depend differentiably on these inputs."""
     varied = {v for v in inputs if v.type.may_be_float}
-    _fix(varied, lambda: _spread_varied(body, varied, nondiff))
+    _fix(body, varied, lambda: _spread_varied(body, varied, nondiff))
     return varied
 
 
-def _fix(known: set[Value], step: Callable[[], None]) -> None:
+def _fix(body: Region, known: set[Value], step: Callable[[], None]) -> None:
+    if not any(op.regions for op in body.ops):
+        step()  # in order, once is enough
+        return
     before = -1
     while before != len(known):
         before = len(known)
@@ -56,7 +55,11 @@ def _fix(known: set[Value], step: Callable[[], None]) -> None:
 
 def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None:
     for op in region.ops:
-        if op.prim is IF:
+        if not op.regions and op.prim not in (CALL, opset.PUSH):
+            if not varied.isdisjoint(differentiable_operands(op)) and not nondiff(op):
+                # A tuple or a text is no number, but what takes it may make one of it, and has to know the derivative.
+                varied.update([r for r in op.results if r.type.may_be_float or r.type.kind == "object"])
+        elif op.prim is IF:
             for inner in op.regions:
                 _spread_varied(inner, varied, nondiff)
                 for result, arg in zip(op.results, inner.exit):
@@ -93,14 +96,14 @@ def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None
             stack, v = op.args
             if v in varied:
                 varied.add(stack)
-        elif not nondiff(op) and any(v in varied for v in differentiable_operands(op)):
-            # A tuple or a text is no number, but what takes it may make one of it, and has to know the derivative.
-            varied.update(r for r in op.results if r.type.may_be_float or r.type.kind == "object")
 
 
 def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None:
     for op in reversed(region.ops):
-        if op.prim is IF:
+        if not op.regions and op.prim not in (CALL, opset.PUSH):
+            if not useful.isdisjoint(op.results) and not nondiff(op):
+                useful.update(differentiable_operands(op))
+        elif op.prim is IF:
             for inner in op.regions:
                 for result, arg in zip(op.results, inner.exit):
                     if result in useful and type(arg) is Value:
@@ -134,5 +137,3 @@ def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None
             stack, v = op.args
             if stack in useful and type(v) is Value:
                 useful.add(v)
-        elif not nondiff(op) and any(r in useful for r in op.results):
-            useful.update(differentiable_operands(op))

@@ -22,14 +22,14 @@ def source_line(loc: Loc) -> str:
 
 def adjoint(
     fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
-    optimise: bool = True,
+    optimise: bool = True, use_up: bool = False,
 ) -> Function:  # fmt: skip
     """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
 
     Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
     """
-    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise)
-    if optimise:
+    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise, use_up=use_up)
+    if optimise and any(op.regions for op in out.body.ops):  # else there is nothing to fold, and nothing dead is left
         fuse_branches(out)
         simplify(out)
     return out

@@ -46,6 +46,32 @@ class Group:
         self.name = ""
 
 
+class Variable:
+    """A name that was given: for each function of its own with such a variable, the functions in which it is named and
+    when it is in use."""
+
+    __slots__ = ("nested", "homes")
+
+    def __init__(self, nested: bool):
+        self.nested = nested
+        self.homes: dict[Op | None, tuple[set[Op | None], list[Interval]]] = {}
+
+    def is_free(self, group: Group, spans: list[Interval]) -> bool:
+        """The group may have it as well."""
+        if self.nested != group.nested:
+            return False
+        for home, (seen, busy) in self.homes.items():
+            if _meet(busy, spans) if home is group.home else seen & group.seen:
+                return False
+        return True
+
+    def give(self, group: Group, spans: list[Interval]) -> None:
+        seen, busy = self.homes.setdefault(group.home, (set(), []))
+        seen |= group.seen
+        for span in spans:
+            insort(busy, span)
+
+
 class Naming:
     def __init__(self, body: Region, inlined: dict[Op, Op | Region], reserved: set[str], inner: set[Op] | None = None):
         """`inner`: the top-level operations that are printed in a nested function, whose variables are its own."""
@@ -60,9 +86,8 @@ class Naming:
         self._collect(body)
         self.group: dict[Value, Group] = {}
         called = {op.prim.name for op in body.walk() if is_kernel(op.prim)}
-        self.taken: dict[str, list[Group]] = {name: [] for name in RESERVED | reserved | called}
-        self.fixed = set(self.taken)
-        self.busy: dict[Any, list[Interval]] = {}  # by name, and function of its own: when it is in use
+        self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
+        self.taken: dict[str, Variable] = {name: Variable(False) for name in self.fixed}
         self._make_groups(body)
         self._coalesce(body)
         self._name()
@@ -126,7 +151,11 @@ class Naming:
         if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
             # Python deletes the name of the exception at the end of the handler.
             spans.append((self.start[v.op], self.end[handler_of(v.op, self.inlined) or v.op]))
+        last = begin
         for at, region in self.used.get(v, ()):
+            if region is home:
+                last = max(last, at)
+                continue
             chain: list[Region] = []
             inner: Region | None = region
             while inner is not None and inner is not home:
@@ -143,6 +172,8 @@ class Naming:
                 since = self.start[step]
             else:
                 spans.append((since, at))
+        if last > begin:
+            spans.append((begin, last))
         return spans
 
     def _make_groups(self, region: Region, nested: bool = False, home: Op | None = None) -> None:
@@ -198,7 +229,7 @@ class Naming:
         if not force and _is_derived(a) != _is_derived(b):
             return  # a cotangent does not go by the name of a primal value, nor the other way round
         ga.values += gb.values
-        ga.spans = ga.spans + gb.spans
+        ga.spans += gb.spans
         ga.seen |= gb.seen
         for v in gb.values:
             self.group[v] = ga
@@ -225,10 +256,7 @@ class Naming:
                     self._merge(r, out)
 
     def _name(self) -> None:
-        groups: dict[int, Group] = {}
-        for g in self.group.values():
-            groups.setdefault(id(g), g)
-        ordered = sorted(groups.values(), key=lambda g: min(s for s, _ in g.spans))
+        ordered = sorted(dict.fromkeys(self.group.values()), key=lambda g: min(s for s, _ in g.spans))
         for p in self.body.params:
             g = self.group[p]
             if not g.name:
@@ -248,17 +276,13 @@ class Naming:
         name, n = stem, 1
         spans = _merged(group.spans)
         while True:
-            others = self.taken.get(name)
-            if others is None or (
-                name not in self.fixed
-                and all(o.nested == group.nested for o in others[:1])  # so it is for all of them
-                and not any(o.home is not group.home and o.seen & group.seen for o in others)
-                and not _meet(self.busy.get((name, group.home), []), spans)
-            ):
-                self.taken.setdefault(name, []).append(group)
-                busy = self.busy.setdefault((name, group.home), [])
-                for span in spans:
-                    insort(busy, span)
+            known = self.taken.get(name)
+            if known is None:
+                known = self.taken[name] = Variable(group.nested)
+            elif name in self.fixed or not known.is_free(group, spans):
+                known = None
+            if known is not None:
+                known.give(group, spans)
                 return name
             n += 1
             name = f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"

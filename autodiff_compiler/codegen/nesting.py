@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 from ..ir import opset
@@ -22,9 +23,9 @@ class Nesting:
         self.inlined: dict[Op, Op | Region] = {}
         self.weight: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
-        self.use_count: dict[Value, int] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self._count(body)
+        self.use_count = {v: len(users) for v, users in self.users.items()}
         # A function that calls itself stores only into what it has made, but it may print.
         self.effects = any(
             op.prim.effects and op.prim not in (PUSH, POP)
@@ -35,17 +36,17 @@ class Nesting:
     def _count(self, region: Region) -> None:
         for op in region.ops:
             for v in op.operands():
-                self.use_count[v] = self.use_count.get(v, 0) + 1
                 self.users.setdefault(v, []).append(op)
             for inner in op.regions:
                 self._count(inner)
         for v in leaves(region.exit):
-            self.use_count[v] = self.use_count.get(v, 0) + 1
             self.users.setdefault(v, []).append(region)
 
     def _choose_inlined(self, region: Region) -> None:
         place = {op: k for k, op in enumerate(region.ops)}
-        hazards = [self._hazard(op) for op in region.ops]
+        found = [self._hazard(op) for op in region.ops]
+        at = [k for k, hazard in enumerate(found) if hazard is not None]
+        hazards = [found[k] for k in at]
         for k, op in enumerate(region.ops):
             for inner in op.regions:
                 self._choose_inlined(inner)
@@ -63,22 +64,21 @@ class Nesting:
                 if user.parent is not region or not self._accepts(user, v):
                     continue
                 last = place[user]
-            reads = frozenset().union(*(self.analysis.of(x) | self.analysis.inside_of(x) for x in content_operands(op)))
-            weight = 1
-            for x in op.operands():
-                if x.op in self.inlined:
-                    reads |= self.reads[x.op]
-                    weight += self.weight[x.op]
+            within = [x.op for x in op.operands() if x.op in self.inlined]
+            weight = 1 + sum([self.weight[x] for x in within])
             if weight > MAX_DEPTH:
                 continue
             if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
                 continue
-            end = last
-            if any(h is not None and (h is True or h & reads) for h in hazards[k + 1 : end]):
-                continue
+            if hazards:
+                read = content_operands(op)
+                reads = frozenset().union(*map(self.analysis.of, read), *map(self.analysis.inside_of, read))
+                self.reads[op] = reads = reads.union(*[self.reads[x] for x in within])
+                between = range(bisect_left(at, k + 1), bisect_left(at, last))
+                if any(hazards[j] is True or hazards[j] & reads for j in between):
+                    continue
             self.inlined[op] = user
             self.weight[op] = weight
-            self.reads[op] = reads
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
 
@@ -91,6 +91,8 @@ class Nesting:
         return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
     def _may_nest(self, op: Op) -> bool:
+        if len(op.results) != 1 or self.use_count.get(op.results[0], 0) != 1:
+            return False
         if (
             op.regions
             or op.prim.effects
@@ -101,11 +103,9 @@ class Nesting:
         ):
             return False
         v = op.results[0]
-        if self.use_count.get(v, 0) != 1:
-            return False
         derived = op.tag == "derived" or op.droppable
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
-        return derived or not v.hint or sum(1 for x in op.operands() if x.op in self.inlined) == 0
+        return derived or not v.hint or not any(x.op in self.inlined for x in op.operands())
 
     def _accepts(self, user: Op, v: Value) -> bool:
         """The operation can be printed with an expression in the place of this operand."""

@@ -133,7 +133,15 @@ class Op:
 
     def operands(self) -> list[Value]:
         """Every value that the operation itself reads (its regions' reads are theirs)."""
-        return leaves((*self.args, self.kwargs)) if self.kwargs else leaves(self.args)
+        out: list[Value] = []
+        for arg in self.args:
+            if type(arg) is Value:
+                out.append(arg)
+            elif type(arg) not in _PLAIN:
+                _add_leaves(arg, out)
+        if self.kwargs:
+            _add_leaves(self.kwargs, out)
+        return out
 
     def __repr__(self) -> str:
         return f"<op {self.prim.name}>"
@@ -236,7 +244,7 @@ def structural_key(arg: Any) -> Any:
     if type(arg) is Value:
         return arg
     if isinstance(arg, (tuple, list)):
-        return (type(arg), *[structural_key(item) for item in arg])
+        return (type(arg), *[item if type(item) is Value else structural_key(item) for item in arg])
     if isinstance(arg, slice):
         return (slice, structural_key(arg.start), structural_key(arg.stop), structural_key(arg.step))
     if isinstance(arg, dict):
@@ -298,7 +306,7 @@ class Builder:
                 return replacement
         key = None
         if not prim.effects and not prim.unique:
-            key = (prim, structural_key(args), structural_key(kwargs))
+            key = (prim, structural_key(args), structural_key(kwargs) if kwargs else None)
             for _, known in reversed(self._scopes):
                 if key in known:
                     results = known[key]

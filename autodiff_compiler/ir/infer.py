@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,28 +16,37 @@ _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
 def promote(ufunc: Any, types: list[Ty], operator: bool = False) -> Any:
     """The result dtypes of a ufunc, or of the Python operator that it is the array form of, on operands of these types;
     None if they are not known."""
-    variants: list[list[Any]] = [[]]
-    # Of an operator on numbers only, a narrow dtype says what it says of them: that, or weak.
-    numbers = operator and all(t.kind in ("py", "scalar") for t in types)
+    known: list[tuple[str, np.dtype[Any]]] = []
     for t in types:
         if t.dtype is None or t.dtype.kind not in "biufc":
             return None
-        weak = _WEAK.get(t.dtype.kind, int)
+        known.append((t.kind, t.dtype))
+    return _promoted(ufunc, operator, *known)
+
+
+@functools.lru_cache(maxsize=4096)
+def _promoted(ufunc: Any, operator: bool, *operands: tuple[str, np.dtype[Any]]) -> tuple[Any, ...] | None:
+    """The same, of operands of these kinds and dtypes."""
+    variants: list[list[Any]] = [[]]
+    # Of an operator on numbers only, a narrow dtype says what it says of them: that, or weak.
+    numbers = operator and all(kind in ("py", "scalar") for kind, _ in operands)
+    for kind, dtype in operands:
+        weak = _WEAK.get(dtype.kind, int)
         options: list[Any]
-        if t.kind == "py":
+        if kind == "py":
             options = [weak]
-        elif t.kind == "scalar" and not numbers:
-            options = [weak, t.dtype]
-        elif t.kind in ("scalar", "any"):
-            options = [weak, t.dtype] if t.dtype in PYTHON_DTYPES else [t.dtype]
+        elif kind == "scalar" and not numbers:
+            options = [weak, dtype]
+        elif kind in ("scalar", "any"):
+            options = [weak, dtype] if dtype in PYTHON_DTYPES else [dtype]
         else:
-            options = [t.dtype]
+            options = [dtype]
         variants = [v + [o] for v in variants for o in options]
-    found = None
+    found: tuple[Any, ...] | None = None
     for variant in variants:
         dtypes = [np.dtype(bool) if v is bool else v for v in variant]
         try:
-            result = ufunc.resolve_dtypes((*dtypes, *([None] * ufunc.nout)))[len(types) :]
+            result = ufunc.resolve_dtypes((*dtypes, *([None] * ufunc.nout)))[len(operands) :]
         except TypeError:
             return None
         if found is not None and result != found:
@@ -49,9 +59,11 @@ def broadcast_dims(b: Builder, shapes: list[tuple[DimLike, ...] | None]) -> tupl
     """The broadcast shape; lengths that must agree for NumPy not to raise are recorded as equal."""
     if any(s is None for s in shapes):
         return None
-    known = [s for s in shapes if s is not None]
+    known = [s for s in shapes if s]
+    if all(s == known[0] for s in known):
+        return tuple([b.dims.find(d) for d in known[0]]) if known else ()
     out: list[DimLike] = []
-    for axis in range(-max((len(s) for s in known), default=0), 0):
+    for axis in range(-max(map(len, known)), 0):
         found = [b.dims.find(s[axis]) for s in known if len(s) >= -axis]
         out.append(join_lengths(b, found))
     return tuple(out)
@@ -130,7 +142,7 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
 
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         types = [type_of(a) for a in args]
-        if kwargs or any(t.kind in ("list", "object", "shape", "stack") for t in types):
+        if kwargs or not _NO_NUMBERS.isdisjoint([t.kind for t in types]):
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])
         dtypes = promote(ufunc, types, operator) or (None,) * ufunc.nout
@@ -151,7 +163,8 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
                 length = moved_length(b, ufunc, types, args)
                 return Ty("py", np.dtype(np.int64), (), None, length)  # True + True is 2
         # Real operands give a real result, whatever its precision (but for Python's power of a negative number).
-        real = all(t.is_real for t in types) and not (operator and ufunc is np.power)
+        unknown = any(d is None for d in dtypes)
+        real = unknown and all(t.is_real for t in types) and not (operator and ufunc is np.power)
         out = tuple(Ty(kind, d, dims, None, None, real and d is None) for d in dtypes)
         return out[0] if ufunc.nout == 1 else out
 
@@ -162,6 +175,7 @@ def _gives_bool(ufunc: Any) -> bool:
     return ufunc in _BOOL_UFUNCS
 
 
+_NO_NUMBERS = frozenset(["list", "object", "shape", "stack"])
 _ORDER = {np.less, np.less_equal, np.greater, np.greater_equal}
 _COMPARISONS = _ORDER | {np.equal, np.not_equal}
 _BOOL_UFUNCS = {

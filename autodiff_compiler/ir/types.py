@@ -206,6 +206,9 @@ class Dims:
             step: DimLike | None = None
             scope: Dims | None = self
             while scope is not None:
+                if not scope.equal:
+                    scope = scope.parent
+                    continue
                 if dim in scope.equal:
                     step = scope.equal[dim]
                     break

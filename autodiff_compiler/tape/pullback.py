@@ -19,7 +19,7 @@ from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
 from ..ir.printer import print_function
-from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, collect_uses, replace_values, substitute
+from ..ir.rewrite import SHAPE_ONLY, clone_op, collect_uses, replace_values, substitute
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..rules.registry import is_nondiff
 from ..transforms.inplace import restore_inplace
@@ -46,10 +46,9 @@ class Pullback:
     """One compiled pullback.
 
     needed:  the slots whose values it takes, before the cotangents of the targets
-    depends: for each result, the positions of the parameters on which it depends differentiably
     """
 
-    __slots__ = ("run", "needed", "fetch", "seeded", "function", "depends", "source", "dims", "leaves", "complex")
+    __slots__ = ("run", "needed", "fetch", "seeded", "function", "_depends", "source", "dims", "leaves", "complex")
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
@@ -57,15 +56,22 @@ class Pullback:
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
         self.seeded = seeded
-        self.function, _ = clone_function(function)  # for those who differentiate it again
-        self.depends = dependence(function)
+        self.function = function  # for those who differentiate it again
+        self._depends: tuple[tuple[int, ...], ...] | None = None
         self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
-        analysis = restore_inplace(function)
-        emitted = emit_function(function, analysis, "pullback", line_of=line_of, quick=True)
+        analysis = restore_inplace(function, keep=True)
+        emitted = emit_function(analysis.fn, analysis, "pullback", line_of=line_of, quick=True)
         self.source = emitted.source
         self.run = load(emitted.source, emitted.name, emitted.objects)
+
+    @property
+    def depends(self) -> tuple[tuple[int, ...], ...]:
+        """For each result, the positions of the parameters on which it depends differentiably."""
+        if self._depends is None:
+            self._depends = dependence(self.function)
+        return self._depends
 
     def accepts(self, values: Sequence[Any]) -> bool:
         """It may be run for leaves like these, and not only for those that it was compiled for."""
@@ -245,7 +251,7 @@ class _Build:
         fn = Function("pullback", self.body, {})
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
         try:
-            out = pipeline.adjoint(fn, wrt, seeds=seeds)
+            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True)
         except AutodiffError as error:  # its place is a record, which says nothing to the user
             raise type(error)(error.message, None, error.remedy) from None
         out.meta["wrt"] = wrt

@@ -12,12 +12,22 @@ cheapest: copy the view, copy what is put on a stack or into a list, else copy t
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import Any
 
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
-from ..ir.rewrite import called, content_operands, enclosing, enclosing_func, free_values, region_of, substitute
+from ..ir.rewrite import (
+    called,
+    clone_function,
+    content_operands,
+    enclosing,
+    enclosing_func,
+    free_values,
+    region_of,
+    substitute,
+)  # fmt: skip
 from .simplify import drop_dead
 
 LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
@@ -27,18 +37,41 @@ EXTERNAL = "external"  # memory that is not ours, or not known to be
 Root = Any
 
 
-def restore_inplace(fn: Function, *, split: bool = False) -> Analysis:
+def restore_inplace(fn: Function, *, split: bool = False, keep: bool = False) -> Analysis:
     """Insert the copies that make every store safe in place; returns the final analysis for the code generator.
 
     `split`: the backward sweep (the operations tagged as derived) becomes a function of its own that may be called
-    again; it must then leave the forward sweep's buffers alone.
+    again; it must then leave the forward sweep's buffers alone. `keep`: leave the function as it is; the copies, if
+    any are needed, go into one of its own, `fn` of the analysis.
     """
     for _ in range(200):
         analysis = Analysis(fn, split)
-        if not analysis.resolve():
+        if not analysis.conflicts():
             return analysis
+        if keep:
+            keep = False
+            fn, _ = clone_function(fn)
+            continue
+        analysis.insert_copies()
         drop_dead(fn)  # a broadcast, say, of which only a copy was needed
     raise AssertionError("the in-place analysis does not settle")
+
+
+class Lives:
+    """Values with the positions from and to which they live, asked for at increasing positions: so that a chain of
+    stores does not look at all of its versions for each of them."""
+
+    def __init__(self, lives: list[tuple[float, float, Value]]):
+        self.waiting = sorted(((first, k, last, v) for k, (first, last, v) in enumerate(lives)), reverse=True)
+        self.alive: list[tuple[int, float, Value]] = []
+
+    def at(self, position: int) -> list[Value]:
+        """What lives at this position, in the order given."""
+        while self.waiting and self.waiting[-1][0] <= position:
+            _, k, last, v = self.waiting.pop()
+            insort(self.alive, (k, last, v))
+        self.alive = [life for life in self.alive if life[1] >= position]
+        return [v for _, _, v in self.alive]
 
 
 class Analysis:
@@ -72,6 +105,14 @@ class Analysis:
         for v, roots in self.roots.items():
             for root in roots:
                 self.sharing.setdefault(root, []).append(v)
+        self.captures: dict[Root, list[tuple[Op, Value]]] = {}  # what puts something that shares it elsewhere
+        for root, values in self.sharing.items():
+            for v in values:
+                for user, _ in self.uses.get(v, ()):
+                    if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
+                        self.captures.setdefault(root, []).append((user, v))
+        self.lives: dict[Root, Lives] = {}
+        self.first: dict[Value, Value] = {}
 
     # --- order ----------------------------------------------------------------------------------------------------
 
@@ -111,22 +152,23 @@ class Analysis:
     def _mutated_slots(self) -> set[Value]:
         """The carried parameters of loops whose buffer is stored into by the loop's own trips."""
         mutated: set[Value] = set()
+        seen: set[Value] = set()
         before = -1
         while before != len(mutated):
             before = len(mutated)
             for op in self.ops:
                 if op.prim in STORES:
-                    self._mark(op.args[0], mutated, set())
+                    self._mark(op.args[0], mutated, seen)
                 elif op.prim is LOOP:
                     for k, init in enumerate(op.args[1]):
                         if op.regions[0].params[k + 1] in mutated:
-                            self._mark(init, mutated, set())
+                            self._mark(init, mutated, seen)
                             # What is handed over to the slot becomes its buffer: swapped slots are stored into in turn.
-                            self._mark(op.regions[0].exit[k + 1], mutated, set())
+                            self._mark(op.regions[0].exit[k + 1], mutated, seen)
         return mutated
 
-    def _mark(self, v: Any, mutated: set[Value], seen: set[Any]) -> None:
-        """The slot, if any, whose buffer `v` is."""
+    def _mark(self, v: Any, mutated: set[Value], seen: set[Value]) -> None:
+        """The slot, if any, whose buffer `v` is. `seen`: the values of which it is known."""
         while type(v) is Value and v not in seen:
             seen.add(v)
             op = v.op
@@ -306,8 +348,8 @@ class Analysis:
 
     # --- conflicts ------------------------------------------------------------------------------------------------
 
-    def resolve(self) -> bool:
-        """Insert copies for the conflicts found; False if there are none."""
+    def conflicts(self) -> bool:
+        """Plan copies for the conflicts found; False if there are none."""
         self.copies: list[tuple[Any, ...]] = []
         self.copied: set[Any] = set()
         # Buffers that a copy planned in this round replaces, with the stores that it stands before: what may be stored
@@ -323,9 +365,11 @@ class Analysis:
                             self._check_store(op, init, (op, k))
                         self._check_handover(op, k)
         self._check_returns()
+        return bool(self.copies)
+
+    def insert_copies(self) -> None:
         for action, *rest in self.copies:
             getattr(self, action)(*rest)
-        return bool(self.copies)
 
     def _plan(self, key: Any, action: str, *rest: Any) -> None:
         if key not in self.copied:
@@ -366,7 +410,9 @@ class Analysis:
             if root[0] == "items" and not self._taken_out(dest, root) and self._still_listed(root, op, site):
                 self._copy_dest(op, dest, site)
                 return
-            for v in self.sharing[root]:
+            if root not in self.lives:
+                self.lives[root] = Lives([(*self._life(v), v) for v in self.sharing[root]])
+            for v in self.lives[root].at(self.position[op]):
                 if self.defined_at(v) < made_at:
                     continue  # it holds the buffer of an earlier trip, if any
                 for user, content in self.uses.get(v, ()):
@@ -385,11 +431,9 @@ class Analysis:
                         return
         for root in self.of(dest):
             for other in self.family.get(root, (root,)) if made_at < 0 else ():
-                for v in self.sharing.get(other, ()):
-                    for user, _ in self.uses.get(v, ()):
-                        if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
-                            if self._after_capture(user, op, root):
-                                captures.append((user, v))
+                captures += [
+                    (user, v) for user, v in self.captures.get(other, ()) if self._after_capture(user, op, root)
+                ]
         if captures and (_read_from_list(dest) is not None or any(self._is_copied(v) for _, v in captures)):
             # A copy put into the list would come out of it again.
             self._copy_dest(op, dest, site)
@@ -398,6 +442,23 @@ class Analysis:
             self._plan(("view", view), "_insert_view_copy", view)
         for user, v in captures:
             self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+
+    def _life(self, v: Value) -> tuple[float, float]:
+        """From where to where a store to the memory of `v` may matter to a reader of `v`."""
+        mine = self.loops[region_of(v)]
+        last = -1.0
+        for user, content in self.uses.get(v, ()):
+            if not content:
+                continue
+            if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
+                return -1.0, float("inf")
+            where = user if isinstance(user, Region) else user.parent
+            assert where is not None
+            # The loops around the user in which `v` stays the same: their next trips read it again.
+            again = next((loop for loop in self.loops[where] if loop not in mine), None)
+            end = self.end[user] if isinstance(user, Region) else self.position[user]
+            last = max(last, end if again is None else self.end[again])
+        return self.defined_at(v), last
 
     def _still_listed(self, root: Root, op: Op, site: Any) -> bool:
         """A list that may hold the item is read after the store."""
@@ -435,12 +496,21 @@ class Analysis:
 
     def _made_at(self, dest: Value) -> int:
         """Where the buffer of `dest` is made, if `dest` is surely the one made last; else -1."""
-        while dest.op is not None and dest.op.prim in STORES:
-            dest = dest.op.args[0]
+        dest = self.first_version(dest)
         own = ("new", dest)
         if dest.op is None or self.of(dest) != {own} or self.made.get(own) is not dest.op:
             return -1
         return self.position[dest.op]
+
+    def first_version(self, v: Value) -> Value:
+        """What the stores that made `v` started from."""
+        versions = []
+        while v not in self.first and v.op is not None and v.op.prim in STORES:
+            versions.append(v)
+            v = v.op.args[0]
+        v = self.first.get(v, v)
+        self.first.update(dict.fromkeys(versions, v))
+        return v
 
     def _only_as_dest(self, op: Op, v: Value, site: Any) -> bool:
         """The store reads `v` only as what it stores into."""
@@ -538,13 +608,11 @@ class Analysis:
                     if j < k or body.params[j + 1] not in self.mutated:
                         self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
                         return
-            for v in self.sharing[root]:
-                for user, _ in self.uses.get(v, ()):
-                    if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v) and not mine:
-                        if self._is_copied(v):
-                            self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
-                            return
-                        self._plan(("capture", user, v), "_insert_capture_copy", user, v)
+            for user, v in self.captures.get(root, ()) if not mine else ():
+                if self._is_copied(v):
+                    self._plan(("out", loop, k), "_insert_exit_copy", loop, k)
+                    return
+                self._plan(("capture", user, v), "_insert_capture_copy", user, v)
 
     def _check_returns(self) -> None:
         taken: set[Root] = set()

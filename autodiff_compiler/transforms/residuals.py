@@ -51,7 +51,6 @@ class Placer:
         self.memo: dict[tuple[Value, Region], Any] = {}
         self.preludes: dict[Region, list[Op]] = {}
         self.exported: dict[Value, Value] = {}
-        self.uses = collect_uses(self.body)
         self._killed: dict[Value, bool] = {}
 
     def _collect(self, op: Op) -> None:
@@ -61,6 +60,9 @@ class Placer:
                 self._collect(inner)
 
     def run(self) -> None:
+        if not self.forward:
+            return  # straight-line code: everything is still there
+        self.uses = collect_uses(self.body)
         self.wanted = self._wanted()
         self._want_common_operands()
         self._again: dict[tuple[Value, int], bool] = {}

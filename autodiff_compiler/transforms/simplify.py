@@ -81,18 +81,26 @@ def drop_dead(fn: Function) -> bool:
 
     A residual stack lives as long as something popped from it does. Returns whether anything went.
     """
-    uncalled = drop_uncalled(fn.body)
+    uncalled = any(op.prim is FUNC for op in fn.body.ops) and drop_uncalled(fn.body)
     calls: dict[Op, list[Op]] = {}
+    pushes: dict[Value, list[Op]] = {}
+    popped: dict[Value, list[Op]] = {}
     for op in fn.body.walk():
-        if op.prim is CALL:
+        if op.prim is PUSH:
+            pushes.setdefault(op.args[0], []).append(op)
+        elif op.prim is POP:
+            popped.setdefault(op.args[0], []).append(op)
+        elif op.prim is CALL:
             calls.setdefault(called(op), []).append(op)
     live: set[Value] = set()
     live_ops: set[Op] = set()
-    work: list[Any] = []
-    pushes: dict[Value, list[Op]] = {}
+    work: list[Value] = []
 
     def need(arg: Any) -> None:
-        for v in leaves(arg):
+        need_all(leaves(arg))
+
+    def need_all(values: list[Value]) -> None:
+        for v in values:
             if v not in live:
                 live.add(v)
                 work.append(v)
@@ -102,7 +110,10 @@ def drop_dead(fn: Function) -> bool:
         if op in live_ops:
             return
         live_ops.add(op)
-        if op.prim is LOOP:
+        if not op.regions:
+            if op.prim is not PUSH or op.args[0] in live:
+                need_all(op.operands())
+        elif op.prim is LOOP:
             need(op.args[0])
             need(op.regions[0].exit[0])
         elif op.prim is IF:
@@ -112,20 +123,11 @@ def drop_dead(fn: Function) -> bool:
             need(op.regions[0].exit)
             for call in calls[op]:
                 keep(call)
-        elif op.prim is not PUSH or op.args[0] in live:
-            need(op.args)
-            need(op.kwargs)
+        else:
+            need_all(op.operands())
         owner = op.parent.op if op.parent is not None else None
         if owner is not None:
             keep(owner)
-
-    for op in fn.body.walk():
-        if op.prim is PUSH:
-            pushes.setdefault(op.args[0], []).append(op)
-    popped: dict[Value, list[Op]] = {}
-    for op in fn.body.walk():
-        if op.prim is POP:
-            popped.setdefault(op.args[0], []).append(op)
 
     def follow() -> None:
         """What is needed for what is needed."""
@@ -133,16 +135,18 @@ def drop_dead(fn: Function) -> bool:
             v = work.pop()
             op = v.op
             if op is None:
-                region = v.region
-                owner = region.op if region is not None else None
+                owner = v.region.op if v.region is not None else None
                 if owner is not None and owner.prim is LOOP:
                     keep(owner)
-                    k = region.params.index(v) - 1
+                    (body,) = owner.regions
+                    k = body.params.index(v) - 1
                     if k >= 0:
                         need(owner.args[1][k])
-                        need(region.exit[k + 1])
+                        need(body.exit[k + 1])
                 continue
             keep(op)
+            if not op.regions and op.prim is not POP:
+                continue
             if op.prim is IF:
                 k = op.results.index(v)
                 for region in op.regions:

@@ -93,15 +93,16 @@ class Path:
 
 def differentiate(
     fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False,
-    optimise: bool = True,
+    optimise: bool = True, use_up: bool = False,
 ) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
     The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if
     `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
-    sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved.
+    sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved. `use_up`: the
+    result is built in `fn`, which nobody needs any more.
     """
-    forward, _ = clone_function(fn)
+    forward = fn if use_up else clone_function(fn)[0]
     reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise)
     return reverse.run(seeds, keep_results, fn)
 
@@ -273,7 +274,7 @@ class Reverse:
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
         for name, arg in named_arguments(op):
-            if not any(v in self.active for v in leaves(arg)):
+            if arg not in self.active if type(arg) is Value else self.active.isdisjoint(leaves(arg)):
                 continue
             rule = registry.pullback(op.prim, name)
             if rule is None:
@@ -681,15 +682,15 @@ def is_nondiff(op: Op) -> bool:
 
 def named_arguments(op: Op) -> list[tuple[str, Any]]:
     """The operation's arguments with the names of the parameters that they bind."""
-    out: list[tuple[str, Any]] = []
-    params = op.prim.params
-    for position, arg in enumerate(op.args):
-        if position < len(params) and params[position].startswith("*"):
-            out.append((params[position], op.args[position:]))
+    params, args = op.prim.params, op.args
+    out: list[tuple[str, Any]] = list(zip(params, args))
+    for position, (name, _) in enumerate(out):
+        if name[0] == "*":
+            out[position:] = [(name, args[position:])]
             break
-        out.append((params[position] if position < len(params) else f"argument {position + 1}", arg))
-    out += list(op.kwargs.items())
-    return out
+    else:
+        out += [(f"argument {k + 1}", args[k]) for k in range(len(params), len(args))]
+    return out + list(op.kwargs.items()) if op.kwargs else out
 
 
 def crossing(op: Op) -> Exception:

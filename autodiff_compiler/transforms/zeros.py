@@ -9,7 +9,7 @@ choice, or a factor that does not depend on what the root is of.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,9 @@ _MOVES = tuple(
     )
 )  # fmt: skip
 
+# What may make a zero where there was none.
+_CHOOSERS = (ZEROS, SELECT, WHERE, SET, ADDAT)
+
 # Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
 Mask = Any
 
@@ -61,6 +64,7 @@ class Cotangents:
         self._has_roots: bool | None = None
         self._infinite: dict[Value, bool] = {}
         self._flat: dict[Value, bool] = {}
+        self._masked: dict[Value, bool] = {}
         self.steep: set[Value] = set()  # quotients that belong to a function which is infinite where its argument is
 
     # --- dependence -----------------------------------------------------------------------------------------------
@@ -79,14 +83,24 @@ class Cotangents:
             return frozenset()
         if not self._forward:
             self._prepare()
-        known = self._known.get(v)
-        if known is None:
-            self._known[v] = self._everything  # in case it depends on itself
-            known = self._known[v] = self._find(v)
-        return known
+        todo = [v]
+        while todo:  # operands before what is made of them, without recursion: a chain may be thousands long
+            x = todo[-1]
+            op = x.op
+            if x not in self._known and op is not None and op.tag == self.tag and not op.regions:
+                if unknown := [y for y in differentiable_operands(op) if y not in self._known]:
+                    todo += unknown
+                    continue
+            if x not in self._known:
+                self._known[x] = self._everything  # in case it depends on itself
+                self._known[x] = self._find(x)
+            todo.pop()
+        return self._known[v]
 
     def _find(self, v: Value) -> frozenset[int]:
         op = v.op
+        if v.type.dtype is not None and v.type.dtype.kind not in "fc":
+            return frozenset()
         if v.region in self._forward if op is None else op.tag != self.tag:
             return frozenset(k for k, values in enumerate(self._varied) if v in values)
         if op is None or op.prim in _CARRIERS:
@@ -126,36 +140,39 @@ class Cotangents:
 
     def may_have_divided(self, g: Any) -> bool:
         """The cotangent came through a quotient or a power, or that is not known."""
-        if type(g) is not Value:
-            return False
-        op = g.op
-        if op is None:
-            return g.region is not self.body  # carried from somewhere
-        if op.tag != self.tag:
-            return False
-        known = self._infinite.get(g)
-        if known is None:
-            divides = op.prim in _QUOTIENTS and not _is_count(op.args[1])
-            known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
-            known = self._infinite[g] = known or any(map(self.may_have_divided, leaves((op.args, op.kwargs))))
-        return known
+        return type(g) is Value and self._below(g, self._infinite, self._divides)
 
     def may_be_flat(self, g: Any) -> bool:
         """The cotangent came through a quotient whose value is finite where its divisor is infinite, or that is not
         known: zero may be its limit."""
-        if type(g) is not Value:
-            return False
-        op = g.op
+        return type(g) is Value and self._below(g, self._flat, lambda v: self._divides(v, self.steep))
+
+    def _divides(self, v: Value, but: Container[Value] = ()) -> bool | None:
+        op = v.op
         if op is None:
-            return g.region is not self.body
+            return v.region is not self.body  # carried from somewhere
         if op.tag != self.tag:
             return False
-        known = self._flat.get(g)
-        if known is None:
-            divides = op.prim in _QUOTIENTS and not _is_count(op.args[1]) and g not in self.steep
-            known = divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0
-            known = self._flat[g] = known or any(map(self.may_be_flat, leaves((op.args, op.kwargs))))
-        return known
+        divides = op.prim in _QUOTIENTS and not _is_count(op.args[1]) and v not in but
+        return divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0 or None
+
+    def _below(self, g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
+        """Whether something holds of a value that `g` was made of: what `here` says, None being as for its operands."""
+        todo = [g]
+        while todo:  # no recursion: a chain may be thousands long
+            v = todo[-1]
+            if v not in known:
+                found = here(v)
+                if found is None:
+                    assert v.op is not None
+                    operands = v.op.operands()
+                    found = any(known.get(x) for x in operands)
+                    if not found and (unknown := [x for x in operands if x not in known]):
+                        todo += unknown
+                        continue
+                known[v] = found
+            todo.pop()
+        return known[g]
 
     # --- masks ----------------------------------------------------------------------------------------------------
 
@@ -170,9 +187,22 @@ class Cotangents:
         moving: frozenset[int] = frozenset()
         if level >= WEIGHTS:
             moving = moving.union(*map(self.varies, leaves(args)))
-        return self._mask(g, moving, level, DEPTH)
+        elif not self._below(g, self._masked, self._may_mask):
+            return True
+        return self._mask(g, moving, level, DEPTH, {})
 
-    def _mask(self, g: Any, moving: frozenset[int], level: int, depth: int) -> Mask:
+    def _may_mask(self, v: Value) -> bool | None:
+        """The value may be zero for sure somewhere, by itself."""
+        op = v.op
+        if v.type.dtype == BOOL:
+            return True
+        if op is None or op.tag != self.tag:
+            return False
+        if op.regions or op.prim in _CHOOSERS:
+            return True
+        return any(type(a) is not Value and (isinstance(a, np.ndarray) or _is_zero(a)) for a in op.args) or None
+
+    def _mask(self, g: Any, moving: frozenset[int], level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         if isinstance(g, np.ndarray):
             return (
                 self.b.emit(PRIMS[np.asarray], g if g.dtype == BOOL else g != 0)
@@ -183,9 +213,15 @@ class Cotangents:
             return not _is_zero(g)
         if g.type.dtype == BOOL:
             return g
+        key = (g, depth)
+        if key not in known:
+            known[key] = self._mask_of(g, moving, level, depth, known)
+        return known[key]
+
+    def _mask_of(self, g: Value, moving: frozenset[int], level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         op = g.op
         if op is not None and depth and op.tag == self.tag and self.b.sees(op):
-            found = self._made(g, op, lambda x: self._mask(x, moving, level, depth - 1), level)
+            found = self._made(g, op, lambda x: self._mask(x, moving, level, depth - 1, known), level)
             if found is not None:
                 return found
         # A factor of which only is known what it depends on.
