@@ -1,4 +1,4 @@
-"""SGD steps of two small networks, tape style, side by side with the gradient by hand and with other systems.
+"""Gradients and SGD steps of two small networks, tape style, side by side with code by hand and with other systems.
 
     python -m benchmarks.run --tape
 
@@ -9,14 +9,23 @@ hand-written side. Peers that are not installed are left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 RATE = 0.05
 Arrays = list[Any]
-# ``make(parameters, x, t)`` gives ``step()``, which makes one SGD step, and ``read()``, which gives the parameters.
-Side = Callable[[Arrays, Any, Any], tuple[Callable[[], Any], Callable[[], Arrays]]]
+
+
+class Run(NamedTuple):
+    """What a side is timed by: the gradient, a step with the update of the parameters, and these read out."""
+
+    gradient: Callable[[], Any]
+    step: Callable[[], Any]
+    read: Callable[[], Arrays]
+
+
+Side = Callable[[Arrays, Any, Any], Run]
 
 
 def tiny() -> tuple[Arrays, Any, Any]:
@@ -37,123 +46,147 @@ def large() -> tuple[Arrays, Any, Any]:
     return parameters, r.normal(size=(64, 784)).astype(f), np.eye(10, dtype=f)[r.integers(10, size=64)]
 
 
-def by_hand(parameters: Arrays, x: Any, t: Any) -> Any:
-    w1, b1, w2, b2 = [p.copy() for p in parameters]
+def by_hand(parameters: Arrays, x: Any, t: Any) -> Run:
+    own = [p.copy() for p in parameters]
     add_up = np.add.reduce
 
-    def step() -> None:
-        nonlocal w1, b1, w2, b2
+    def gradient() -> Arrays:
+        w1, b1, w2, b2 = own
         h = np.tanh(x.dot(w1) + b1)
         d = h.dot(w2) + b2 - t
         add_up(d * d, axis=None) / d.size  # the loss
         g = d * d.dtype.type(2.0 / d.size)
         gh = g.dot(w2.T) * (1 - h * h)
-        w2 = w2 - RATE * h.T.dot(g)
-        b2 = b2 - RATE * add_up(g, axis=0)
-        w1 = w1 - RATE * x.T.dot(gh)
-        b1 = b1 - RATE * add_up(gh, axis=0)
+        return [x.T.dot(gh), add_up(gh, axis=0), h.T.dot(g), add_up(g, axis=0)]
 
-    return step, lambda: [w1, b1, w2, b2]
+    return functional(gradient, own)
 
 
-def by_grad(parameters: Arrays, x: Any, t: Any) -> Any:
+def functional(gradient: Callable[[], Any], own: Arrays) -> Run:
+    """A side whose gradient is of arrays that are replaced by each step."""
+
+    def step() -> None:
+        own[:] = [p - RATE * g for p, g in zip(own, gradient())]
+
+    return Run(gradient, step, lambda: own)
+
+
+def by_grad(parameters: Arrays, x: Any, t: Any) -> Run:
     import autodiff_compiler as ad
 
     def loss(w1, b1, w2, b2, x, t):  # type: ignore[no-untyped-def]
         d = np.tanh(x @ w1 + b1) @ w2 + b2 - t
         return np.mean(d * d)
 
-    gradient = ad.value_and_grad(loss, (0, 1, 2, 3))
+    compiled = ad.value_and_grad(loss, (0, 1, 2, 3))
     own = [p.copy() for p in parameters]
-
-    def step() -> None:
-        _, grads = gradient(*own, x, t)
-        own[:] = [p - RATE * g for p, g in zip(own, grads)]
-
-    return step, lambda: own
+    return functional(lambda: compiled(*own, x, t)[1], own)
 
 
-def by_tape(parameters: Arrays, x: Any, t: Any) -> Any:
+def by_tangent(parameters: Arrays, x: Any, t: Any) -> Run:
+    import tangent
+
+    def loss(w1, b1, w2, b2, x, t):  # type: ignore[no-untyped-def]
+        h = np.tanh(np.dot(x, w1) + b1)
+        d = np.dot(h, w2) + b2 - t
+        return np.mean(d * d)
+
+    compiled = tangent.grad(loss, wrt=(0, 1, 2, 3))
+    own = [p.copy() for p in parameters]
+    return functional(lambda: compiled(*own, x, t), own)
+
+
+def by_tape(parameters: Arrays, x: Any, t: Any) -> Run:
     import autodiff_compiler as ad
 
     variables = [ad.Variable(p, name=n) for p, n in zip(parameters, ("w1", "b1", "w2", "b2"))]
     w1, b1, w2, b2 = variables
     tx, tt = ad.constant(x), ad.constant(t)
 
-    def step() -> None:
+    def gradient() -> Any:
         with ad.GradientTape() as tape:
             d = np.tanh(tx @ w1 + b1) @ w2 + b2 - tt
             loss = np.mean(d * d)
-        for v, g in zip(variables, tape.gradient(loss, variables)):
+        return tape.gradient(loss, variables)
+
+    def step() -> None:
+        for v, g in zip(variables, gradient()):
             v.assign_sub(RATE * g)
 
-    return step, lambda: [v.numpy() for v in variables]
+    return Run(gradient, step, lambda: [v.numpy() for v in variables])
 
 
 def in_tensorflow_style(tf: Any) -> Side:
-    def make(parameters: Arrays, x: Any, t: Any) -> Any:
+    def make(parameters: Arrays, x: Any, t: Any) -> Run:
         variables = [tf.Variable(p) for p in parameters]
         w1, b1, w2, b2 = variables
         tx, tt = tf.constant(x), tf.constant(t)
 
-        def step() -> None:
+        def gradient() -> Any:
             with tf.GradientTape() as tape:
                 d = tf.tanh(tx @ w1 + b1) @ w2 + b2 - tt
                 loss = tf.reduce_mean(d * d)
-            for v, g in zip(variables, tape.gradient(loss, variables)):
+            return tape.gradient(loss, variables)
+
+        def step() -> None:
+            for v, g in zip(variables, gradient()):
                 v.assign_sub(RATE * g)
 
-        return step, lambda: [v.numpy() for v in variables]
+        return Run(gradient, step, lambda: [v.numpy() for v in variables])
 
     return make
 
 
 def in_torch_style(torch: Any) -> Side:
-    def make(parameters: Arrays, x: Any, t: Any) -> Any:
+    def make(parameters: Arrays, x: Any, t: Any) -> Run:
         own = [torch.tensor(p, requires_grad=True) for p in parameters]
         w1, b1, w2, b2 = own
         tx, tt = torch.tensor(x), torch.tensor(t)
 
-        def step() -> None:
+        def gradient() -> None:
             d = torch.tanh(tx @ w1 + b1) @ w2 + b2 - tt
             loss = (d * d).mean()
             loss.backward()
+
+        def step() -> None:
+            for p in own:
+                p.grad = None
+            gradient()
             with torch.no_grad():
                 for p in own:
                     p -= RATE * p.grad
-                    p.grad = None
 
-        return step, lambda: [p.detach().numpy() for p in own]
+        return Run(gradient, step, lambda: [p.detach().numpy() for p in own])
 
     return make
 
 
-def our_tensorflow(*args: Any) -> Any:
+def our_tensorflow(*args: Any) -> Run:
     from autodiff_compiler.compat import tensorflow
 
     return in_tensorflow_style(tensorflow)(*args)
 
 
-def our_torch(*args: Any) -> Any:
+def our_torch(*args: Any) -> Run:
     from autodiff_compiler.compat import torch
 
     return in_torch_style(torch)(*args)
 
 
-def by_tensorflow(*args: Any) -> Any:
+def by_tensorflow(*args: Any) -> Run:
     import tensorflow
 
     return in_tensorflow_style(tensorflow)(*args)
 
 
-def by_torch(*args: Any) -> Any:
+def by_torch(*args: Any) -> Run:
     import torch
 
     torch.set_num_threads(1)
     return in_torch_style(torch)(*args)
 
 
-def by_jax(parameters: Arrays, x: Any, t: Any) -> Any:
+def by_jax(parameters: Arrays, x: Any, t: Any) -> Run:
     import jax
     import jax.numpy as jnp
 
@@ -163,6 +196,8 @@ def by_jax(parameters: Arrays, x: Any, t: Any) -> Any:
         d = jnp.tanh(x @ p[0] + p[1]) @ p[2] + p[3] - t
         return jnp.mean(d * d)
 
+    differentiate = jax.jit(jax.grad(loss))
+
     @jax.jit
     def update(p, x, t):  # type: ignore[no-untyped-def]
         return [v - RATE * g for v, g in zip(p, jax.grad(loss)(p, x, t))]
@@ -170,14 +205,17 @@ def by_jax(parameters: Arrays, x: Any, t: Any) -> Any:
     own = [jnp.asarray(p) for p in parameters]
     tx, tt = jnp.asarray(x), jnp.asarray(t)
 
+    def gradient() -> None:
+        differentiate(own, tx, tt)[0].block_until_ready()
+
     def step() -> None:
         own[:] = update(own, tx, tt)
         own[0].block_until_ready()
 
-    return step, lambda: [np.asarray(p) for p in own]
+    return Run(gradient, step, lambda: [np.asarray(p) for p in own])
 
 
-def by_autograd(parameters: Arrays, x: Any, t: Any) -> Any:
+def by_autograd(parameters: Arrays, x: Any, t: Any) -> Run:
     import autograd
     import autograd.numpy as anp
 
@@ -185,13 +223,9 @@ def by_autograd(parameters: Arrays, x: Any, t: Any) -> Any:
         d = anp.dot(anp.tanh(anp.dot(x, p[0]) + p[1]), p[2]) + p[3] - t
         return anp.mean(d * d)
 
-    gradient = autograd.grad(loss)
+    differentiate = autograd.grad(loss)
     own = [p.copy() for p in parameters]
-
-    def step() -> None:
-        own[:] = [p - RATE * g for p, g in zip(own, gradient(own))]
-
-    return step, lambda: own
+    return functional(lambda: differentiate(own), own)
 
 
 SIDES: dict[str, Side] = {
@@ -201,6 +235,7 @@ SIDES: dict[str, Side] = {
     "tensorflow style": our_tensorflow,
     "torch style": our_torch,
     "jax.jit": by_jax,
+    "tangent": by_tangent,
     "autograd": by_autograd,
     "torch": by_torch,
     "tensorflow": by_tensorflow,
@@ -209,20 +244,20 @@ SIZES = {"batch 8, 4-8-1": tiny, "batch 64, 784-128-10": large}
 
 
 def measure_tape(rounds: int) -> dict[str, Any]:
-    """Time one step of each side, in turns."""
+    """Time the gradient and one step of each side, in turns."""
     from benchmarks.run import largest_difference, pretty, print_table, ratio, time_sides
 
     out: dict[str, Any] = {}
     for label, inputs in SIZES.items():
         want: Any = None
-        sides: dict[str, Callable[[], Any]] = {}
+        sides: dict[str, Run] = {}
         notes = []
         for name, make in SIDES.items():
             try:
-                step, read = make(*inputs())
+                run = make(*inputs())
                 for _ in range(5):
-                    step()
-                after = tuple(np.array(p) for p in read())
+                    run.step()
+                after = tuple(np.array(p) for p in run.read())
             except Exception as error:  # a side that does not work must not hide the others' numbers
                 notes.append(f"{name}: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}")
                 continue
@@ -231,21 +266,29 @@ def measure_tape(rounds: int) -> dict[str, Any]:
             if not difference < (1e-9 if want[0].dtype == np.float64 else 1e-4):
                 notes.append(f"{name}: WRONG, differs by {difference:.1e}")
                 continue
-            sides[name] = step
-        times = time_sides(sides, rounds)
+            sides[name] = run
+        gradients = time_sides({name: run.gradient for name, run in sides.items()}, rounds)
+        steps = time_sides({name: run.step for name, run in sides.items()}, rounds)
         rows = []
-        for name, seconds in times.items():
-            to_hand, to_grad = ratio(times, name, "hand"), ratio(times, name, "ad.grad")
-            assert to_hand and to_grad
-            rows.append(
-                [name, pretty(min(seconds)), *[f"{r['min']:.3g} ({r['median']:.3g})" for r in (to_hand, to_grad)]]
-            )
-        print(f"SGD step, {label}\n")
-        print_table(rows, ["side", "time", "to hand", "to ad.grad"])
+        for name in sides:
+            row = [name]
+            for times in (gradients, steps):
+                row.append(pretty(min(times[name])))
+                for side in ("hand", "ad.grad"):
+                    r = ratio(times, name, side)
+                    assert r
+                    row.append(f"{r['min']:.3g} ({r['median']:.3g})")
+            rows.append(row)
+        print(f"{label}\n")
+        print_table(rows, ["side", "gradient", "to hand", "to ad.grad", "SGD step", "to hand", "to ad.grad"])
         for note in notes:
             print(f"note: {note}")
         print()
-        out[label] = {"seconds": {k: min(v) for k, v in times.items()}, "notes": notes}
+        out[label] = {
+            "gradient": {k: min(v) for k, v in gradients.items()},
+            "step": {k: min(v) for k, v in steps.items()},
+            "notes": notes,
+        }
     measure_recording(rounds)
     return out
 

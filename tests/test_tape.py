@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import tracemalloc
 import weakref
@@ -545,3 +547,78 @@ def test_a_copy_made_before_is_not_what_is_watched_later():
             y = z * v
             tape.watch(x)
         assert tape.gradient(y, x) is None
+
+
+def test_subclasses_of_arrays_are_refused():
+    x = ad.Variable([1.0, 2.0, 3.0])
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    uses = [
+        lambda: x * masked,
+        lambda: np.multiply(x, masked),
+        lambda: np.where(x > 1.0, x, masked),
+        lambda: x.assign(masked),
+        lambda: ad.constant(masked),
+        lambda: ad.Variable(np.matrix([[1.0]])),
+    ]
+    with ad.GradientTape():
+        for use in uses:
+            with pytest.raises(ad.UnsupportedError, match="subclasses of np.ndarray change what operations mean"):
+                use()
+        with pytest.raises(ad.RuleLookupError, match="would become an array"):
+            masked + x
+
+
+@pytest.mark.parametrize("kinds", [(np.ones(2), 1.0), (1.0, np.ones(2)), (np.float64(1), np.array(1.0), np.ones(3))])
+def test_a_structure_meets_numbers_and_arrays(kinds):
+    # One structure, with constants of several kinds in the same place, in every order.
+    x = ad.Variable([1.0, 2.0])
+    y = ad.Variable(3.0)
+    for kind in (*kinds, *kinds[::-1], *kinds):
+        with ad.GradientTape() as tape:
+            z = np.sum(y * ad.constant(kind) * 2.0)
+        assert tape.gradient(z, y).numpy() == 2.0 * np.sum(kind)
+        if np.shape(kind) in ((), (2,)):
+            with ad.GradientTape() as tape:
+                z = np.sum(x * ad.constant(kind))
+            np.testing.assert_allclose(tape.gradient(z, [x])[0].numpy(), kind * np.ones(2))
+
+
+def test_the_key_of_a_variable_follows_its_values():
+    v = ad.Variable([1.0, 2.0], name="v")
+    for copied in (copy.deepcopy(v), pickle.loads(pickle.dumps(v))):
+        with ad.GradientTape(persistent=True) as tape:
+            y = np.sum(v * v) + np.sum(copied * copied)
+        np.testing.assert_allclose(tape.gradient(y, v), [2.0, 4.0])
+        np.testing.assert_allclose(tape.gradient(y, copied), [2.0, 4.0])
+    assert copied._leaf is v._leaf  # a pickle carries no structure of its own
+    w = np.float32(2.0)
+    s = ad.Variable(w)
+    for value in (3.0, np.array(4.0), [[5.0]][0][0]):
+        s.assign(value)
+        with ad.GradientTape() as tape:
+            y = s * s
+        assert tape.gradient(y, s).numpy() == 2 * np.float32(value)
+
+
+def test_a_tape_of_another_thread_is_not_entered_again_here():
+    x = ad.Variable(2.0)
+    outer, inner = ad.GradientTape(), ad.GradientTape(persistent=True)
+    with outer:
+        with inner:
+            y = x * x
+        failed = []
+
+        def enter():
+            try:
+                with inner:
+                    pass
+            except RuntimeError as error:
+                failed.append(str(error))
+
+        worker = threading.Thread(target=enter)
+        worker.start()
+        worker.join()
+        z = y * x
+    assert failed == ["this tape shares its recording with a tape that is open in another thread"]
+    assert outer.gradient(z, x).numpy() == 12.0
+    assert inner.gradient(y, x).numpy() == 4.0

@@ -13,7 +13,7 @@ import numpy as np
 from .barrier import record_barrier
 from .gradient_tape import GradientTape
 from .nest import flatten, map_nested, pack_like
-from .recording import STATE, Recording
+from .recording import STATE, Recording, Watcher
 from .tensor import Operand, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,14 +37,13 @@ def stop_gradient(x: Any) -> Any:
 def isolated() -> Iterator[Recording]:
     """What runs inside is recorded on no tape that is open outside; the variables that it reads are noted."""
     state = STATE
-    saved = state.rec, state.home, state.tapes
-    watcher = Recording()
-    state.rec = state.home = watcher
-    state.tapes = (_Watcher(),)
+    outside = state.rec
+    state.rec = watcher = Recording()
+    watcher.tapes = (Watcher(),)
     try:
         yield watcher
     finally:
-        state.rec, state.home, state.tapes = saved
+        state.rec = outside
 
 
 @contextmanager
@@ -64,14 +63,6 @@ def _variables_read() -> Iterator[list[Any]]:
         rec.reads = outer
         if outer is not None:
             outer.extend(reads)
-
-
-class _Watcher:
-    """Stands for an open tape that watches what is read."""
-
-    _auto = True
-    _start = 0
-    _spans: tuple[tuple[int, int], ...] = ()
 
 
 def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:

@@ -39,6 +39,9 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+NONE = UnconnectedGradients.NONE  # an attribute of an enum takes as long to look up as a small operation does
+
+
 class GradientTape:
     """Records operations on tensors and variables, to differentiate what they compute.
 
@@ -55,12 +58,7 @@ class GradientTape:
     np.float64(6.0)
     """
 
-    # What an instance starts with: a tape is made for every step of a training loop.
-    _rec: Recording | None = None
-    _recording = False
-    _start = 0
-    _spans: tuple[tuple[int, int], ...] = ()
-    _watched: tuple[tuple[int, int], ...] = ()
+    # What few tapes have.
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
     # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
     _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
@@ -70,16 +68,21 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
         self._auto = watch_accessed_variables
+        self._rec: Recording | None = None
+        self._recording = False
+        self._start = 0  # the first slot of what it is recording
+        self._spans: tuple[tuple[int, int], ...] = ()  # slots that it has recorded
+        self._watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
 
     # --- life -----------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
         state = STATE
-        if state.home is None and self._rec is None and not self._recording:
+        if self._rec is None and not self._recording and state.rec is None:
             # The first tape of its thread, as `_push` does it: every step of a training loop comes here.
-            state.rec = state.home = self._rec = rec = Recording()
+            state.rec = self._rec = rec = Recording()
             rec.auto = self._auto
-            state.tapes = (self,)
+            rec.tapes = (self,)
             self._start = 0
             self._recording = True
         else:
@@ -94,22 +97,23 @@ class GradientTape:
         if self._recording:
             raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
         state = STATE
-        own, home = self._rec, state.home
+        own, home = self._rec, state.rec
         if home is None:
             if own is None:
                 self._rec = home = Recording()
+            elif own.tapes:
+                raise RuntimeError("this tape shares its recording with a tape that is open in another thread")
             else:
                 home = own
-            state.home = home
+            state.rec = home
         elif own is None:
             self._rec = home
         elif own is not home:
             self._join(home)
         self._start = home.node.count
         self._recording = True
-        state.tapes = (*state.tapes, self)
-        state.rec = home
-        home.auto = self._auto if len(state.tapes) == 1 else any(t._auto for t in state.tapes)
+        home.tapes = (*home.tapes, self)
+        home.auto = any(t._auto for t in home.tapes)
 
     def _join(self, home: Recording) -> None:
         """Go on in another recording, which takes over what this tape has recorded so far."""
@@ -120,7 +124,7 @@ class GradientTape:
         self._spans = tuple([(moved[slot], moved[slot] + 1) for a, b in self._spans for slot in range(a, b)])
         self._watched = tuple([(moved[slot], at_end[at]) for slot, at in self._watched])
         self._rec = home
-        for tape in STATE.tapes:  # what was taken over is not theirs
+        for tape in home.tapes:  # what was taken over is not theirs
             if before > tape._start:
                 tape._spans = (*tape._spans, (tape._start, before))
             tape._start = home.node.count
@@ -128,19 +132,20 @@ class GradientTape:
     def _pop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        assert self._rec is not None
-        state = STATE
+        rec = self._rec
+        assert rec is not None
         self._recording = False
-        end = self._rec.node.count
+        end = rec.node.count
         if end > self._start:
             self._spans = (*self._spans, (self._start, end))
-        if len(state.tapes) == 1 and state.tapes[0] is self:
-            state.tapes = ()
-            state.rec = state.home = None
-            return
-        state.tapes = tuple([t for t in state.tapes if t is not self])
-        if state.home is not None:
-            state.home.auto = any(t._auto for t in state.tapes)
+        if len(rec.tapes) == 1:
+            rec.tapes = ()
+            state = STATE
+            if state.rec is rec:
+                state.rec = None
+        else:
+            rec.tapes = tuple([t for t in rec.tapes if t is not self])
+            rec.auto = any(t._auto for t in rec.tapes)
 
     def _release(self) -> None:
         """Let go of everything; `watched_variables` stays what it was."""
@@ -148,10 +153,7 @@ class GradientTape:
         if rec is not None and self._auto and rec.variables:
             self._seen = (*self._seen, (rec.variables, rec.node, self._spans))
         self._rec = None
-        if self._spans:
-            self._spans = ()
-        if self._watched:
-            self._watched = ()
+        self._spans = self._watched = ()
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -170,11 +172,9 @@ class GradientTape:
     def reset(self) -> None:
         """Forget operations, watched tensors and variables, as if the block had been entered just now."""
         self._pop()
-        self._rec = None
         self._spans = self._watched = ()
         self._seen = self._explicit = ()
-        if STATE.home is not None:  # other tapes go on
-            self._rec = STATE.home
+        self._rec = STATE.rec  # other tapes go on
         self._push()
 
     # --- watching -------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class GradientTape:
 
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: Any = NONE,
     ) -> Any:  # fmt: skip
         """The derivative of the sum of `target` with respect to `sources`.
 
@@ -255,12 +255,7 @@ class GradientTape:
         rec = self._rec
         if rec is None:
             raise RuntimeError(SECOND_USE)
-        if (
-            type(sources) is list
-            and output_gradients is None
-            and not self._recording
-            and unconnected_gradients is UnconnectedGradients.NONE
-        ):
+        if output_gradients is None and not self._recording and unconnected_gradients is NONE and STATE.rec is None:
             usual = self._usual(rec, target, sources)
             if usual is not None:
                 return usual
@@ -287,7 +282,7 @@ class GradientTape:
         finally:
             if not self._persistent:
                 self._release()
-        if unconnected is UnconnectedGradients.ZERO:
+        if unconnected is not NONE:
             grads = [_zeros(x) if g is None else g for g, x in zip(grads, flat)]
         if kind is list and flat is sources:
             return grads
@@ -295,37 +290,44 @@ class GradientTape:
             return grads[0]
         return pack_like(sources, grads)
 
-    def _usual(self, rec: Recording, target: Any, sources: list[Any]) -> list[Any] | None:
-        """The usual case, a tensor by a list of leaves, with a structure that was seen before; None if it is not."""
-        if rec.barriers or rec.versions or STATE.rec is not None:
+    def _usual(self, rec: Recording, target: Any, sources: Any) -> Any:
+        """The usual case, a tensor by a leaf or a list of leaves, with a structure that was seen before and no tape
+        open; None if it is not."""
+        if rec.barriers or rec.versions:
             return None
         known = rec.known
+        single = sources.__class__ is not list
+        flat = (sources,) if single else sources
         try:
             if target._token is not rec.token:
                 return None
-            slots = tuple([known[id(x)][1] for x in sources])
+            slots = tuple([known[id(x)][1] for x in flat])
         except (AttributeError, KeyError):
             return None
         ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False, False))
         if ask is None or ask.sources != slots:
             return None
-        pull = ask.pullback(rec.values)
+        values = rec.values
+        pull = ask.pullback(values)
         if pull.complex and target._conjugate:
             return None
-        results = pull.run(*pull.fetch(rec.values))
+        results = pull.run(*pull.fetch(values))
         if len(slots) == 1:
             results = (results,)
         self._ran = (pull,)
         if not self._persistent:
             self._release()
         out = []
-        for value, x in zip(results, sources):
-            t = new(x._tensor_class)
+        kind: Any = None
+        for value, x in zip(results, flat):
+            if x.__class__ is not kind:
+                kind, cls = x.__class__, x._tensor_class
+            t = new(cls)
             t._value = value
             t._token = None
             t._slot = -1
             out.append(t)
-        return out
+        return t if single else out
 
     def _view(self, rec: Recording) -> View:
         spans = self._spans
@@ -396,7 +398,8 @@ class GradientTape:
             self._ran = tuple(ran)
             return found
         # Another tape that was opened later has not seen how all of the values came about.
-        opaque = any(t is not self and t._start > (view.spans[0][0] if view.spans else 0) for t in STATE.tapes)
+        open_now = STATE.rec.tapes if STATE.rec is not None else ()
+        opaque = any(t is not self and t._start > (view.spans[0][0] if view.spans else 0) for t in open_now)
         ask = request(rec, targets, wanted, view, seeded, opaque)
         if not ask.sources:
             return {}
@@ -404,7 +407,7 @@ class GradientTape:
         return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls)
 
     def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: Any, sources: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """The derivative of each element of `target` by each element of the sources.
@@ -416,7 +419,7 @@ class GradientTape:
         return jacobian(self, target, sources, _unconnected(unconnected_gradients), experimental_use_pfor)
 
     def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: Any, source: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """For each row of a batch, the derivative of the target's row by the source's row.

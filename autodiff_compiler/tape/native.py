@@ -23,6 +23,7 @@ from .tensor import (
     add_up,
     apply,
     average,
+    exact,
     getitem,
     install_operators,
     missing,
@@ -33,6 +34,7 @@ from .tensor import (
     wrap,
 )
 from .tensor import Tensor as _Tensor
+from .tensor import Variable as _Variable
 
 _serial = itertools.count()
 
@@ -81,7 +83,7 @@ class _Native(Operand):
 
     def _coerce(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return other.copy()  # the recording keeps it, and its owner may write into it
+            return exact(other).copy()  # the recording keeps it, and its owner may write into it
         if isinstance(other, (int, float, complex, np.generic)):
             return other
         if isinstance(other, (list, tuple)):
@@ -100,7 +102,7 @@ class _Native(Operand):
         return out
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(inputs) == 1 and method == "__call__":
+        if len(inputs) == 1 and not kwargs and method == "__call__":
             fast = _FAST.get(ufunc)
             if fast is not None:
                 return fast(self)
@@ -110,6 +112,10 @@ class _Native(Operand):
         return call_numpy(fn, inputs, kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs:
+            fast = _FAST.get(fn)
+            if fast is not None and isinstance(args[0], _Native):
+                return fast(args[0])
         return call_numpy(fn, args, kwargs)
 
     def _leave(self, what: str, instead: str) -> None:
@@ -165,28 +171,25 @@ class _Native(Operand):
     def item(self) -> Any:
         return self._value.item()
 
-    def __getattr__(self, name: str) -> Any:
-        fn = _METHODS.get(name)
-        if fn is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return lambda *args, **kwargs: call_numpy(fn, (self, *_shape_first(name, args)), kwargs)
+
+def _method(fn: Callable[..., Any], shape_first: bool = False) -> Callable[..., Any]:
+    """A method of arrays, from NumPy's function. `shape_first`: ``x.reshape(2, 3)`` is ``np.reshape(x, (2, 3))``."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call_numpy(fn, (self, args) if shape_first and len(args) > 1 else (self, *args), kwargs)
+
+    method.__name__ = fn.__name__
+    method.__doc__ = f"As ``np.{fn.__name__}`` of this."
+    return method
 
 
-def _shape_first(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``x.reshape(2, 3)`` is ``np.reshape(x, (2, 3))``."""
-    if name in ("reshape", "transpose") and len(args) > 1:
-        return (args,)
-    return args
-
-
-_METHODS: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in (
-        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "cumprod", "reshape", "ravel", "transpose",
-        "squeeze", "swapaxes", "dot", "clip", "trace", "diagonal", "repeat", "take", "argmax", "argmin", "argsort",
-        "round", "conj", "all", "any", "sort",
-    )
-}  # fmt: skip
+# Written into the class: an object with `__getattr__` has slower attributes, and these are read at each operation.
+for _name in (
+    "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "cumprod", "reshape", "ravel", "transpose", "squeeze",
+    "swapaxes", "dot", "clip", "trace", "diagonal", "repeat", "take", "argmax", "argmin", "argsort", "round", "conj",
+    "all", "any", "sort",
+):  # fmt: skip
+    setattr(_Native, _name, _method(getattr(np, _name), _name in ("reshape", "transpose")))
 
 
 def knows(fn: Any) -> bool:
@@ -198,7 +201,7 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on operands, and what is made of it recorded."""
     if not kwargs and len(args) == 1:
         fast = _FAST.get(fn)
-        if fast is not None and isinstance(args[0], Operand):
+        if fast is not None and isinstance(args[0], _Native):
             return fast(args[0])
     if kwargs:
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue and (v is not None or _means(fn, k))}
@@ -218,9 +221,9 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     prim = PRIMS.get(fn)
     if prim is None:
         raise missing(fn)
-    fast = _FAST.get(fn)
-    if fast is not None and len(args) == 1 and isinstance(args[0], Operand) and kwargs.keys() <= _AXES:
-        return fast(*args, **kwargs)
+    reduce = _REDUCTIONS.get(fn)
+    if reduce is not None and len(args) == 1 and isinstance(args[0], Operand) and kwargs.keys() <= _AXES:
+        return reduce(*args, **kwargs)
     if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
         args = (args[0], Static(args[1]))
     return apply(prim, fn, args, kwargs)
@@ -287,14 +290,6 @@ def on_tensors(definition: Any) -> Any:
     return scope[definition.__name__]
 
 
-_FAST: dict[Any, Callable[..., Any]] = {
-    np.sum: reduction(PRIMS[np.sum], add_up),
-    np.mean: reduction(PRIMS[np.mean], average),
-    **{
-        fn: unary(PRIMS[fn], fn)
-        for fn in (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt, np.square, np.absolute, np.negative, np.log1p)
-    },
-}  # fmt: skip
 _AXES = {"axis", "keepdims"}
 
 
@@ -327,7 +322,7 @@ class Tensor(_Native, _Tensor):
         return f"Tensor({self._value!r})"
 
 
-class Variable(_Native):
+class Variable(_Native, _Variable):
     """A value that can be assigned anew. Open tapes watch a trainable variable when it is read.
 
     value: an array, a number or a nested list; dtype: NumPy's for it, if none is given.
@@ -338,9 +333,6 @@ class Variable(_Native):
     >>> w
     Variable(array([0.5, 1.5]), name='w')
     """
-
-    _token = None
-    _slot = -1
 
     def __init__(self, value: Any, trainable: bool = True, name: str = "", dtype: Any = None):
         self._value = as_value(value, dtype)
@@ -356,22 +348,29 @@ class Variable(_Native):
     def assign(self, value: Any) -> Variable:
         """Give the variable another value, of its shape; it is cast to its dtype. Recordings keep the values that were
         read."""
-        return self._rebind(as_value(value, self._value.dtype))
+        return self._assigned(as_value(value, self._value.dtype))
 
-    def _rebind(self, made: Any) -> Variable:
+    def _assigned(self, made: Any) -> Variable:
         v = self._value
         if made.shape != v.shape:
             raise ValueError(f"a variable of shape {self.shape} cannot be assigned a value of shape {np.shape(made)}")
-        self._value = made if made.dtype is v.dtype else made.astype(v.dtype)
+        if made.dtype is not v.dtype:
+            made = made.astype(v.dtype)
+        if made.__class__ is v.__class__:
+            self._value = made
+        else:
+            self._rebind(made)
         return self
 
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta`, which broadcasts to the variable's shape."""
-        return self._rebind(self._value + _raw(delta))
+        v = self._value
+        return self._assigned(v + (delta._value if isinstance(delta, Operand) else np.asarray(delta)))
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta`, which broadcasts to the variable's shape."""
-        return self._rebind(self._value - _raw(delta))
+        v = self._value
+        return self._assigned(v - (delta._value if isinstance(delta, Operand) else np.asarray(delta)))
 
     def _in_place(self, other: Any) -> Any:
         raise RuntimeError(
@@ -394,14 +393,24 @@ class Variable(_Native):
 _Native._tensor_class = Tensor
 install_operators(_Native, Tensor)
 
-
-def _raw(x: Any) -> Any:
-    return x._value if isinstance(x, Operand) else np.asarray(x)
+# What is called most, for one native operand.
+_FAST: dict[Any, Callable[..., Any]] = {
+    np.sum: unary(PRIMS[np.sum], add_up, Tensor),
+    np.mean: unary(PRIMS[np.mean], average, Tensor),
+    **{
+        fn: unary(PRIMS[fn], fn, Tensor)
+        for fn in (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt, np.square, np.absolute, np.negative, np.log1p)
+    },
+}  # fmt: skip
+_REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: reduction(PRIMS[np.sum], add_up),
+    np.mean: reduction(PRIMS[np.mean], lambda x, axis, keepdims: np.mean(x, axis=axis, keepdims=keepdims)),
+}
 
 
 def as_value(value: Any, dtype: Any = None) -> Any:
     """A value of its own: an array that nobody else writes into, or a NumPy number."""
-    made = np.array(_raw(value), dtype)
+    made = np.array(value._value if isinstance(value, Operand) else exact(value), dtype)
     if made.dtype.kind not in "biufc":
         raise TypeError(f"a tensor holds numbers; {value!r} gives dtype {made.dtype}")
     return made[()]

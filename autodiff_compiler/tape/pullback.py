@@ -26,7 +26,7 @@ from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
 from ..transforms.vjp import DERIVED
 from .connect import Record, View, between, records_of
-from .recording import BARRIER, PULL, Node, Reader, Recording, Slot, count_pullback
+from .recording import BARRIER, LEAF, PULL, Node, Reader, Recording, Slot, count_pullback, signature
 
 FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
 ADD = PRIMS[operator.add]
@@ -35,11 +35,6 @@ SUM = PRIMS[np.sum]
 
 # Puts a value out of the reach of rewrites: a tape may have seen the value, and not the operation that made it.
 OPAQUE = PRIMS[operator.pos]
-
-
-def signature(values: Sequence[Any]) -> tuple[Any, ...]:
-    """What the code that was compiled depends on of the leaves."""
-    return tuple([(v.shape, v.dtype) if type(v) is np.ndarray else type(v) for v in values])
 
 
 class Pullback:
@@ -100,6 +95,17 @@ def same_kind(v: Any, t: Ty) -> bool:
     return known.kind == t.kind and known.dtype == t.dtype
 
 
+def has_axes(value: Any) -> bool:
+    return type(value) is np.ndarray and value.ndim > 0
+
+
+def kinds(slots: tuple[tuple[int, bool], ...]) -> Callable[[list[Any]], Any]:
+    """A function that gives what compiled code depends on of the values in these slots: shape and dtype of arrays, the
+    class of other values. It is written out, since every gradient calls it."""
+    parts = [f"v[{s}].shape, v[{s}].dtype" if axes else f"v[{s}].__class__" for s, axes in slots]
+    return load(f"def kinds(v):\n    return ({''.join(p + ', ' for p in parts)})\n", "kinds")
+
+
 def fetcher(slots: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
     """The values of these slots, as a tuple."""
     if len(slots) > 1:
@@ -122,7 +128,8 @@ class Request:
     """
 
     __slots__ = (
-        "node", "targets", "sources", "seeded", "opaque", "records", "reached", "leaf_slots", "fetch", "exact", "found",
+        "node", "targets", "sources", "seeded", "opaque", "records", "reached", "leaf_slots", "fetch", "open",
+        "kind_of", "exact", "found",
     )  # fmt: skip
     lock = threading.RLock()
 
@@ -146,15 +153,19 @@ class Request:
         self.reached = reached
         self.leaf_slots: tuple[int, ...] | None = None
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(())
+        # By what the code depends on of the leaves whose types are not part of the structure.
+        self.open: tuple[tuple[int, bool], ...] = ()  # these, and whether they were arrays with axes
+        self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
 
     def pullback(self, values: list[Any]) -> Pullback:
         """The pullback for leaves like those in the recording."""
         if self.leaf_slots is not None:
-            found = self.exact.get(signature(self.fetch(values)))
-            if found is not None:
-                return found
+            try:
+                return self.exact[self.kind_of(values)]
+            except (KeyError, AttributeError):
+                pass
         return self._make(values)
 
     def _make(self, values: list[Any]) -> Pullback:
@@ -163,19 +174,29 @@ class Request:
                 given = self.fetch(values)
                 for known in self.found:
                     if known.accepts(given):
-                        self.exact[signature(given)] = known
+                        self._keep(values, known)
                         return known
             build = _Build(self, values)
             made = build.pullback
             count_pullback()
             if self.leaf_slots is None:
+                typed = {n.last for n in self.node.path() if n.key[0] == LEAF and n.key[3] is not None}
                 self.fetch = fetcher(build.leaf_slots)
+                self.open = tuple([(s, has_axes(values[s])) for s in build.leaf_slots if s not in typed])
+                self.kind_of = kinds(self.open)
                 self.leaf_slots = build.leaf_slots
-            if len(self.exact) > 4096:
-                self.exact.clear()
-            self.exact[signature(self.fetch(values))] = made
+            self._keep(values, made)
             self.found.append(made)
             return made
+
+    def _keep(self, values: list[Any], made: Pullback) -> None:
+        # `kind_of` does not tell numbers from arrays without axes where there were arrays, nor the shapes of arrays
+        # where there were numbers.
+        if any(not has_axes(values[s]) if axes else type(values[s]) is np.ndarray for s, axes in self.open):
+            return
+        if len(self.exact) > 4096:
+            self.exact.clear()
+        self.exact[self.kind_of(values)] = made
 
 
 def request(
@@ -441,7 +462,6 @@ def show_recording(node: Node, values: list[Any]) -> str:
     build.values, build.body, build.b, build.env, build.opaque = values, body, b, env, False
     build.sizes, build.leaves, build.fake, build.names = [], [], {}, names
     from .connect import read
-    from .recording import LEAF
 
     for step in node.path():
         if step.key[0] == LEAF:

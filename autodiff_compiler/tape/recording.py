@@ -12,8 +12,11 @@ record's key, operand -1 is a constant, which gets the next slot; a static opera
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..ir.core import Prim
 from ..ir.opset import GET
@@ -25,18 +28,56 @@ LEAF = "leaf"  # a record of one value that comes from outside, by which one may
 BARRIER = "barrier"  # a record of results whose pullback is a Python function
 PULL = "pull"  # a record of a compiled pullback that was run
 
+ndarray = np.ndarray
+NOTHING: Any = MappingProxyType({})
+
 MAX_NODES = 100_000
 MAX_PULLBACKS = 2_000
+
+
+class Leaf(tuple[Any, ...]):
+    """The key of a leaf: `LEAF`, the name, whether it is watched when it is read, and what is known of the value's
+    type, or None.
+
+    There is one object for each content (see `leaf_key`), so that it is found by identity.
+    """
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        return leaf_key, self[1:]
+
+
+_leaf_keys: dict[Any, Leaf] = {}
+
+
+def leaf_key(name: str = "", watched: bool = False, kind: Any = None) -> Leaf:
+    """The key of a leaf. `kind`: what `signature` says of the values that it has."""
+    content = (LEAF, name, watched, kind)
+    found = _leaf_keys.get(content)
+    if found is None and len(_leaf_keys) > MAX_NODES:
+        _leaf_keys.clear()
+    return _leaf_keys.setdefault(content, Leaf(content)) if found is None else found
+
+
+def signature(values: Iterable[Any]) -> tuple[Any, ...]:
+    """What the code that was compiled depends on of the leaves."""
+    return tuple([(v.shape, v.dtype) if v.__class__ is ndarray else v.__class__ for v in values])
 
 
 class Node:
     """A structure: the records from the root of the trie to here.
 
     `count` is the number of slots that they take, `last` the last of them; `pulls` holds what was compiled for the
-    structure.
+    structure. `hot` is the structure that was reached from here the last time. It is asked for before `next` is: three
+    comparisons with the parts of its key cost half of looking up a key made for it.
     """
 
-    __slots__ = ("parent", "key", "count", "last", "next", "pulls")
+    __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right")
+    hot: Node
 
     def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0):
         self.parent = parent
@@ -45,12 +86,22 @@ class Node:
         self.last = count - 1
         self.next: dict[Any, Node] = {}
         self.pulls: dict[Any, Any] = {}
+        # The parts of a key of a primitive with one or two operands.
+        short = key is not None and 2 <= len(key) <= 3
+        self.head, self.left, self.right = (*key, None)[:3] if short else (None, None, None)
+        self.hot = NOWHERE
 
-    def grow(self, key: Any, produced: int) -> Node:
+    def go(self, key: Any, produced: int) -> Node:
         """The structure with one record more, which takes `produced` slots."""
         global _nodes
-        _nodes += 1
-        return self.next.setdefault(key, Node(self, key, self.count + produced))
+        found = self.next.get(key)
+        if found is None:
+            _nodes += 1
+            if _nodes > MAX_NODES:
+                plant()
+            found = self.next.setdefault(key, Node(self, key, self.count + produced))
+        self.hot = found
+        return found
 
     def path(self) -> list[Node]:
         """The nodes from below the root to here: one for each record."""
@@ -65,6 +116,8 @@ class Node:
 
 _nodes = 0
 _pullbacks = 0
+NOWHERE: Any = None  # nothing was reached yet
+NOWHERE = Node()
 _root = Node()
 
 
@@ -72,15 +125,14 @@ def count_pullback() -> None:
     """Say that one more pullback was compiled, which is kept with its structure."""
     global _pullbacks
     _pullbacks += 1
+    if _pullbacks > MAX_PULLBACKS:
+        plant()
 
 
-def root() -> Node:
-    """Where recordings start. Structures that nobody repeats would fill the memory, so there is a new trie now and
-    then."""
+def plant() -> None:
+    """Let recordings start in a new trie: structures that nobody repeats would fill the memory."""
     global _nodes, _pullbacks, _root
-    if _nodes > MAX_NODES or _pullbacks > MAX_PULLBACKS:
-        _root, _nodes, _pullbacks = Node(), 0, 0
-    return _root
+    _root, _nodes, _pullbacks = Node(), 0, 0
 
 
 class Token:
@@ -94,52 +146,51 @@ class Recording:
 
     __slots__ = (
         "token", "node", "values", "append", "known", "variables", "versions", "barriers", "absorbed", "auto", "reads",
+        "tapes",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.token = Token()
-        self.node = root()
+        self.node = _root
         self.values: list[Any] = []
         self.append = self.values.append
         # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.
         self.known: dict[int, tuple[Any, int, Any]] = {}
         self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
-        self.versions: dict[int, tuple[int, ...]] = {}  # by identity: all slots of a leaf, if it has had several values
-        self.barriers: dict[int, Barrier] = {}  # by the first slot of their results
-        # Recordings that were appended to this one: where their slots are now.
-        self.absorbed: dict[Token, list[int]] = {}
-        self.auto = True  # an open tape watches what is read
+        # Few recordings have these three, so they are made when they are written.
+        self.versions: dict[int, tuple[int, ...]] = NOTHING  # by identity: all slots of a leaf with several values
+        self.barriers: dict[int, Barrier] = NOTHING  # by the first slot of their results
+        self.absorbed: dict[Token, list[int]] = NOTHING  # recordings appended to this one: where their slots are now
+        self.tapes: tuple[Any, ...] = ()  # those that are open
+        self.auto = True  # one of them watches what is read
         self.reads: list[Any] | None = None  # where variables that are read are noted, if somebody asks
 
     # --- operands -------------------------------------------------------------------------------------------------
 
     def find(self, x: Any) -> int:
         """The slot of a tensor or variable; -1 if no tape is interested in it. A variable that is read is watched."""
+        at = id(x)
+        entry = self.known.get(at)
         if x._trainable:
             if self.reads is not None:
                 self.reads.append(x)
-            at = id(x)
-            entry = self.known.get(at)
             if entry is None:
                 if not self.auto:
                     return -1
                 # The first read, as in `leaf`: every step of a training loop does it for each variable.
-                node, value = self.node, x._value
+                node, value, key = self.node, x._value, x._leaf or x._typed_leaf()
                 slot = node.count
                 self.variables[slot] = x
                 self.known[at] = (value, slot, x)
-                key = (LEAF, x._name_hint, True)
-                found = node.next.get(key)
-                self.node = node.grow(key, 1) if found is None else found
+                hot = node.hot
+                self.node = hot if hot.key is key else node.go(key, 1)
                 self.append(value)
                 return slot
-            return entry[1] if entry[0] is x._value else self.leaf(x)
-        if x._token is self.token:
-            return x._slot  # type: ignore[no-any-return]
-        entry = self.known.get(id(x))
-        if entry is not None:
-            return entry[1] if entry[0] is x._value else self.leaf(x)  # it may have been assigned to since
-        return self._taken_over(x) if self.absorbed else -1
+        elif entry is None:
+            if x._token is self.token:
+                return x._slot  # type: ignore[no-any-return]
+            return self._taken_over(x) if self.absorbed else -1
+        return entry[1] if entry[0] is x._value else self.leaf(x)  # it may have been assigned to since
 
     def _taken_over(self, x: Any) -> int:
         """The slot of what a recording held that was appended to this one."""
@@ -156,19 +207,24 @@ class Recording:
 
     def leaf(self, x: Any) -> int:
         """Make the tensor or variable a leaf."""
-        node, key = self.node, (LEAF, x._name_hint, x._trainable)
+        node, key = self.node, x._leaf or x._typed_leaf()
         slot = node.count
         known = self.known.get(id(x))
         if known is not None:
-            self.versions[id(x)] = (*self.versions.get(id(x), (known[1],)), slot)
+            self.set_versions(id(x), (*self.versions.get(id(x), (known[1],)), slot))
         if x._trainable:
             self.variables[slot] = x
         value = x._value
         self.known[id(x)] = (value, slot, x)
-        found = node.next.get(key)
-        self.node = node.grow(key, 1) if found is None else found
+        self.node = node.go(key, 1)
         self.append(value)
         return slot
+
+    def set_versions(self, at: int, slots: tuple[int, ...]) -> None:
+        """Note all slots of a leaf that has had several values. `at`: its identity."""
+        if self.versions is NOTHING:
+            self.versions = {}
+        self.versions[at] = slots
 
     def watch(self, x: Any) -> tuple[int, ...]:
         """Make the tensor or variable a leaf if it is not in the recording; the slots that stand for it.
@@ -180,7 +236,7 @@ class Recording:
             before = tuple([s for s, v in enumerate(self.values) if v is value])
             slot = self.leaf(x)
             if before:
-                self.versions[id(x)] = (*before, slot)
+                self.set_versions(id(x), (*before, slot))
         return self.slots(x)
 
     def slots(self, x: Any) -> tuple[int, ...]:
@@ -201,10 +257,7 @@ class Recording:
     def step(self, key: Any, produced: int) -> int:
         """Go down to the structure with one record more; the first of the slots that it takes."""
         node = self.node
-        found = node.next.get(key)
-        if found is None:
-            found = node.grow(key, produced)
-        self.node = found
+        self.node = node.go(key, produced)
         return node.count
 
     def operand(self, x: Any) -> int:
@@ -224,8 +277,14 @@ class Recording:
         key = (BARRIER, slots, tuple([r.dtype.kind in "fc" for r in results]), barrier.depends())
         first = self.step(key, len(results))
         self.values.extend(results)
-        self.barriers[first] = barrier
+        self.set_barrier(first, barrier)
         return first
+
+    def set_barrier(self, first: int, barrier: Any) -> None:
+        """Say which Python function pulls back through the record whose results start at this slot."""
+        if self.barriers is NOTHING:
+            self.barriers = {}
+        self.barriers[first] = barrier
 
     def absorb(self, other: Recording) -> list[int]:
         """Append another recording: a tape that was closed is opened again while others are. Gives the slots here of
@@ -267,17 +326,15 @@ class Recording:
             if x_id in self.known:
                 slots = tuple(dict.fromkeys((*self.slots(x), *fresh)))
                 if len(slots) > 1:
-                    self.versions[x_id] = slots
+                    self.set_versions(x_id, slots)
             else:
                 self.known[x_id] = (value, places[slot], x)
                 if len(fresh) > 1:
-                    self.versions[x_id] = tuple(fresh)
+                    self.set_versions(x_id, tuple(fresh))
         self.variables.update({places[slot]: x for slot, x in other.variables.items()})
-        self.barriers.update({places[slot]: b for slot, b in other.barriers.items()})
-        for token, inner in other.absorbed.items():
-            if token not in self.absorbed:
-                self.absorbed[token] = [places[s] for s in inner]
-        self.absorbed[other.token] = places
+        self.barriers = {**self.barriers, **{places[slot]: b for slot, b in other.barriers.items()}}
+        moved = {token: [places[s] for s in inner] for token, inner in other.absorbed.items()}
+        self.absorbed = {**moved, **self.absorbed, other.token: places}
         return places
 
     def _here(self, x: Any) -> int:
@@ -382,12 +439,18 @@ def slots_in(arg: Any) -> Iterator[Slot]:
             yield from slots_in(item)
 
 
+class Watcher:
+    """Stands in a recording for an open tape that watches what is read."""
+
+    _auto = True
+    _start = 0
+    _spans: tuple[tuple[int, int], ...] = ()
+
+
 class _State(threading.local):
-    """Of this thread: the recording that operations go to, that of all open tapes, and these tapes."""
+    """Of this thread: the recording that operations go to, that of all open tapes."""
 
     rec: Recording | None = None
-    home: Recording | None = None
-    tapes: tuple[Any, ...] = ()
     sealed: bool = False  # a tensor must not become an array: what is computed from it would not be recorded
 
 

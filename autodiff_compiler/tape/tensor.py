@@ -15,10 +15,11 @@ import numpy as np
 
 from ..api.transforms import Transformed, accept_operands
 from ..codegen.load import load
+from ..errors import RuleLookupError, UnsupportedError
 from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import ABS, GET, PRIMS
-from .recording import CALL, LIST, SLICE, STATE, TUPLE, Recording
+from .recording import CALL, LIST, SLICE, STATE, TUPLE, Leaf, Recording, leaf_key, signature
 
 ndarray = np.ndarray
 new = object.__new__
@@ -39,6 +40,7 @@ class Operand:
     _strict: ClassVar[bool] = False
     _conjugate: ClassVar[bool] = False
     _name_hint: str = ""
+    _leaf: ClassVar[Leaf | None] = None  # on a variable, its key as a leaf, which says the type of its values
     _tensor_class: ClassVar[type[Tensor]]
     # What compiled functions may ask of one that is not among their arguments.
     __autodiff_outside__ = frozenset(
@@ -58,6 +60,10 @@ class Operand:
 
     def _mismatch(self, other: Any, name: str) -> None:
         """Called where `_strict` operands have two dtypes."""
+
+    def _typed_leaf(self) -> Leaf:
+        """The key of this operand as a leaf."""
+        return leaf_key(self._name_hint)
 
 
 def wrap(cls: type[Any], value: Any) -> Any:
@@ -89,12 +95,12 @@ def {method}(self, other):
                     rec.append({first_value})
                 if {second} < 0:
                     rec.append({second_value})
-                key = (prim, {first}, {second})
                 node = rec.node
-                try:
-                    rec.node = node = node.next[key]
-                except KeyError:
-                    rec.node = node = node.grow(key, 1 + (i < 0) + (j < 0))
+                hot = node.hot
+                if hot.head is prim and hot.left == {first} and hot.right == {second}:
+                    rec.node = node = hot
+                else:
+                    rec.node = node = node.go((prim, {first}, {second}), 1 + (i < 0) + (j < 0))
                 rec.append(out)
                 t._token = token
                 t._slot = node.last
@@ -102,7 +108,7 @@ def {method}(self, other):
         t._token = None
         t._slot = -1
         return t
-    y = self._coerce(other)
+    y = {coerced}
     if y is NotImplemented:
         return NotImplemented
     t = new({cls})
@@ -113,12 +119,7 @@ def {method}(self, other):
         i = self._slot if self._token is token else rec.find(self)
         if i >= 0:
             rec.append(y)
-            key = (prim, {constant})
-            node = rec.node
-            try:
-                rec.node = node = node.next[key]
-            except KeyError:
-                rec.node = node = node.grow(key, 2)
+            rec.node = node = rec.node.go((prim, {constant}), 2)
             rec.append(out)
             t._token = token
             t._slot = node.last
@@ -127,7 +128,14 @@ def {method}(self, other):
     t._slot = -1
     return t
 """
-_SIGNS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
+_EXPRESSIONS: dict[Any, str] = {
+    operator.add: "{0} + {1}",
+    operator.sub: "{0} - {1}",
+    operator.mul: "{0} * {1}",
+    operator.truediv: "{0} / {1}",
+    # ndarray.dot has less to decide than np.matmul; for two matrices it is the same.
+    np.matmul: "{0}.dot({1}) if {0}.ndim == 2 == {1}.ndim else compute({0}, {1})",
+}
 
 
 def binary(
@@ -147,14 +155,19 @@ def binary(
         method=method,
         check=check,
         cls="cls" if cls is not None else "self._tensor_class",
-        expression=f" {_SIGNS[compute]} ".join(operands) if compute in _SIGNS else f"compute({', '.join(operands)})",
+        expression=_EXPRESSIONS.get(compute, "compute({0}, {1})").format(*operands),
         first="j" if reflected else "i",
         second="i" if reflected else "j",
         first_value=operands[0],
         second_value=operands[1],
         constant="-1, i" if reflected else "i, -1",
+        # NumPy decides on the dtype of a plain number; a class that does that itself gives no `cls`.
+        coerced="other if other.__class__ in plain else self._coerce(other)"
+        if cls is not None
+        else "self._coerce(other)",
     )
     scope = {"Operand": Operand, "STATE": STATE, "new": new, "cls": cls, "prim": prim, "compute": compute}
+    scope["plain"] = frozenset((int, float))
     made = load(text, method, scope)
     made.__qualname__ = f"Operand.{method}"
     return made
@@ -165,25 +178,25 @@ def unary(
 ) -> Callable[..., Any]:
     """An operation of one operand. `arguments`: plain ones that follow it, as part of the structure."""
     static = tuple([(type(a), a) for a in arguments])
+    right = static[0] if static else None
 
     def method(self: Any) -> Any:
         out = compute(self._value)
         if out is self._value:
             out = out[()]  # each tensor has a value of its own: a recording knows constants by it
-        t = new(cls or self._tensor_class)
+        t = new(cls) if cls is not None else new(self._tensor_class)
         t._value = out
         rec = STATE.rec
         if rec is not None:
             i = self._slot if self._token is rec.token else rec.find(self)
             if i >= 0:
-                key = (prim, i, *static) if static else (prim, i)
                 node = rec.node
-                try:
-                    node = node.next[key]
-                except KeyError:
-                    node = node.grow(key, 1)
+                hot = node.hot
+                if hot.head is prim and hot.left == i and hot.right is right:
+                    rec.node = node = hot
+                else:
+                    rec.node = node = node.go((prim, i, *static), 1)
                 rec.append(out)
-                rec.node = node
                 t._token = rec.token
                 t._slot = node.last
                 return t
@@ -196,7 +209,7 @@ def unary(
 
 def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[Any] | None = None) -> Callable[..., Any]:
     """A reduction ``method(x, axis=None, keepdims=False)``; ``compute(value, axis, keepdims)`` gives its value."""
-    tails: dict[Any, Any] = {(None, False, type(None)): ()}
+    tails: dict[Any, Any] = {}
 
     def method(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
         out = compute(self._value, axis, keepdims)
@@ -206,21 +219,23 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
         if rec is not None:
             i = self._slot if self._token is rec.token else rec.find(self)
             if i >= 0:
-                try:
-                    tail = tails[axis, keepdims, axis.__class__]
-                except KeyError:
-                    tail = tails[axis, keepdims, axis.__class__] = (
-                        ("axis", _encode(structural(axis), rec, [], False)),
-                        ("keepdims", (bool, bool(keepdims))),
-                    )
-                key = (prim, (CALL, i), tail)
                 node = rec.node
-                try:
-                    node = node.next[key]
-                except KeyError:
-                    node = node.grow(key, 1)
+                if axis is None and not keepdims:
+                    hot = node.hot
+                    if hot.head is prim and hot.left == i and hot.right is None:
+                        rec.node = node = hot
+                    else:
+                        rec.node = node = node.go((prim, i), 1)
+                else:
+                    try:
+                        tail = tails[axis, keepdims, axis.__class__]
+                    except KeyError:
+                        tail = tails[axis, keepdims, axis.__class__] = (
+                            ("axis", _encode(structural(axis), rec, [], False)),
+                            ("keepdims", (bool, bool(keepdims))),
+                        )
+                    rec.node = node = node.go((prim, (CALL, i), tail), 1)
                 rec.append(out)
-                rec.node = node
                 t._token = rec.token
                 t._slot = node.last
                 return t
@@ -231,24 +246,22 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
     return method
 
 
-def add_up(x: Any, axis: Any, keepdims: bool) -> Any:
+_reduce: Any = np.add.reduce
+
+
+def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.sum``, without the ways that it goes through."""
-    reduce: Any = np.add.reduce
-    return reduce(x, axis=axis, keepdims=keepdims)
+    return _reduce(x, axis, None, None, keepdims)
 
 
-def average(x: Any, axis: Any, keepdims: bool) -> Any:
-    """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
-    if type(x) is ndarray and axis is None and not keepdims and x.size and x.dtype.char in "fd":
-        return np.add.reduce(x, axis=None) / x.dtype.type(x.size)
-    return np.mean(x, axis=axis, keepdims=keepdims)
-
-
-def _matmul(x: Any, y: Any) -> Any:
-    # ndarray.dot has less to decide than np.matmul; for two matrices it is the same.
-    if type(x) is ndarray and type(y) is ndarray and x.ndim == 2 and y.ndim == 2:
-        return x.dot(y)
-    return np.matmul(x, y)
+def average(x: Any) -> Any:
+    """``np.mean`` of all elements, without the ways that it goes through where there is something to average in full
+    precision."""
+    if x.__class__ is ndarray and x.dtype.char in "fd":
+        size = x.size
+        if size:
+            return _reduce(x, None) / size
+    return np.mean(x)
 
 
 _ARITHMETIC: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
@@ -258,7 +271,7 @@ _ARITHMETIC: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
     "truediv": (operator.truediv, operator.truediv),
     "floordiv": (operator.floordiv, operator.floordiv),
     "mod": (operator.mod, operator.mod),
-    "matmul": (np.matmul, _matmul),
+    "matmul": (np.matmul, np.matmul),
 }
 _COMPARISONS: dict[str, Any] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
@@ -322,6 +335,16 @@ def plain(x: Any) -> Any:
         return [plain(item) for item in x]
     if kind is slice:
         return slice(plain(x.start), plain(x.stop), plain(x.step))
+    return exact(x)
+
+
+def exact(x: Any) -> Any:
+    """Anything as it is. Raises UnsupportedError for a subclass of np.ndarray, such as a masked array: the derivative
+    rules are those of arrays."""
+    if isinstance(x, ndarray) and x.__class__ is not ndarray:
+        raise UnsupportedError(
+            f"{type(x).__name__}: subclasses of np.ndarray change what operations mean", None, "pass np.asarray of it"
+        )
     return x
 
 
@@ -490,8 +513,6 @@ def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def missing(fn: Any) -> Exception:
-    from ..errors import RuleLookupError
-
     name = getattr(fn, "__name__", repr(fn))
     return RuleLookupError(
         f"{name} is not a primitive of the compiler, so it cannot be recorded",
@@ -576,10 +597,17 @@ class Variable(Operand):
     _slot = -1
     _trainable = True
 
-    def __init__(self, value: Any, trainable: bool = True, name: str = ""):
+    def _typed_leaf(self) -> Leaf:
+        made = leaf_key(self._name_hint, self._trainable, signature((self._value,))[0])
+        self._leaf = made  # type: ignore[misc]
+        return made
+
+    def _rebind(self, value: Any) -> None:
+        """Give the variable another value."""
+        old = self._value
+        if value.__class__ is not old.__class__ or value.dtype is not old.dtype or value.shape != old.shape:
+            self._leaf = None  # type: ignore[misc]
         self._value = value
-        self._trainable = trainable
-        self._name_hint = name
 
 
 def _call_transformed(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

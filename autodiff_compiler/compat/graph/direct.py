@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Prim
-from ...tape.recording import LEAF, Node
+from ...tape.recording import Node, leaf_key
 from .core import F32, F64, Base, run
 from .record import STRUCTURES, System, Version, learn, new, record, recording
 
@@ -23,7 +23,7 @@ def structure(operands: int, key: Any, produced: int = 1) -> Node:
     """The structure of one primitive on so many operands. It hangs in no trie: it is only read."""
     node = Node()
     for _ in range(operands):
-        node = Node(node, (LEAF, "", False), node.count + 1)
+        node = Node(node, leaf_key(), node.count + 1)
     return Node(node, key, node.count + produced)
 
 

@@ -19,12 +19,12 @@ from ...ir.rewrite import SHAPE_ONLY, collect_uses
 from ...tape.barrier import Barrier
 from ...tape.connect import View
 from ...tape.pullback import Pullback, Request, request
-from ...tape.recording import BARRIER, LEAF, PULL, Node, Recording, shift
+from ...tape.recording import BARRIER, PULL, Node, Recording, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
 from .record import WRITES, Operands, Record, Recorded, System, Var, Version, give, shown
 
-CONSTANT, WATCHED = (LEAF, "c", False), (LEAF, "p", False)
+CONSTANT, WATCHED = leaf_key("c"), leaf_key("p")
 
 
 class Replay:
@@ -167,7 +167,7 @@ class Replay:
         if record.barriers:
             self.hooked = True
             for local, barrier in record.barriers.items():
-                rec.barriers[place + local] = barrier
+                rec.set_barrier(place + local, barrier)
         if record.marked:
             for ref in record.vars.values():
                 var = ref()
@@ -193,7 +193,7 @@ class Replay:
         self.hooked = True
         after = self.rec.step((BARRIER, (slot,), 1, None), 1)
         self.rec.append(self.rec.values[slot])
-        self.rec.barriers[after] = _Hooks(var)
+        self.rec.set_barrier(after, _Hooks(var))
         self._origin[after] = self.origin(slot)
         self._before[after] = slot
         if var.record is not None:

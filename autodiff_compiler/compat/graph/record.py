@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.native import Tensor as Traced
-from ...tape.recording import LEAF, STATE, Node, Recording
+from ...tape.recording import STATE, Node, Recording, Watcher, leaf_key
 
 _serial = itertools.count()
 new = object.__new__
@@ -194,7 +194,7 @@ class Operands:
     def add(self, var: Var | None, value: Any, version: Version, count: int | None = None) -> int:
         """One more; its slot."""
         rec = self.rec
-        slot = rec.step((LEAF, "", False), 1)
+        slot = rec.step(leaf_key(), 1)
         rec.append(value)
         self.vars.append(var)
         self.versions.append(version)
@@ -223,6 +223,7 @@ class Trace(Operands):
 
     def __init__(self) -> None:
         super().__init__()
+        self.rec.tapes = (Watcher(),)  # it goes on when a tape that is opened inside is closed
         self.known: dict[int, Any] = {}
 
     def operand(self, t: Any) -> Any:
@@ -239,13 +240,12 @@ class Trace(Operands):
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         state = STATE
-        saved = state.rec, state.home, state.tapes, state.sealed
-        state.rec = state.home = self.rec
-        state.tapes, state.sealed = (), True
+        saved = state.rec, state.sealed
+        state.rec, state.sealed = self.rec, True
         try:
             return f(*args)
         finally:
-            state.rec, state.home, state.tapes, state.sealed = saved
+            state.rec, state.sealed = saved
 
 
 def recording(tensors: list[Any]) -> bool:

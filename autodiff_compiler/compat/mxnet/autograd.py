@@ -194,7 +194,7 @@ class Function:
             for t in arrays:
                 operands.tensor(t)
             first = operands.step((BARRIER, tuple(range(len(arrays))), len(outs), None), [t._value[()] for t in outs])
-            operands.rec.barriers[first] = _FunctionBarrier(self, places, len(inputs))
+            operands.rec.set_barrier(first, _FunctionBarrier(self, places, len(inputs)))
             made = operands.record(type(self).__name__)
             for k, t in enumerate(outs):
                 give(t, made, first + k)

@@ -11,7 +11,7 @@ import numpy as np
 from ...tape import custom as _custom
 from ...tape import gradient_tape as _tape
 from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, recompute_grad, stop_gradient
-from ...tape.gradient_tape import UnconnectedGradients
+from ...tape.gradient_tape import NONE, UnconnectedGradients
 from ...tape.nest import flatten, pack_like
 from ...tape.recording import Recording
 from ...tape.tensor import Operand
@@ -36,11 +36,11 @@ class GradientTape(_tape.GradientTape):
 
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: Any = NONE,
     ) -> Any:  # fmt: skip
         """The derivative of the sum of `target` by `sources`: tensors, None, or `IndexedSlices` for a variable of which
         only `gather` has read."""
-        if unconnected_gradients is not UnconnectedGradients.NONE:
+        if unconnected_gradients is not NONE:
             return self._filled(target, sources, output_gradients, unconnected_gradients)
         rec = self._rec
         if rec is not None:
@@ -52,7 +52,7 @@ class GradientTape(_tape.GradientTape):
             return super().gradient(target, sources, output_gradients)
 
     def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: Any, sources: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """The derivative of each element of the target by each element of the sources."""
@@ -60,7 +60,7 @@ class GradientTape(_tape.GradientTape):
             return super().jacobian(target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: Any, source: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """For each row of a batch, the derivative of the target's row by the source's row."""
@@ -75,7 +75,7 @@ class GradientTape(_tape.GradientTape):
 
         wanted = _tape._unconnected(unconnected)
         found = self.gradient(target, sources, seeds)
-        if wanted is UnconnectedGradients.NONE:
+        if wanted is NONE:
             return found
         flat = flatten(sources)
         return pack_like(sources, [zeros_like(x) if g is None else g for x, g in zip(flat, flatten(found))])

@@ -70,15 +70,32 @@ class Tensor(Arithmetic, _Tensor):
                 f"Tensor's shape {self._value.shape} is not compatible with supplied shape {as_shape(shape)}."
             )
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _UNDEFINED:
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        if name in _NUMPY_ONLY:
-            raise AttributeError(
-                f"{type(self).__name__} object has no attribute {name!r}: it is NumPy's. Use the functions of tf, or "
-                f"take the array: tensor.numpy().{name}"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - _UNDEFINED - _NUMPY_ONLY)
+
+
+class _Absent:
+    """An attribute that tensors do not have, with an error that says why.
+
+    `__getattr__` could give the error too, but an object that has it has slower attributes, and those of tensors are
+    read at each operation.
+    """
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type[Any]) -> Any:
+        if self.name in _UNDEFINED:
+            raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
+        raise AttributeError(
+            f"{owner.__name__} object has no attribute {self.name!r}: it is NumPy's. Use the functions of tf, or "
+            f"take the array: tensor.numpy().{self.name}"
+        )
+
+
+for _name in _UNDEFINED | _NUMPY_ONLY:
+    setattr(Tensor, _name, _absent := _Absent())
+    _absent.__set_name__(Tensor, _name)
 
 
 def shown(x: Any) -> str:

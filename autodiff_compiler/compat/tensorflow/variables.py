@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ir.opset import PRIMS
 from ...tape.tensor import Operand, unary, wrap
+from ...tape.tensor import Variable as _Variable
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid
@@ -37,7 +38,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Arithmetic):
+class Variable(Arithmetic, _Variable):
     """A value with a shape and a dtype, which can be assigned anew. ``tf.Variable(...)`` makes a `ResourceVariable`.
 
     initial_value: what `convert_to_tensor` takes, or a function of no arguments that gives it. trainable: whether tapes
@@ -45,10 +46,6 @@ class Variable(Arithmetic):
 
     Raises ValueError if there is no value or the shape does not fit, TypeError if the dtype does not.
     """
-
-    _token = None
-    _slot = -1
-    _trainable = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return object.__new__(ResourceVariable if cls is Variable else cls)
@@ -168,21 +165,21 @@ class Variable(Arithmetic):
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape {self.shape}, and "
                 f"the assigned value shape {v.shape} are incompatible."
             )
-        self._value = v
+        self._rebind(v)
         return self if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add `delta`, of the variable's shape and dtype. Raises as `assign` does."""
-        self._value = self._value + self._delta(delta, "AssignAddVariableOp")
+        self._rebind(self._value + self._delta(delta, "AssignAddVariableOp"))
         return self if read_value else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract `delta`, of the variable's shape and dtype. Raises as `assign` does."""
-        self._value = self._value - self._delta(delta, "AssignSubVariableOp")
+        self._rebind(self._value - self._delta(delta, "AssignSubVariableOp"))
         return self if read_value else None
 
     def _delta(self, delta: Any, op: str) -> Any:
@@ -213,7 +210,7 @@ class Variable(Arithmetic):
             np.add.at(made, index, u if add > 0 else -u)
         else:
             made[index] = u
-        self._value = made[()]
+        self._rebind(made[()])
         return self
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
@@ -322,7 +319,7 @@ class _Part(EagerTensor):
         made = np.array(v._value)
         key = position(self._index)
         made[key] = combine(made[key], v._operand(value))
-        v._value = made[()]
+        v._rebind(made[()])
         return v
 
 

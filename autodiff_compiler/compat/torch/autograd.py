@@ -299,7 +299,7 @@ class Function:
                 (BARRIER, tuple(range(len(tensors))), len(outs), None),
                 [None if t is None else t._value[()] for t in outs],
             )
-            operands.rec.barriers[first] = barrier
+            operands.rec.set_barrier(first, barrier)
             record = operands.record(f"{cls.__name__}Backward")
             whole = weakref.ref(record)
             for k, t in enumerate(outs):
