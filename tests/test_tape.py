@@ -562,7 +562,7 @@ def test_subclasses_of_arrays_are_refused():
     ]
     with ad.GradientTape():
         for use in uses:
-            with pytest.raises(ad.UnsupportedError, match="subclasses of np.ndarray change what operations mean"):
+            with pytest.raises(ad.UnsupportedError, match="change what operations mean"):
                 use()
         with pytest.raises(ad.RuleLookupError, match="would become an array"):
             masked + x

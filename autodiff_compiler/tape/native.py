@@ -404,7 +404,7 @@ _FAST: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: reduction(PRIMS[np.sum], add_up),
-    np.mean: reduction(PRIMS[np.mean], lambda x, axis, keepdims: np.mean(x, axis=axis, keepdims=keepdims)),
+    np.mean: reduction(PRIMS[np.mean], average),
 }
 
 

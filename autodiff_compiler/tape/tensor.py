@@ -254,14 +254,13 @@ def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _reduce(x, axis, None, None, keepdims)
 
 
-def average(x: Any) -> Any:
-    """``np.mean`` of all elements, without the ways that it goes through where there is something to average in full
-    precision."""
-    if x.__class__ is ndarray and x.dtype.char in "fd":
+def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
+    if axis is None and not keepdims and x.__class__ is ndarray and x.dtype.char in "fd":
         size = x.size
         if size:
             return _reduce(x, None) / size
-    return np.mean(x)
+    return np.mean(x, axis=axis, keepdims=keepdims)
 
 
 _ARITHMETIC: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {

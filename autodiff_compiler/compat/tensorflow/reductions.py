@@ -33,7 +33,7 @@ _multiply: Any = np.multiply.reduce
 
 def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if v.dtype.kind in "fc":
-        return average(v) if axis is None and not keepdims else np.mean(v, axis=axis, keepdims=keepdims)
+        return average(v, axis, keepdims)
     if v.dtype.kind == "b":
         raise not_allowed("Mean", v.dtype, NUMBERS)
     total = v.sum(axis, v.dtype, None, keepdims)
