@@ -94,6 +94,22 @@ LAYERS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
     "LayerNormalization of other axes": (lambda L: L.LayerNormalization(axis=[1, 2], epsilon=0.01), (2, 3, 2)),
 }
 
+LAYERS |= {
+    "SimpleRNN": (lambda L: L.SimpleRNN(3), (2, 4, 2)),
+    "SimpleRNN backwards, all steps": (lambda L: L.SimpleRNN(3, "relu", return_sequences=True, go_backwards=True),
+                                       (2, 4, 2)),
+    "LSTM": (lambda L: L.LSTM(3), (2, 4, 2)),
+    "LSTM, all steps": (lambda L: L.LSTM(2, return_sequences=True, use_bias=False), (2, 3, 2)),
+    "LSTM of other activations": (lambda L: L.LSTM(2, "softsign", recurrent_activation="tanh"), (2, 3, 2)),
+    "GRU": (lambda L: L.GRU(3), (2, 4, 2)),
+    "GRU that resets before": (lambda L: L.GRU(2, reset_after=False, return_sequences=True), (2, 3, 2)),
+    "RNN of two cells": (lambda L: L.RNN([L.LSTMCell(2), L.GRUCell(3)]), (2, 3, 2)),
+    "Bidirectional LSTM": (lambda L: L.Bidirectional(L.LSTM(2)), (2, 3, 2)),
+    "Bidirectional, all steps": (lambda L: L.Bidirectional(L.GRU(2, return_sequences=True), merge_mode="mul"),
+                                 (2, 3, 2)),
+    "TimeDistributed": (lambda L: L.TimeDistributed(L.Dense(2, "tanh")), (2, 3, 2)),
+}  # fmt: skip
+
 for name, (make, shape) in LAYERS.items():
     program(name)(lambda tf, make=make, shape=shape: described(tf, make(tf.keras.layers), tf.constant(numbers(*shape))))
 
@@ -259,3 +275,119 @@ def _(tf: Any) -> dict[str, Any]:
     (ca, cb), norm = tf.clip_by_global_norm([a, b], 6.5)
     (da, db), _ = tf.clip_by_global_norm([a, b], 100.0)
     return {"a": ca, "b": cb, "norm": norm, "a whole": da, "b whole": db, "global norm": tf.linalg.global_norm([a, b])}
+
+
+# ------------------------------------------------------------------------------------------------ sequences and masks
+
+
+def filled(layer: Any) -> Any:
+    """The layer, with numbers for weights that it was built with."""
+    layer.set_weights([numbers(*w.shape, start=5 * k + 3) * 0.5 for k, w in enumerate(layer.get_weights())])
+    return layer
+
+
+@program("The states of recurrent layers")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    x, out = tf.constant(numbers(2, 3, 2)), {}
+    for name in ("SimpleRNN", "LSTM", "GRU"):
+        layer = getattr(layers, name)(2, return_sequences=True, return_state=True)
+        layer(x)
+        y, *states = filled(layer)(x)
+        out |= {name: y, **{f"{name} {k}": s for k, s in enumerate(states)}}
+        again, *_ = layer(x, initial_state=[s * 2.0 for s in states] if len(states) > 1 else states[0] * 2.0)
+        out[f"{name} from states"] = again
+    layer = layers.Bidirectional(layers.LSTM(2, return_state=True))
+    layer(x)
+    for k, s in enumerate(filled(layer)(x)):
+        out[f"Bidirectional {k}"] = s
+    stateful = layers.LSTM(2, stateful=True)
+    stateful(x)
+    filled(stateful)
+    stateful.reset_states() if hasattr(stateful, "reset_states") else stateful.reset_state()
+    out["first"], out["second"] = stateful(x), stateful(x)
+    return out
+
+
+@program("A cell of one's own")
+def _(tf: Any) -> dict[str, Any]:
+    class Cell(tf.keras.layers.Layer):
+        def __init__(self, units, **kwargs):
+            super().__init__(**kwargs)
+            self.units = self.state_size = units
+
+        def build(self, input_shape):
+            self.kernel = self.add_weight(shape=(input_shape[-1], self.units), initializer="ones", name="kernel")
+            self.recurrent = self.add_weight(shape=(self.units, self.units), initializer="ones", name="recurrent")
+
+        def call(self, inputs, states):
+            output = tf.matmul(inputs, self.kernel) + 0.1 * tf.matmul(states[0], self.recurrent)
+            return output, [output]
+
+    return described(tf, tf.keras.layers.RNN(Cell(3)), tf.constant(numbers(2, 4, 2)))
+
+
+@program("A loop over a cell")
+def _(tf: Any) -> dict[str, Any]:
+    cell, x = tf.keras.layers.LSTMCell(2), tf.constant(numbers(2, 2))
+    state = [tf.zeros((2, 2)), tf.zeros((2, 2))]
+    cell(x, state)
+    filled(cell)
+    with tf.GradientTape() as tape:
+        for _ in range(3):
+            x, state = cell(x, states=state)
+        loss = tf.reduce_sum(x**2)
+    return {"x": x, **{str(k): g for k, g in enumerate(tape.gradient(loss, cell.trainable_variables))}}
+
+
+def masked(tf: Any, *layers: Any, reduction: str = "sum_over_batch_size") -> dict[str, Any]:
+    """What layers after a masking embedding give, and the gradient of a loss of it."""
+    ids = tf.constant([[3, 1, 4, 0, 0], [2, 0, 2, 3, 1], [0, 0, 1, 1, 0]])
+    model = tf.keras.Sequential([tf.keras.layers.Embedding(5, 2, mask_zero=True), *layers])
+    model(ids)
+    filled(model)
+    with tf.GradientTape() as tape:
+        y = model(ids)
+        loss = tf.keras.losses.MeanSquaredError(reduction=reduction)(numbers(*y.shape), y)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    return {"y": y, "loss": loss, **{str(k): tf.convert_to_tensor(g) for k, g in enumerate(gradients)}}
+
+
+MASKED: dict[str, Callable[[Any], list[Any]]] = {
+    "Masked LSTM": lambda L: [L.LSTM(2), L.Dense(1)],
+    "Masked LSTM, all steps": lambda L: [L.LSTM(2, return_sequences=True), L.Dropout(0.5), L.Dense(1, "tanh")],
+    "Masked GRU, zero where masked": lambda L: [L.GRU(2, return_sequences=True, zero_output_for_mask=True)],
+    "Masked recurrence backwards": lambda L: [L.SimpleRNN(2, go_backwards=True, return_sequences=True), L.Dense(1)],
+    "Masked both ways": lambda L: [L.Bidirectional(L.LSTM(2, return_sequences=True)), L.GRU(2)],
+    "Masked two cells": lambda L: [L.RNN([L.LSTMCell(2), L.SimpleRNNCell(2)])],
+    "Masked dense": lambda L: [L.Dense(2), L.LayerNormalization()],
+}
+for name, parts in MASKED.items():
+    program(name)(lambda tf, parts=parts: masked(tf, *parts(tf.keras.layers)))
+program("Masked sum")(lambda tf: masked(tf, tf.keras.layers.Dense(2), reduction="sum"))
+
+
+@program("Masks of a layer")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    x = tf.constant([[[1.0, 2.0], [0.0, 0.0], [0.0, 3.0]]])
+    made = layers.Masking()(x)
+    merged = layers.Concatenate()([made, layers.Masking(3.0)(x)])
+    added = layers.Add()([made, layers.Masking(2.0)(x * 2.0 + 2.0)])
+    return {
+        "masking": layers.Masking().compute_mask(x), "x": layers.Masking(1.0)(tf.ones((1, 2, 2))),
+        "embedding": layers.Embedding(5, 2, mask_zero=True).compute_mask(tf.constant([[1, 0, 2]])),
+        "merged": merged._keras_mask, "added": added._keras_mask, "activation": layers.ReLU()(made)._keras_mask,
+    }  # fmt: skip
+
+
+@program("A model of two sequences")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    first, second = tf.keras.Input((None,)), tf.keras.Input((None,))
+    _, state, carry = layers.LSTM(3, return_state=True)(layers.Embedding(5, 2)(first))
+    decoded = layers.LSTM(3)(layers.Embedding(6, 2)(second), initial_state=[state, carry])
+    model = tf.keras.Model([first, second], layers.Dense(2)(decoded))
+    filled(model)
+    y = model([tf.constant([[1, 2, 3]]), tf.constant([[4, 5, 0, 1]])])
+    return {"y": y, **{f"{k}": tf.constant(w.shape) for k, w in enumerate(model.get_weights())}}

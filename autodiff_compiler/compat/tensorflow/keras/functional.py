@@ -29,6 +29,10 @@ class Node:
         self.layer, self.args, self.kwargs = layer, args, kwargs or {}
         self.serial = next(_serial)
 
+    @property
+    def is_input(self) -> bool:
+        return not self.args and not self.kwargs
+
     def needs(self) -> list[KerasTensor]:
         return [x for x in flatten([list(self.args), self.kwargs]) if isinstance(x, KerasTensor)]
 
@@ -100,13 +104,41 @@ class Graph:
             x = todo.pop()
             if x.node.serial in found:
                 continue
-            if not x.node.args and not x.node.kwargs:
+            if x.node.is_input:
                 raise ValueError(f"Output is not connected to `inputs`: it needs {x}, which is not among them")
             found[x.node.serial] = x.node
             todo += [y for y in x.node.needs() if id(y) not in given]
         self.nodes = [found[k] for k in sorted(found)]
-        layers = [x.node.layer for x in flatten(inputs)] + [node.layer for node in self.nodes]
-        self.layers = list({id(layer): layer for layer in layers}.values())
+        self.layers = self._ordered()
+
+    def _ordered(self) -> list[Layer]:
+        """The layers in Keras' order, which is that of the weights: by the number of calls up to the outputs, the
+        farthest first, and where these are equal in the order in which a search from the outputs meets them."""
+        inputs = flatten(self.inputs)
+        ends = {x.node.serial for x in inputs}
+        met: dict[int, Layer] = {}
+        finished: dict[int, Node] = {}
+        todo: list[tuple[Node, bool]] = [(x.node, False) for x in reversed(flatten(self.outputs))]
+        while todo:
+            node, left = todo.pop()
+            if left:
+                finished.setdefault(node.serial, node)
+            elif node.serial not in finished and (node.serial not in ends or node.is_input):
+                met.setdefault(id(node.layer), node.layer)
+                todo.append((node, True))
+                if node.serial not in ends:
+                    todo += [(x.node, False) for x in reversed(node.needs()) if x.node.serial not in finished]
+        depth_of_node: dict[int, int] = {}
+        depth: dict[int, int] = {}
+        for node in reversed(list(finished.values())):
+            own = max(depth_of_node.get(node.serial, 0), depth.get(id(node.layer), 0))
+            depth[id(node.layer)] = depth_of_node[node.serial] = own
+            if node.serial not in ends:
+                for x in node.needs():
+                    depth_of_node[x.node.serial] = max(own + 1, depth_of_node.get(x.node.serial, 0))
+        unused = [x.node.layer for x in inputs if x.node.is_input and id(x.node.layer) not in met]
+        found = sorted([*unused, *met.values()], key=lambda layer: -depth.get(id(layer), 0))
+        return list({id(layer): layer for layer in found}.values())
 
     def __call__(self, inputs: Any) -> Any:
         given = flatten(inputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from ..module import Module, is_variable
 from ..naming import name_scope
 from . import backend, constraints, initializers, names, regularizers
 from .functional import is_symbolic, symbolic_call
+from .masks import mask_of, with_mask
 from .shapes import check_input, shape_of
 from .variables import Variable
 
@@ -55,6 +57,7 @@ class Layer(Module):
     ['scale/factor:0']
     """
 
+    supports_masking = False
     _casts_inputs = True
     min_ndim: int | None = None
     ndim: int | None = None
@@ -284,6 +287,9 @@ class Layer(Module):
             )
         if args and is_symbolic(args[0]) or any(is_symbolic(x) for x in kwargs.values()):
             return symbolic_call(self, args, kwargs)
+        mask = mask_of(args[0]) if args else None
+        if mask is not None and kwargs.get("mask") is None and _takes_mask(type(self)):
+            kwargs["mask"] = mask
         args = tuple([self._converted(x) for x in args])
         kwargs = {k: self._converted(x, array_only=True) for k, x in kwargs.items()}
         with self._entered(self._training(args, kwargs)):
@@ -298,7 +304,28 @@ class Layer(Module):
             if self.activity_regularizer is not None:
                 for x in out if isinstance(out, (list, tuple)) else [out]:
                     self._added.append(self.activity_regularizer(x) / float(x.shape[0] if len(x.shape) else 1))
+            if mask is not None or self.supports_masking:
+                out = self._with_mask(args, out, kwargs.get("mask", mask))
             return out
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """The mask of the result: by default that of the inputs."""
+        return previous_mask
+
+    def _with_mask(self, args: tuple[Any, ...], out: Any, mask: Any) -> Any:
+        overridden = type(self).compute_mask is not Layer.compute_mask
+        if self.supports_masking or overridden:
+            if mask is None and not overridden or not args:
+                return out
+            return with_mask(out, self.compute_mask(args[0], mask))
+        if mask_of(out) is None:
+            warnings.warn(
+                f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "
+                "However, this layer does not support masking and will therefore destroy the mask information. "
+                "Downstream layers will not see the mask.",
+                stacklevel=4,
+            )
+        return out
 
     @contextmanager
     def _entered(self, training: Any) -> Iterator[None]:
@@ -395,6 +422,10 @@ def _has_tensor(x: Any) -> bool:
 def map_shapes(x: Any) -> Any:
     """The shape of a tensor as a tuple, or those of several as a list."""
     return [map_shapes(item) for item in x] if isinstance(x, (list, tuple)) else shape_of(x.shape)
+
+
+def _takes_mask(cls: type[Layer]) -> bool:
+    return "mask" in inspect.signature(cls.call).parameters
 
 
 _TRAINING: dict[Any, tuple[int | None, Any]] = {}

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import tensorflow as tf
 from . import backend
+from .masks import mask_of
 from .names import find, public, snake_case, unique
 
 _REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "mean_with_sample_weight", "none", None)
@@ -206,7 +207,8 @@ class Loss:
     """Base class: a subclass gives, in `call`, the loss of each row, which calling the object reduces.
 
     reduction: "sum_over_batch_size" (the mean), "sum", "mean_with_sample_weight" (the sum by that of the weights), or
-    "none". Raises ValueError for another one. sample_weight: factors of the rows.
+    "none". Raises ValueError for another one. sample_weight: factors of the rows. Where the mask that goes with the
+    predictions is false, rows do not count.
     """
 
     ignore_class: int | None = None  # rows of this class do not count in the mean
@@ -226,7 +228,10 @@ class Loss:
         raise NotImplementedError(f"{type(self).__name__} does not say what the loss of a row is")
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        mask = mask_of(y_pred)
         values = self.call(tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype))
+        if mask is not None:
+            sample_weight = self._masked(mask, sample_weight, values.dtype)
         if sample_weight is not None:
             sample_weight = tf.cast(sample_weight, values.dtype)
             values, sample_weight = same_rank(values, sample_weight)
@@ -241,6 +246,17 @@ class Loss:
         if self.reduction == "mean_with_sample_weight" and sample_weight is not None:
             return tf.math.divide_no_nan(tf.reduce_sum(values), tf.reduce_sum(sample_weight))
         return tf.reduce_mean(values) if 0 not in tuple(values.shape) else tf.reduce_sum(values)
+
+    def _masked(self, mask: Any, sample_weight: Any, dtype: Any) -> Any:
+        """The weights with zeros where the mask is false; for a mean over all, with what makes it one of the rest."""
+        counts = tf.cast(mask, dtype)
+        if self.reduction in ("sum_over_batch_size", "mean"):
+            total = float(np.prod(counts.shape, dtype=int))
+            counts = counts * tf.math.divide_no_nan(tf.constant(total, dtype), tf.reduce_sum(counts))
+        if sample_weight is None:
+            return counts
+        counts, sample_weight = same_rank(counts, tf.cast(sample_weight, dtype))
+        return sample_weight * counts
 
 
 class _Of(Loss):

@@ -11,6 +11,8 @@ from ..layer import Layer
 class Activation(Layer):
     """An activation, by its name or as a function."""
 
+    supports_masking = True
+
     def __init__(self, activation: Any, **kwargs: Any):
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
@@ -20,6 +22,8 @@ class Activation(Layer):
 
 
 class ReLU(Layer):
+    supports_masking = True
+
     def __init__(
         self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any
     ):  # fmt: skip
@@ -34,6 +38,8 @@ class ReLU(Layer):
 
 
 class LeakyReLU(Layer):
+    supports_masking = True
+
     def __init__(self, negative_slope: float = 0.3, **kwargs: Any):
         super().__init__(**kwargs)
         self.negative_slope = negative_slope
@@ -43,6 +49,8 @@ class LeakyReLU(Layer):
 
 
 class ELU(Layer):
+    supports_masking = True
+
     def __init__(self, alpha: float = 1.0, **kwargs: Any):
         super().__init__(**kwargs)
         self.alpha = alpha
@@ -52,6 +60,8 @@ class ELU(Layer):
 
 
 class Softmax(Layer):
+    supports_masking = True
+
     def __init__(self, axis: int = -1, **kwargs: Any):
         super().__init__(**kwargs)
         self.axis = axis

@@ -26,6 +26,7 @@ class Dense(Layer):
     [('top/kernel:0', TensorShape([3, 2])), ('top/bias:0', TensorShape([2]))]
     """
 
+    supports_masking = True
     min_ndim = 2
 
     def __init__(
@@ -74,6 +75,8 @@ class Dropout(Layer):
     a sequence of masks repeatable. Raises ValueError for a rate that is not in ``[0, 1]``.
     """
 
+    supports_masking = True
+
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         if not 0 <= rate <= 1:
@@ -99,7 +102,7 @@ class Dropout(Layer):
 class Embedding(Layer):
     """Rows of a table, by their numbers: inputs of integers, shape ``(...)``, give ``(..., output_dim)``.
 
-    Weight: `embeddings` ``(input_dim, output_dim)``.
+    Weight: `embeddings` ``(input_dim, output_dim)``. mask_zero: places where the number is 0 do not count.
     """
 
     _casts_inputs = False
@@ -109,9 +112,8 @@ class Embedding(Layer):
         embeddings_regularizer: Any = None, embeddings_constraint: Any = None, mask_zero: bool = False, **kwargs: Any,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        if mask_zero:
-            raise ValueError("masks are not passed on between layers here, so Embedding(mask_zero=True) has no effect")
-        self.input_dim, self.output_dim = input_dim, output_dim
+        self.input_dim, self.output_dim, self.mask_zero = input_dim, output_dim, mask_zero
+        self.supports_masking = mask_zero
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = embeddings_constraint
@@ -125,9 +127,31 @@ class Embedding(Layer):
     def call(self, inputs: Any) -> Any:
         return tf.gather(self.embeddings, tf.cast(inputs, tf.int32) if inputs.dtype.is_floating else inputs)
 
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        return tf.not_equal(inputs, 0) if self.mask_zero else None
+
+
+class Masking(Layer):
+    """Steps in which all features are `mask_value` do not count; they become zeros."""
+
+    supports_masking = True
+
+    def __init__(self, mask_value: float = 0.0, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.mask_value = mask_value
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        return tf.reduce_any(tf.not_equal(inputs, tf.cast(self.mask_value, inputs.dtype)), axis=-1)
+
+    def call(self, inputs: Any) -> Any:
+        counts = tf.expand_dims(self.compute_mask(inputs), -1)
+        return inputs * tf.cast(counts, inputs.dtype)
+
 
 class Lambda(Layer):
     """A function as a layer."""
+
+    supports_masking = True
 
     def __init__(
         self, function: Callable[..., Any], output_shape: Any = None, arguments: Any = None, **kwargs: Any

@@ -19,6 +19,8 @@ class BatchNormalization(Layer):
     Weights: `gamma`, `beta`; not trainable: `moving_mean`, `moving_variance`; all of the length of the axis.
     """
 
+    supports_masking = True
+
     def __init__(
         self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
         beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", moving_mean_initializer: Any = "zeros",
@@ -56,8 +58,10 @@ class BatchNormalization(Layer):
         self._axes = {self.axis: input_shape[self.axis]}
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
-        if mask is not None:
-            raise ValueError("BatchNormalization takes no mask here: leave the masked rows out of the batch")
+        if mask is not None and training and self.trainable:
+            raise ValueError(
+                "BatchNormalization takes no mask in training here: leave the masked rows out of the batch"
+            )
         rank = len(inputs.shape)
         axis = self.axis % rank
         if training and self.trainable:
@@ -84,6 +88,8 @@ class LayerNormalization(Layer):
     Then it is scaled by `gamma` and moved by `beta`, which have the shape of these axes. `epsilon` is added to the
     variance.
     """
+
+    supports_masking = True
 
     def __init__(
         self, axis: Any = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,

@@ -78,6 +78,8 @@ class RepeatVector(Layer):
 class Rescaling(Layer):
     """``inputs * scale + offset``."""
 
+    supports_masking = True
+
     def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any):
         super().__init__(**kwargs)
         self.scale, self.offset = scale, offset
@@ -104,6 +106,8 @@ class ZeroPadding2D(Layer):
 
 class Identity(Layer):
     """The inputs as they are."""
+
+    supports_masking = True
 
     def call(self, inputs: Any) -> Any:
         return inputs
