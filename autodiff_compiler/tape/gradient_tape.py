@@ -89,9 +89,23 @@ class GradientTape:
             self._push()
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        if self._recording:
-            self._pop()
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
+        if not self._recording:
+            return
+        rec = self._rec
+        assert rec is not None
+        self._recording = False
+        end = rec.node.count
+        if end > self._start:
+            self._spans = (*self._spans, (self._start, end))
+        if len(rec.tapes) == 1:
+            rec.tapes = ()
+            state = STATE
+            if state.rec is rec:
+                state.rec = None
+        else:
+            rec.tapes = tuple([t for t in rec.tapes if t is not self])
+            rec.auto = any(t._auto for t in rec.tapes)
 
     def _push(self) -> None:
         if self._recording:
@@ -132,20 +146,7 @@ class GradientTape:
     def _pop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        rec = self._rec
-        assert rec is not None
-        self._recording = False
-        end = rec.node.count
-        if end > self._start:
-            self._spans = (*self._spans, (self._start, end))
-        if len(rec.tapes) == 1:
-            rec.tapes = ()
-            state = STATE
-            if state.rec is rec:
-                state.rec = None
-        else:
-            rec.tapes = tuple([t for t in rec.tapes if t is not self])
-            rec.auto = any(t._auto for t in rec.tapes)
+        self.__exit__()
 
     def _release(self) -> None:
         """Let go of everything; `watched_variables` stays what it was."""
@@ -321,7 +322,8 @@ class GradientTape:
         kind: Any = None
         for value, x in zip(results, flat):
             if x.__class__ is not kind:
-                kind, cls = x.__class__, x._tensor_class
+                kind = x.__class__
+                cls = x._tensor_class
             t = new(cls)
             t._value = value
             t._token = None
