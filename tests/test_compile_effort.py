@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,26 +48,31 @@ def test_stores_on_all_paths_get_their_copies_together(monkeypatch: pytest.Monke
         assert np.isclose(g[k], (split(y + step) - split(y - step)) / 2e-6, rtol=1e-6, atol=1e-7)
 
 
-def calls_to_compile(n: int) -> int:
-    """How many Python functions are called to compile the gradient of a chain of `n` operations on the tape."""
-    x, w = ad.Variable(np.linspace(0.1, 0.9, 5)), ad.Variable(np.linspace(0.5, 1.5, 5))
+def counted(run: Callable[[], Any]) -> int:
+    """How many Python functions are called by `run`."""
     count = 0
 
     def profile(frame: Any, event: str, arg: Any) -> None:
         nonlocal count
         count += event == "call"
 
+    sys.setprofile(profile)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def calls_to_compile(n: int) -> int:
+    """How many Python functions are called to compile the gradient of a chain of `n` operations on the tape."""
+    x, w = ad.Variable(np.linspace(0.1, 0.9, 5)), ad.Variable(np.linspace(0.5, 1.5, 5))
     with ad.GradientTape() as tape:
         y = ad.ops.sqrt(x)
         for k in range(n // 4):
             y = ad.ops.sin(y) / w
             y = ad.ops.tanh(y * w) + x if k % 2 else ad.ops.tanh(y * w) - x
-    sys.setprofile(profile)
-    try:
-        tape.gradient(y, [x, w])
-    finally:
-        sys.setprofile(None)
-    return count
+    return counted(lambda: tape.gradient(y, [x, w]))
 
 
 def test_the_work_for_a_chain_grows_with_its_length() -> None:
@@ -72,3 +80,31 @@ def test_the_work_for_a_chain_grows_with_its_length() -> None:
     calls_to_compile(8)
     short, long = calls_to_compile(200), calls_to_compile(800)
     assert long / 800 < 1.1 * short / 200
+
+
+LINES = {
+    "a name bound again": ["x = np.sin(x) * w", "x = x * x + w", "x = np.tanh(x) / w"],
+    "stores into an array": ["a[{k} % 7] = np.sin(a[({k} + 3) % 7]) * w"],
+    "values kept to the end": ["a{k} = np.sin(x * {k}.0)", "x = x + a{k} * w"],
+    "roots": ["x = x * np.sqrt(w + {k}.0)"],
+    "branches": ["x = np.sin(x) if x[0] > 0.{k} else x * w"],
+    "loops": ["for i in range(5):\n        x = x * w[i] + a[0]"],
+}
+
+
+def calls_for_lines(lines: list[str], n: int, folder: Path) -> int:
+    """How many Python functions are called to compile the gradient of a function in which each line stands `n` times,
+    with another number for k."""
+    body = [line.format(k=k) for k in range(n) for line in lines]
+    text = "\n    ".join(["def f(x, w):", "a = np.zeros((7, 5)) + w", *body, "return np.sum(x) + np.sum(a)"])
+    (folder / f"lines{n}.py").write_text(f"import numpy as np\n\n\n{text}\n")
+    namespace = runpy.run_path(str(folder / f"lines{n}.py"))
+    return counted(lambda: ad.grad(namespace["f"]).source(np.linspace(0.1, 0.9, 5), np.linspace(0.5, 1.5, 5)))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_work_for_a_function_grows_with_its_length(name: str, tmp_path: Path) -> None:
+    lines = LINES[name]
+    calls_for_lines(lines, 2, tmp_path)
+    short, long = calls_for_lines(lines, 30, tmp_path), calls_for_lines(lines, 120, tmp_path)
+    assert long / 120 < 1.1 * short / 30

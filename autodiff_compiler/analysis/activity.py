@@ -7,6 +7,7 @@ on it, *active* if both (Hascoet and Pascual 2013, section 4). Control flow is s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
@@ -32,70 +33,106 @@ def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> se
     """The active values of a function's body, with respect to these inputs."""
     varied = varied_values(body, inputs, nondiff)
     useful: set[Value] = set(leaves(body.exit))
-    _fix(body, useful, lambda: _spread_useful(body, useful, nondiff))
-    return varied & useful
+    while True:
+        before = len(useful)
+        _spread_useful(body, useful, nondiff)
+        if _is_straight(body) or before == len(useful):
+            return varied.keys() & useful
 
 
-def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
-    """The values of a function's body that depend differentiably on these inputs."""
-    varied = {v for v in inputs if v.type.may_be_float}
-    _fix(body, varied, lambda: _spread_varied(body, varied, nondiff))
-    return varied
+def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> dict[Value, int]:
+    """The values of a function's body that depend differentiably on these inputs; on which of them: a bit for each, in
+    order."""
+    varied = _Varied(nondiff)
+    for k, v in enumerate(inputs):
+        if v.type.may_be_float:
+            varied.add(v, 1 << k)
+    while True:
+        varied.changed = False
+        varied.spread(body)
+        if _is_straight(body) or not varied.changed:
+            return varied.bits
 
 
-def _fix(body: Region, known: set[Value], step: Callable[[], None]) -> None:
-    if not any(op.regions for op in body.ops):
-        step()  # in order, once is enough
-        return
-    before = -1
-    while before != len(known):
-        before = len(known)
-        step()
+def _is_straight(body: Region) -> bool:
+    """Gone through in order, once is enough."""
+    return not any(op.regions for op in body.ops)
 
 
-def _spread_varied(region: Region, varied: set[Value], nondiff: NonDiff) -> None:
-    for op in region.ops:
-        if not op.regions and op.prim not in (CALL, opset.PUSH):
-            if not varied.isdisjoint(differentiable_operands(op)) and not nondiff(op):
-                # A tuple or a text is no number, but what takes it may make one of it, and has to know the derivative.
-                varied.update([r for r in op.results if r.type.may_be_float or r.type.kind == "object"])
-        elif op.prim is IF:
-            for inner in op.regions:
-                _spread_varied(inner, varied, nondiff)
-                for result, arg in zip(op.results, inner.exit):
-                    if type(arg) is Value and arg in varied:
-                        varied.add(result)
-        elif op.prim is LOOP:
-            (body,) = op.regions
-            before = -1
-            while before != len(varied):
-                before = len(varied)
-                for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
-                    if (type(init) is Value and init in varied) or (type(out) is Value and out in varied):
-                        varied.add(param)
-                        varied.add(result)
-                _spread_varied(body, varied, nondiff)
-        elif op.prim is TRY:
-            (body,) = op.regions
-            _spread_varied(body, varied, nondiff)
-            varied.update(r for r, out in zip(op.results[2:], body.exit) if type(out) is Value and out in varied)
-            # An exception may carry what it was made of.
-            if any(v in varied for inner in body.walk() if inner.prim.effects for v in inner.operands()):
-                varied.add(op.results[1])
-        elif op.prim is FUNC:
-            _spread_varied(op.regions[0], varied, nondiff)
-        elif op.prim is CALL:
-            body = called(op).regions[0]
-            for param, arg in zip(body.params, op.args[1:]):
-                if type(arg) is Value and arg in varied and param.type.may_be_float:
-                    varied.add(param)
-            for result, out in zip(op.results, body.exit):
-                if type(out) is Value and out in varied and result.type.may_be_float:
-                    varied.add(result)
-        elif op.prim is opset.PUSH:
-            stack, v = op.args
-            if v in varied:
-                varied.add(stack)
+class _Varied:
+    def __init__(self, nondiff: NonDiff):
+        self.nondiff = nondiff
+        self.bits: dict[Value, int] = {}
+        self.changed = False
+
+    def add(self, v: Value, bits: int) -> None:
+        known = self.bits.get(v, 0)
+        if bits | known != known:
+            self.bits[v] = bits | known
+            self.changed = True
+
+    def of(self, *args: Any) -> int:
+        bits = 0
+        for v in args:
+            if type(v) is Value:
+                bits |= self.bits.get(v, 0)
+        return bits
+
+    def spread(self, region: Region) -> None:
+        for op in region.ops:
+            if not op.regions and op.prim not in (CALL, opset.PUSH):
+                operands = differentiable_operands(op)
+                if self.bits.keys().isdisjoint(operands) or self.nondiff(op):
+                    continue
+                bits = self.of(*operands)
+                for r in op.results:
+                    # A tuple or a text is no number, but what takes it may make one of it, and has to know the
+                    # derivative.
+                    if r.type.may_be_float or r.type.kind == "object":
+                        self.add(r, bits)
+            elif op.prim is IF:
+                for inner in op.regions:
+                    self.spread(inner)
+                    for result, arg in zip(op.results, inner.exit):
+                        self.add(result, self.of(arg))
+            elif op.prim is LOOP:
+                self.spread_loop(op)
+            elif op.prim is TRY:
+                (body,) = op.regions
+                self.spread(body)
+                for result, out in zip(op.results[2:], body.exit):
+                    self.add(result, self.of(out))
+                # An exception may carry what it was made of.
+                for inner_op in body.walk():
+                    if inner_op.prim.effects:
+                        self.add(op.results[1], self.of(*inner_op.operands()))
+            elif op.prim is FUNC:
+                self.spread(op.regions[0])
+            elif op.prim is CALL:
+                body = called(op).regions[0]
+                for param, arg in zip(body.params, op.args[1:]):
+                    if param.type.may_be_float:
+                        self.add(param, self.of(arg))
+                for result, out in zip(op.results, body.exit):
+                    if result.type.may_be_float:
+                        self.add(result, self.of(out))
+            elif op.prim is opset.PUSH:
+                stack, v = op.args
+                self.add(stack, self.of(v))
+
+    def spread_loop(self, op: Op) -> None:
+        (body,) = op.regions
+        outer, changed = self.changed, True
+        while changed:
+            self.changed = False
+            for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
+                bits = self.of(init, out)
+                self.add(param, bits)
+                self.add(result, bits)
+            self.spread(body)
+            changed = self.changed
+            outer |= changed
+        self.changed = outer
 
 
 def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import builtins
 import keyword
 from bisect import bisect_left, insort
+from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves
@@ -65,11 +67,42 @@ class Variable:
                 return False
         return True
 
+    def until(self, home: Op | None, start: float) -> float:
+        """How long the use lasts that it is in at `start`; `start` if it is in none."""
+        _, busy = self.homes.get(home, (None, []))
+        k = bisect_left(busy, (start, float("inf")))
+        return max(start, busy[k - 1][1]) if k else start
+
     def give(self, group: Group, spans: list[Interval]) -> None:
         seen, busy = self.homes.setdefault(group.home, (set(), []))
         seen |= group.seen
         for span in spans:
             insort(busy, span)
+
+
+class Numbers:
+    """The numbers of the names with one stem: with those left out that are in use for sure, so that thousands of names
+    are not all tried for each group. Groups come in the order of their starts."""
+
+    def __init__(self) -> None:
+        self.open: list[int] = []
+        self.blocked: list[tuple[float, int]] = []  # until when
+        self.count = 0
+
+    def from_(self, start: float) -> Iterator[int]:
+        """The numbers that may be free at `start`, in order."""
+        while self.blocked and self.blocked[0][0] <= start:
+            insort(self.open, heappop(self.blocked)[1])
+        yield from list(self.open)
+        while True:
+            self.count += 1
+            insort(self.open, self.count)
+            yield self.count
+
+    def block(self, n: int, until: float) -> None:
+        """The name with this number is in use, for all groups that start before `until`."""
+        self.open.remove(n)
+        heappush(self.blocked, (until, n))
 
 
 class Naming:
@@ -87,6 +120,7 @@ class Naming:
         self.group: dict[Value, Group] = {}
         called = {op.prim.name for op in body.walk() if is_kernel(op.prim)}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
+        self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own
         self.taken: dict[str, Variable] = {name: Variable(False) for name in self.fixed}
         self._make_groups(body)
         self._coalesce(body)
@@ -266,6 +300,7 @@ class Naming:
             if not g.name and (stem := _hint_of(g)):
                 g.name = self._pick(stem, g)
         self.fixed |= set(self.taken)
+        self.numbers.clear()
         for g in ordered:
             if not g.name:
                 g.name = self._pick(_stem_of(g.values[0]), g)
@@ -273,19 +308,24 @@ class Naming:
     def _pick(self, stem: str, group: Group) -> str:
         if not stem.isidentifier():
             stem = "t"
-        name, n = stem, 1
         spans = _merged(group.spans)
-        while True:
+        start = spans[0][0]
+        numbers = self.numbers.setdefault((stem, group.home), Numbers())
+        for n in numbers.from_(start):
+            name = stem if n == 1 else f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
             known = self.taken.get(name)
             if known is None:
                 known = self.taken[name] = Variable(group.nested)
-            elif name in self.fixed or not known.is_free(group, spans):
-                known = None
-            if known is not None:
-                known.give(group, spans)
-                return name
-            n += 1
-            name = f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
+            elif name in self.fixed:
+                numbers.block(n, float("inf"))
+                continue
+            elif not known.is_free(group, spans):
+                numbers.block(n, known.until(group.home, start))
+                continue
+            known.give(group, spans)
+            numbers.block(n, spans[0][1])
+            return name
+        raise AssertionError("numbers do not end")
 
 
 def _is_derived(v: Value) -> bool:

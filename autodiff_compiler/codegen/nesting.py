@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from typing import Any
 
 from ..ir import opset
@@ -44,9 +44,11 @@ class Nesting:
 
     def _choose_inlined(self, region: Region) -> None:
         place = {op: k for k, op in enumerate(region.ops)}
-        found = [self._hazard(op) for op in region.ops]
-        at = [k for k, hazard in enumerate(found) if hazard is not None]
-        hazards = [found[k] for k in at]
+        hazards: dict[Any, list[int]] = {}  # by root, or True: where it must not be read any more, in order
+        for k, op in enumerate(region.ops):
+            found = self._hazard(op)
+            for root in (True,) if found is True else found or ():
+                hazards.setdefault(root, []).append(k)
         for k, op in enumerate(region.ops):
             for inner in op.regions:
                 self._choose_inlined(inner)
@@ -74,8 +76,7 @@ class Nesting:
                 read = content_operands(op)
                 reads = frozenset().union(*map(self.analysis.of, read), *map(self.analysis.inside_of, read))
                 self.reads[op] = reads = reads.union(*[self.reads[x] for x in within])
-                between = range(bisect_left(at, k + 1), bisect_left(at, last))
-                if any(hazards[j] is True or hazards[j] & reads for j in between):
+                if any(_is_between(hazards[root], k, last) for root in (True, *reads) if root in hazards):
                     continue
             self.inlined[op] = user
             self.weight[op] = weight
@@ -143,6 +144,12 @@ class Nesting:
                         found |= self.analysis.of(init)
             return found or None
         return None
+
+
+def _is_between(places: list[int], first: int, last: int) -> bool:
+    """One of these places, which are in order, lies between the two."""
+    k = bisect_right(places, first)
+    return k < len(places) and places[k] < last
 
 
 def maybe_undefined(body: Region) -> set[Value]:

@@ -16,7 +16,7 @@ from bisect import insort
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import (
     called,
@@ -32,6 +32,7 @@ from .simplify import drop_dead
 
 LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
 CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
+FOREVER = float("inf")
 EXTERNAL = "external"  # memory that is not ours, or not known to be
 
 Root = Any
@@ -64,13 +65,16 @@ class Lives:
     def __init__(self, lives: list[tuple[float, float, Value]]):
         self.waiting = sorted(((first, k, last, v) for k, (first, last, v) in enumerate(lives)), reverse=True)
         self.alive: list[tuple[int, float, Value]] = []
+        self.gone: set[Value] = set()  # of which a copy will be read instead
 
     def at(self, position: int) -> list[Value]:
         """What lives at this position, in the order given."""
         while self.waiting and self.waiting[-1][0] <= position:
             _, k, last, v = self.waiting.pop()
             insort(self.alive, (k, last, v))
-        self.alive = [life for life in self.alive if life[1] >= position]
+        self.alive = [
+            life for life in self.alive if life[1] >= position and (life[2] not in self.gone or life[1] == FOREVER)
+        ]
         return [v for _, _, v in self.alive]
 
 
@@ -412,7 +416,10 @@ class Analysis:
                 return
             if root not in self.lives:
                 self.lives[root] = Lives([(*self._life(v), v) for v in self.sharing[root]])
-            for v in self.lives[root].at(self.position[op]):
+            alive = self.lives[root].at(self.position[op])
+            if dest in self.lives[root].gone:
+                alive.append(dest)
+            for v in alive:
                 if self.defined_at(v) < made_at:
                     continue  # it holds the buffer of an earlier trip, if any
                 for user, content in self.uses.get(v, ()):
@@ -430,16 +437,19 @@ class Analysis:
                         self._copy_dest(op, dest, site)
                         return
         for root in self.of(dest):
-            for other in self.family.get(root, (root,)) if made_at < 0 else ():
-                captures += [
-                    (user, v) for user, v in self.captures.get(other, ()) if self._after_capture(user, op, root)
-                ]
+            for other in self.family.get(root, (root,)) if made_at < 0 and self.captures else ():
+                for user, v in self.captures.get(other, ()):
+                    if self._after_capture(user, op, root):
+                        captures.append((user, v))
         if captures and (_read_from_list(dest) is not None or any(self._is_copied(v) for _, v in captures)):
             # A copy put into the list would come out of it again.
             self._copy_dest(op, dest, site)
             return
         for view in views:
             self._plan(("view", view), "_insert_view_copy", view)
+            for root in self.of(view.results[0]):
+                if root in self.lives:
+                    self.lives[root].gone.add(view.results[0])
         for user, v in captures:
             self._plan(("capture", user, v), "_insert_capture_copy", user, v)
 
@@ -451,7 +461,7 @@ class Analysis:
             if not content:
                 continue
             if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
-                return -1.0, float("inf")
+                return -1.0, FOREVER
             where = user if isinstance(user, Region) else user.parent
             assert where is not None
             # The loops around the user in which `v` stays the same: their next trips read it again.
@@ -635,6 +645,8 @@ class Analysis:
             op = Op(COPY, (v,), {}, (), v.op.loc if v.op is not None else None)
         op.droppable = True
         op.results = [Value(v.type, v.hint, op)]
+        for x in op.operands():
+            self.uses.setdefault(x, []).append((op, True))
         return op
 
     def _insert_before(self, at: Op, new: Op) -> None:
@@ -664,7 +676,12 @@ class Analysis:
         assert region is not None
         new.parent, new.tag = region, view.tag
         region.ops.insert(region.ops.index(view) + 1, new)
-        _replace_uses(self.body, v, new.results[0], new)
+        for user, _ in self.uses[v]:
+            if isinstance(user, Region):
+                user.exit = substitute(user.exit, {v: new.results[0]})
+            elif user is not new:
+                user.args = substitute(user.args, {v: new.results[0]})
+                user.kwargs = substitute(user.kwargs, {v: new.results[0]})
 
     def _insert_capture_copy(self, user: Op, v: Value) -> None:
         new = self._copy_of(v)
@@ -705,16 +722,3 @@ def _takes_part(op: Op) -> bool:
 
 def _may_share(v: Value) -> bool:
     return not v.type.is_scalar and v.type.kind not in ("shape", "stack", "undef", "object")
-
-
-def _replace_uses(region: Region, old: Value, new: Value, but: Op) -> None:
-    def swap(v: Value) -> Value:
-        return new if v is old else v
-
-    for op in region.ops:
-        if op is not but:
-            op.args = map_leaves(swap, op.args)
-            op.kwargs = map_leaves(swap, op.kwargs)
-        for inner in op.regions:
-            _replace_uses(inner, old, new, but)
-    region.exit = map_leaves(swap, region.exit)

@@ -8,6 +8,7 @@ choice, or a factor that does not depend on what the root is of.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Container, Iterable
 from typing import Any
@@ -57,10 +58,10 @@ class Cotangents:
         self.inputs = list(inputs)
         self.nondiff = nondiff
         self.tag = b.tag
-        self._varied: list[set[Value]] = []
+        self._varied: dict[Value, int] = {}
         self._forward: set[Region] = set()
-        self._known: dict[Value, frozenset[int]] = {}
-        self._everything: frozenset[int] = frozenset(range(len(self.inputs)))
+        self._known: dict[Value, int] = {}
+        self._everything = (1 << len(self.inputs)) - 1
         self._has_roots: bool | None = None
         self._infinite: dict[Value, bool] = {}
         self._flat: dict[Value, bool] = {}
@@ -73,14 +74,14 @@ class Cotangents:
         """Find which forward values vary with which input."""
         ops = self.body.ops
         self.body.ops = [op for op in ops if op.tag != self.tag]
-        self._varied = [varied_values(self.body, [v], self.nondiff) for v in self.inputs]
+        self._varied = varied_values(self.body, self.inputs, self.nondiff)
         self._forward = {self.body, *(region for op in self.body.walk() for region in op.regions)}
         self.body.ops = ops
 
-    def varies(self, v: Any) -> frozenset[int]:
-        """The inputs on which a value depends differentiably, all of them where that is not known."""
+    def varies(self, v: Any) -> int:
+        """The inputs on which a value depends differentiably, a bit for each; all of them where that is not known."""
         if type(v) is not Value or (v.type.dtype is not None and v.type.dtype.kind not in "fc"):
-            return frozenset()
+            return 0
         if not self._forward:
             self._prepare()
         todo = [v]
@@ -97,12 +98,12 @@ class Cotangents:
             todo.pop()
         return self._known[v]
 
-    def _find(self, v: Value) -> frozenset[int]:
+    def _find(self, v: Value) -> int:
         op = v.op
         if v.type.dtype is not None and v.type.dtype.kind not in "fc":
-            return frozenset()
+            return 0
         if v.region in self._forward if op is None else op.tag != self.tag:
-            return frozenset(k for k, values in enumerate(self._varied) if v in values)
+            return self._varied.get(v, 0)
         if op is None or op.prim in _CARRIERS:
             return self._everything
         if op.prim is LOOP:
@@ -110,10 +111,10 @@ class Cotangents:
         if op.regions:
             return self._everything
         if self.nondiff(op) or op.prim is PRIMS[np.sign]:
-            return frozenset()
-        return frozenset().union(*map(self.varies, differentiable_operands(op)))
+            return 0
+        return functools.reduce(operator.or_, map(self.varies, differentiable_operands(op)), 0)
 
-    def _of_loop(self, op: Op, v: Value) -> frozenset[int]:
+    def _of_loop(self, op: Op, v: Value) -> int:
         """The same for a result of a loop, to a fixpoint over what it carries."""
         (body,) = op.regions
         kept = dict(self._known)
@@ -128,7 +129,7 @@ class Cotangents:
         self._known = kept
         results = {result: f for (*_, result), f in zip(carried, found)}
         self._known.update(results)
-        return results.get(v, frozenset())  # the number of trips
+        return results.get(v, 0)  # the number of trips
 
     # --- infinity -------------------------------------------------------------------------------------------------
 
@@ -184,9 +185,9 @@ class Cotangents:
         """
         if type(g) is not Value:
             return True
-        moving: frozenset[int] = frozenset()
+        moving = 0
         if level >= WEIGHTS:
-            moving = moving.union(*map(self.varies, leaves(args)))
+            moving = functools.reduce(operator.or_, map(self.varies, leaves(args)), 0)
         elif not self._below(g, self._masked, self._may_mask):
             return True
         return self._mask(g, moving, level, DEPTH, {})
@@ -202,7 +203,7 @@ class Cotangents:
             return True
         return any(type(a) is not Value and (isinstance(a, np.ndarray) or _is_zero(a)) for a in op.args) or None
 
-    def _mask(self, g: Any, moving: frozenset[int], level: int, depth: int, known: dict[Any, Mask]) -> Mask:
+    def _mask(self, g: Any, moving: int, level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         if isinstance(g, np.ndarray):
             return (
                 self.b.emit(PRIMS[np.asarray], g if g.dtype == BOOL else g != 0)
@@ -218,7 +219,7 @@ class Cotangents:
             known[key] = self._mask_of(g, moving, level, depth, known)
         return known[key]
 
-    def _mask_of(self, g: Value, moving: frozenset[int], level: int, depth: int, known: dict[Any, Mask]) -> Mask:
+    def _mask_of(self, g: Value, moving: int, level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         op = g.op
         if op is not None and depth and op.tag == self.tag and self.b.sees(op):
             found = self._made(g, op, lambda x: self._mask(x, moving, level, depth - 1, known), level)
