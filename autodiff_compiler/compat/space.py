@@ -1,4 +1,4 @@
-"""Modules made of tables of names: an absent name raises AttributeError, with what is there."""
+"""Modules made of tables of names: an absent name raises AttributeError, with the closest ones that are there."""
 
 from __future__ import annotations
 
@@ -7,21 +7,35 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+FEW = 8
 
-def absent(module: str, names: Iterable[str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module."""
-    known = sorted(n for n in names if not n.startswith("_"))
+
+def not_there(what: str, name: str, known: Iterable[str]) -> str:
+    """The message for a name that is absent.
+
+    >>> not_there("module 'm'", "sine", ["sin", "cos"])
+    "module 'm' has no attribute 'sine'. Did you mean: 'sin'? It has: cos, sin"
+    """
+    names = sorted(n for n in known if not n.startswith("_"))
+    by_lower = {n.lower(): n for n in names}
+    near = [repr(by_lower[n]) for n in difflib.get_close_matches(name.lower(), by_lower, 3)]
+    hint = f" Did you mean: {', '.join(near)}?" if near else ""
+    many = f"dir() lists the {len(names)} that are there"
+    rest = many if len(names) > FEW else f"It has: {', '.join(names)}"
+    return f"{what} has no attribute {name!r}.{hint} {rest}"
+
+
+def public(module: str, names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a module that has these names."""
+    known = sorted(names)
 
     def missing(name: str) -> Any:
+        what = f"module {module!r}"
         if name.startswith("__"):  # asked for by the import system, at each ``from module import name``
-            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
-        near = difflib.get_close_matches(name, known, 3)
-        hint = f"; did you mean {', '.join(near)}?" if near else "."
-        raise AttributeError(
-            f"module {module!r} has no attribute {name!r}{hint} It has: {', '.join(known)}", name=name, obj=None
-        )
+            raise AttributeError(f"{what} has no attribute {name!r}", name=name, obj=None)
+        raise AttributeError(not_there(what, name, known), name=name, obj=None)
 
-    return missing
+    return missing, lambda: list(known)
 
 
 def namespace(name: str, doc: str, members: dict[str, Any]) -> ModuleType:
@@ -30,7 +44,7 @@ def namespace(name: str, doc: str, members: dict[str, Any]) -> ModuleType:
 
     made = ModuleType(name, doc)
     made.__dict__.update(members)
-    made.__dict__["__getattr__"] = absent(name, members)
+    made.__dict__["__getattr__"], made.__dict__["__dir__"] = public(name, members)
     made.__dict__["__all__"] = sorted(members)
     sys.modules[name] = made
     return made

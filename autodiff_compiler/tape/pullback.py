@@ -3,6 +3,7 @@ reverse transform. The forward operations are then taken out: their values are k
 
 from __future__ import annotations
 
+import copy
 import operator
 import threading
 import unicodedata
@@ -128,7 +129,7 @@ class Request:
     """
 
     __slots__ = (
-        "node", "targets", "sources", "seeded", "opaque", "records", "reached", "leaf_slots", "fetch", "open",
+        "node", "targets", "sources", "seeded", "opaque", "plain", "records", "reached", "leaf_slots", "fetch", "open",
         "kind_of", "exact", "found",
     )  # fmt: skip
     lock = threading.RLock()
@@ -144,6 +145,7 @@ class Request:
         opaque: bool = False,
     ):
         self.opaque = opaque
+        self.plain = False
         self.node = node
         self.targets = targets
         self.seeded = seeded
@@ -158,6 +160,13 @@ class Request:
         self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
+
+    def plainly(self) -> Request:
+        """The same, without rewrites: the pullback reads what the derivatives of the records themselves do."""
+        made = copy.copy(self)
+        made.plain = True
+        made.leaf_slots, made.exact, made.found = None, {}, []
+        return made
 
     def pullback(self, values: list[Any]) -> Pullback:
         """The pullback for leaves like those in the recording."""
@@ -235,7 +244,7 @@ class _Build:
 
     def __init__(self, ask: Request, values: list[Any]):
         self.values = values
-        self.opaque = ask.opaque
+        self.opaque, self.plain = ask.opaque, ask.plain
         self.body = Region()
         self.b = Builder(self.body)
         self.env: dict[int, Value] = {}
@@ -272,7 +281,7 @@ class _Build:
         fn = Function("pullback", self.body, {})
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
         try:
-            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True)
+            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain)
         except AutodiffError as error:  # its place is a record, which says nothing to the user
             raise type(error)(error.message, None, error.remedy) from None
         out.meta["wrt"] = wrt
@@ -309,6 +318,8 @@ class _Build:
         return p
 
     def add(self, record: Record) -> None:
+        if self.plain:
+            self.b = Builder(self.body)  # so that equal operations of two records are two
         head = record.node.key[0]
         assert head != BARRIER
         if head == PULL:
@@ -459,7 +470,8 @@ def show_recording(node: Node, values: list[Any]) -> str:
     b = Builder(body)
     names = names_of(node)
     build = object.__new__(_Build)
-    build.values, build.body, build.b, build.env, build.opaque = values, body, b, env, False
+    build.values, build.body, build.b, build.env = values, body, b, env
+    build.opaque = build.plain = False
     build.sizes, build.leaves, build.fake, build.names = [], [], {}, names
     from .connect import read
 

@@ -214,3 +214,77 @@ def test_inner_operations_in_a_finalizer_are_computed():
 
     MODE.quiet(reenter, 1)
     assert found == [[2.0, 2.0]]
+
+
+# Programs that PyTorch runs: what the pass needs is still there, though what equal operations made is not.
+READABLE = {
+    "an equal slice belongs to what is gone": """
+        a = x[:2] - y[:2]
+        b = x[:2] * a
+        (a * a).sum().backward()
+        b.sum().backward()
+        """,
+    "a square like the one in the derivative of tanh was overwritten": """
+        a = x.tanh()
+        b = a.square()
+        with torch.no_grad(): b[:2].mul_(0.5)
+        g, = torch.autograd.grad(b.prod() + b.mean(), x, create_graph=True)
+        (g * g).sum().backward()
+        """,
+    "what was flipped is overwritten": """
+        a = x * y
+        b = a.flip(0)
+        c = a[:2]
+        c.sub_(c)
+        (b.norm() + a.sum()).backward()
+        """,
+    "zeros that were written need nothing": """
+        a = x + 0.5
+        a.zero_()
+        (a.exp() * y).sum().backward()
+        a.sum().backward()
+        """,
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_passes_that_pytorch_runs_are_run(name):
+    import textwrap
+
+    program = textwrap.dedent(READABLE[name])
+    scope = {
+        "torch": torch,
+        "x": torch.tensor([0.5, -1.5, 2.0], dtype=torch.float64, requires_grad=True),
+        "y": torch.tensor([1.0, 0.25, -0.5], dtype=torch.float64, requires_grad=True),
+    }
+    exec(program, scope)
+    for tensor, want in zip("xy", EXPECTED[name]):
+        g = scope[tensor].grad
+        np.testing.assert_allclose(0.0 if g is None else g.numpy(), want, rtol=1e-12)
+
+
+# What the real PyTorch gives.
+EXPECTED = {
+    "an equal slice belongs to what is gone": ([-1.0, -6.75, 0.0], [0.5, 5.0, 0.0]),
+    "a square like the one in the derivative of tanh was overwritten": (
+        [0.48562992970157587, -0.1653665449985843, 0.03366156818090703],
+        0.0,
+    ),
+    "what was flipped is overwritten": (
+        [0.423999152002544, -0.07949984100047701, -0.07600084799745599],
+        [0.211999576001272, 0.476999046002862, 0.30400339198982396],
+    ),
+    "zeros that were written need nothing": ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]),
+}
+
+
+def test_results_that_are_reductions_or_joins_may_be_viewed_flat():
+    x = torch.arange(24.0).view(2, 3, 4).transpose(0, 2).requires_grad_()
+    for made in (
+        torch.softmax(x, 1), x.sum(0), x.mean(1), torch.cat([x, x]), torch.stack([x, x], 1), x.cumsum(0), x.var(0),
+        torch.nn.functional.layer_norm(x, (2,)), x.masked_fill(x > 3, 0.0), torch.log_softmax(x, 0), x.max(0).values,
+    ):  # fmt: skip
+        assert made.is_contiguous() and made.view(-1).shape == (made.numel(),)
+    assert not (x * 2).is_contiguous() and not x.exp().is_contiguous()
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        (x * 2).view(-1)

@@ -108,22 +108,28 @@ def _plain(a: Any) -> Any:
     return a
 
 
-def run(name: str, f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)`` as a tensor, or a tuple of them; recorded under this name where an operand requires a gradient."""
+def run(name: str, f: Callable[..., Any], *args: Any, layout: bool = False) -> Any:
+    """``f(*args)`` as a tensor, or a tuple of them; recorded under this name where an operand requires a gradient.
+
+    `layout`: the results keep the order in which NumPy gives the elements, that of the operands; else the last axis
+    comes first.
+    """
     found = tensors_in(args, [])
     if recording(found):
-        return _traced(name, f, args, found)
+        return _traced(name, f, args, found, layout)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         out = f(*[_plain(a) for a in args])
     if type(out) is tuple or type(out) is list:
-        return tuple([new_tensor(found[0]._system, _apart(x, found)) for x in out])
-    return new_tensor(found[0]._system, _apart(out, found))
+        return tuple([new_tensor(found[0]._system, _apart(x, found, layout)) for x in out])
+    return new_tensor(found[0]._system, _apart(out, found, layout))
 
 
-def _apart(value: Any, operands: list[Any]) -> Any:
+def _apart(value: Any, operands: list[Any], layout: bool) -> Any:
     """The value in memory that no operand has."""
     if type(value) is not np.ndarray:
         return np.array(value)
+    if not layout and not value.flags.c_contiguous:
+        return value.copy()
     if value.base is not None and (
         not value.flags.writeable or any(np.may_share_memory(value, t._value) for t in operands)
     ):
@@ -143,7 +149,7 @@ def _stand_in(a: Any, trace: Trace) -> Any:
     return a
 
 
-def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any]) -> Any:
+def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any], layout: bool = False) -> Any:
     if any(t._inference for t in found):
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -168,7 +174,9 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
         if isinstance(x, Traced):
             slot = x._slot if x._token is trace.rec.token else -1
             x = x._value
-        t = new_tensor(found[0]._system, _apart(x, found))
+        t = new_tensor(found[0]._system, _apart(x, found, layout))
+        if slot >= 0 and t._value.ndim:
+            whole.values[slot] = t._value  # and not what may share the operands' memory
         if slot >= 0 and t._value.dtype.kind in "fc":
             give(t, whole, slot)
         made.append(t)

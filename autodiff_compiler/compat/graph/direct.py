@@ -30,7 +30,7 @@ def structure(operands: int, key: Any, produced: int = 1) -> Node:
 def tensor_of(system: System, out: Any) -> Any:
     """A tensor of what NumPy has just computed, in memory that nobody else has."""
     t = new(system.cls)
-    t._value = out if type(out) is ndarray else np.array(out)
+    t._value = out if out.__class__ is ndarray else np.array(out)
     t._memory = memory = new(Version)
     memory.count = 0
     return t
@@ -87,7 +87,7 @@ def binary(system: System, name: str, prim: Prim, f: General, general: General, 
     return operation
 
 
-def unary(key: Any, name: str, f: General, t: Any) -> Any:
+def unary(key: Any, name: str, f: General, t: Any, layout: bool = True) -> Any:
     """``f(t)``, as `core.run` gives it.
 
     `key` says which operation this is; with the number of axes, it determines what is recorded, which is learned when
@@ -98,25 +98,25 @@ def unary(key: Any, name: str, f: General, t: Any) -> Any:
     system = t._system
     mode = system.mode
     if not (kind is F32 or kind is F64) or mode.inference:
-        return run(name, f, t)
+        return run(name, f, t, layout=layout)
     key = (key, x.ndim)
     node = STRUCTURES.get(key)
     if node is None:
-        made = run(name, f, t)
+        made = run(name, f, t, layout=layout)
         learn(key, made._own)
         return made
     try:
         out = mode.quiet(f, x)
     except Exception:
-        return run(name, f, t)
-    if out.base is not None or out is x:
-        return run(name, f, t)
+        return run(name, f, t, layout=layout)
+    if out.base is not None or out is x or not (layout or out.flags.c_contiguous):
+        return run(name, f, t, layout=layout)
     made = tensor_of(system, out)
     if mode.grad:
         a = t._own if t._base is None else t._var
         if a is not None:
             if t._inference:
-                return run(name, f, t)
+                return run(name, f, t, layout=layout)
             m = t._memory
             record(made, name, node, (a,), (m,), (m.count,), [x if x.ndim else x[()], out])
     return made

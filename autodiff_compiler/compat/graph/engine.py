@@ -22,7 +22,7 @@ from ...tape.pullback import Pullback, Request, request
 from ...tape.recording import BARRIER, PULL, Node, Recording, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
-from .record import WRITES, Operands, Record, Recorded, System, Var, Version, give, shown
+from .record import WRITES, Operands, Record, System, Var, Version, give, shown
 
 CONSTANT, WATCHED = leaf_key("c"), leaf_key("p")
 
@@ -134,7 +134,7 @@ class Replay:
 
     def _append(self, record: Record) -> None:
         rec = self.rec
-        places = self._places
+        places, after, freed = self._places, self._after, self.freed
         slots: list[Any] = [record.node]
         for k, var in enumerate(record.operands):
             if var is None:
@@ -144,8 +144,8 @@ class Replay:
             elif (
                 record.counts[k] == var.count
                 and record.versions[k] is var.version
-                and not self.freed
-                and var not in self._after
+                and not freed
+                and (not after or var not in after)
             ):
                 slots.append(places[var.record] + var.slot)
             else:
@@ -273,29 +273,51 @@ def _nested(op: Any) -> list[Any]:
     return out
 
 
-def check_readable(replay: Replay, pull: Pullback, system: System) -> None:
-    """Raise if a value that the pullback reads was freed, or overwritten since."""
+def unreadable(replay: Replay, pull: Pullback, system: System) -> Exception | None:
+    """The error if a value that the pullback reads was freed, or overwritten since."""
     if replay.writes == WRITES.count and not replay.freed:
-        return
+        return None
     for slot, shape in zip(pull.needed, shape_only(pull)):
         if shape:
             continue
         record, local = replay.origin(slot)
         value = record.values[local]
         count = len(record.operands)
-        if record.freed and (local < count or isinstance(replay.rec.values[slot], (np.ndarray, np.generic))):
-            raise RuntimeError(system.freed)
+        if record.freed and (local < count or type(value) is tuple or isinstance(value, np.floating)):
+            return RuntimeError(system.freed)
         if local < count:
             if record.versions[local].count != record.counts[local]:
-                raise modified(system, value, record.versions[local], record.counts[local], record.operands[local])
+                return modified(system, value, record.versions[local], record.counts[local], record.operands[local])
             continue
         var = record.known_var(local)
         if var is not None and var.version.count != var.count:
-            raise modified(system, value, var.version, var.count, var)
+            return modified(system, value, var.version, var.count, var)
         for k in range(count):
             if record.versions[k].count != record.counts[k] and isinstance(value, np.ndarray):
-                if np.may_share_memory(value, record.values[k]):
-                    raise modified(system, record.values[k], record.versions[k], record.counts[k], record.operands[k])
+                given = record.values[k]
+                if np.may_share_memory(value, given):
+                    return modified(system, given, record.versions[k], record.counts[k], record.operands[k])
+    return None
+
+
+def readable(replay: Replay, ask: Request, system: System) -> Pullback:
+    """The pullback, or one that reads no more than the operations themselves do, if values of others are gone.
+
+    Raises RuntimeError if it cannot be run either.
+    """
+    values = replay.rec.values
+    pull = ask.pullback(values)
+    error = unreadable(replay, pull, system)
+    if error is None:
+        return pull
+    key = ("plain", ask)
+    other: Request | None = ask.node.pulls.get(key)
+    if other is None:
+        other = ask.node.pulls[key] = ask.plainly()
+    pull = other.pullback(values)
+    if unreadable(replay, pull, system) is not None:
+        raise error
+    return pull
 
 
 def modified(system: System, value: Any, version: Version, count: int, var: Var | None) -> Exception:
@@ -326,11 +348,15 @@ def gradients(
     if sources is None:
         sources = kept(replay)
     slots = [replay.source_slots(var) for var in sources]
-    summed: dict[int, Any] = {}
     system = seeds[0]._system
-    with Recorded(system, create_graph):
+    mode = system.mode
+    saved, mode.grad = mode.grad, create_graph
+    try:
+        summed: dict[int, Any] = {}
         for var, seed in zip(targets, seeds):
-            slot, seed = replay.slot(var), flipped(seed)
+            slot = replay.slot(var)
+            if seed._value.dtype.kind == "c":
+                seed = seed.conj()
             summed[slot] = summed[slot] + seed if slot in summed else seed
         wanted = tuple(dict.fromkeys([s for found in slots for s in found]))
         found = _cotangents(replay, summed, wanted, create_graph, system)
@@ -341,10 +367,15 @@ def gradients(
                 g = found.get(slot)
                 if g is not None:
                     total = g if total is None else total + g
-            if total is None and own_slots and (var in targets or any(var in r.operands for r in replay.records)):
-                # It is used, without a slope.
-                total = new_tensor(system, np.zeros_like(replay.rec.values[own_slots[0]]))
-            out.append((var, flipped(total)))
+            if total is None:
+                if own_slots and (var in targets or any(var in r.operands for r in replay.records)):
+                    # It is used, without a slope.
+                    total = new_tensor(system, np.zeros_like(replay.rec.values[own_slots[0]]))
+            elif total._value.dtype.kind == "c":
+                total = total.conj()
+            out.append((var, total))
+    finally:
+        mode.grad = saved
     if not retain_graph:
         for record in replay.records:
             record.free()
@@ -396,14 +427,13 @@ def _connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...
 def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: bool, system: System) -> dict[int, Any]:
     """The cotangents of the sources of a request, as tensors by slot; recorded if the graph is wanted."""
     values = replay.rec.values
-    pull = ask.pullback(values)
-    check_readable(replay, pull, system)
+    pull = readable(replay, ask, system)
     given = (*pull.fetch(values), *[s._value[()] for s in seeds])
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         results = pull.run(*given)
     if len(ask.sources) == 1:
         results = (results,)
-    taken = {id(v) for v in (*given, *[s._value for s in seeds])}
+    taken = {*map(id, given), *[id(s._value) for s in seeds]}
     tensors = []
     for g, slot in zip(results, ask.sources):
         made = own(g, values[slot], taken)
@@ -417,8 +447,8 @@ def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: b
 def own(g: Any, like: Any, taken: set[int]) -> np.ndarray[Any, Any]:
     """The gradient in memory of its own, in the shape and dtype of what it belongs to. `taken`: the arrays, by id, that
     are others' already."""
-    value = np.asarray(g)
-    if value.dtype != like.dtype:
+    value: np.ndarray[Any, Any] = g if type(g) is np.ndarray else np.asarray(g)
+    if value.dtype is not like.dtype and value.dtype != like.dtype:
         value = (value.real if like.dtype.kind != "c" and value.dtype.kind == "c" else value).astype(like.dtype)
     if value.shape != like.shape:
         value = np.broadcast_to(value, like.shape)

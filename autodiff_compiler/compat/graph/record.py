@@ -24,6 +24,7 @@ from ...tape.recording import STATE, Node, Recording, Watcher, leaf_key
 
 _serial = itertools.count()
 new = object.__new__
+ndarray = np.ndarray
 
 
 class Mode(threading.local):
@@ -168,7 +169,7 @@ class Record:
         if self.freed:
             return
         self.freed = True
-        self.values = [(v.shape, v.dtype) if type(v) is np.ndarray else v for v in self.values]
+        self.values = [(v.shape, v.dtype) if v.__class__ is ndarray else v for v in self.values]
         for barrier in self.barriers.values() if self.barriers else ():
             release = getattr(barrier, "release", None)
             if release is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as _numpy
 
 from ...tape.native import knows
-from ..space import absent, namespace
+from ..space import namespace, public
 from . import arrays, autograd, creation, gluon, init, npx
 from .base import MXNetError
 
@@ -52,4 +52,4 @@ np = namespace(f"{__name__}.np", "NumPy's functions on MXNet's arrays.", _NP)
 random = _NP["random"]
 cpu, num_gpus = npx.cpu, npx.num_gpus
 __all__ = ["MXNetError", "autograd", "cpu", "gluon", "init", "np", "npx", "num_gpus", "random"]
-__getattr__ = absent(__name__, __all__)
+__getattr__, __dir__ = public(__name__, __all__)

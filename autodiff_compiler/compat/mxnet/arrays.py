@@ -13,6 +13,7 @@ from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, view
 from ..graph.record import Var
+from ..space import not_there
 from .base import MODE, MXNET, MXNetError
 
 FLOAT = np.dtype(np.float32)
@@ -216,9 +217,7 @@ class ndarray(Base):
     def __getattr__(self, name: str) -> Any:
         fn = METHODS.get(name)
         if fn is None:
-            raise AttributeError(
-                f"'ndarray' object has no attribute {name!r}. It has NumPy's: {', '.join(sorted(METHODS))}"
-            )
+            raise AttributeError(not_there("'ndarray' object", name, METHODS), name=name, obj=None)
         return functools.partial(_method, self, name, fn)
 
     # --- the graph ----------------------------------------------------------------------------------------------------

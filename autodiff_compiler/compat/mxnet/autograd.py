@@ -11,7 +11,7 @@ from ...tape.recording import BARRIER
 from ..graph.core import Base
 from ..graph.engine import behind, gradients
 from ..graph.record import Operands, Var, give, recording
-from ..space import absent
+from ..space import public
 from .arrays import make
 from .base import MODE, NOT_RECORDED, MXNetError
 
@@ -206,4 +206,4 @@ _PUBLIC = (
     "mark_variables", "backward", "grad", "Function",
 )  # fmt: skip
 __all__ = list(_PUBLIC)
-__getattr__ = absent(__name__, _PUBLIC)
+__getattr__, __dir__ = public(__name__, _PUBLIC)

@@ -9,7 +9,7 @@ import numpy as np
 from ... import kernels, nn
 from ..graph.array import value_of
 from ..graph.core import run
-from ..space import absent
+from ..space import public
 from .arrays import make
 from .base import MODE
 from .creation import rng
@@ -222,4 +222,4 @@ _PUBLIC = (
     "dropout", "embedding", "layer_norm", "stop_gradient", "seed",
 )  # fmt: skip
 __all__ = list(_PUBLIC)
-__getattr__ = absent(__name__, _PUBLIC)
+__getattr__, __dir__ = public(__name__, _PUBLIC)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..space import not_there
+
 PACKAGE = __name__.rpartition(".")[0]
 
 
@@ -24,8 +26,7 @@ def lazy(module: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Call
 
     def get(name: str) -> Any:
         if name not in where:
-            public = ", ".join(n for n in directory() if not n.startswith("_"))
-            raise AttributeError(f"module {module!r} has no attribute {name!r}; it has {public}")
+            raise AttributeError(not_there(f"module {module!r}", name, directory()), name=name, obj=None)
         home, other = where[name]
         if home:
             found = getattr(importlib.import_module(f"{PACKAGE}.{home}"), other)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..space import absent, namespace
+from ..space import namespace, public
 from . import (
     arithmetic,
     autograd,
@@ -84,4 +84,4 @@ _MEMBERS["special"] = namespace(f"{__name__}.special", "Special functions.", _sp
 _MEMBERS["func"] = namespace(f"{__name__}.func", "Transforms of functions.", _func.MEMBERS)
 globals().update(_MEMBERS)
 __all__ = sorted(n for n in _MEMBERS if not n.startswith("_"))
-__getattr__ = absent(__name__, _MEMBERS)
+__getattr__, __dir__ = public(__name__, _MEMBERS)

@@ -86,7 +86,7 @@ def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool =
             args = (wanted.type(args[0]), *args[1:])
         return f(*args)
 
-    return run(name, computed, *operands)
+    return run(name, computed, *operands, layout=True)
 
 
 def _fmod(a: Any, b: Any) -> Any:

@@ -12,10 +12,11 @@ from ...tape.barrier import Barrier
 from ...tape.recording import BARRIER
 from ..graph.engine import flipped, gradients, modified
 from ..graph.record import Operands, Record, Var, give, recording
-from ..space import absent, namespace
+from ..space import namespace, public
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .tensor import register
 
 
 def _seeds(outputs: list[Any], grad_outputs: Any) -> list[Any]:
@@ -27,9 +28,10 @@ def _seeds(outputs: list[Any], grad_outputs: Any) -> list[Any]:
     out = []
     for k, (t, g) in enumerate(zip(outputs, given)):
         if g is None:
-            if t._var is not None and t._value.size != 1:
+            v = t._value
+            if v.size != 1 and t._var is not None:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            out.append(make(np.ones_like(t._value)))
+            out.append(make(np.ones(v.shape, v.dtype) if v.ndim else np.array(v.dtype.type(1))))
             continue
         if not isinstance(g, Base):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
@@ -78,6 +80,18 @@ def backward(
         tensor = var.owner()
         if g is not None and tensor is not None:
             _accumulate(tensor, g, var, create_graph)
+
+
+@register("backward")
+def _backward_of(
+    self: Any,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on."""
+    backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
@@ -412,4 +426,4 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
-__getattr__ = absent(__name__, __all__)
+__getattr__, __dir__ = public(__name__, __all__)

@@ -115,7 +115,7 @@ def _function(name: str, f: Callable[[Any], Any], label: str, floats: bool) -> C
         value = input._value
         if floats and value.dtype.kind not in "fc":
             wanted = dtypes.get_default_dtype().numpy
-            return run(label, lambda a: f(to(a, wanted)), input)
+            return run(label, lambda a: f(to(a, wanted)), input, layout=True)
         return unary((label, f), label, f, input)
 
     function.__name__ = function.__qualname__ = name
@@ -134,7 +134,7 @@ for _name, _other in ALIASES.items():
 
 def round_(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, or the nearest number with so many decimals; half-way cases go to the even one."""
-    return run("Round", _step(lambda v: np.round(v, decimals)), input)
+    return run("Round", _step(lambda v: np.round(v, decimals)), input, layout=True)
 
 
 FUNCTIONS["round"] = round_
@@ -164,7 +164,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
             out = np.where(value_of(out) > value_of(rest[-1]), rest[-1], out)
         return out
 
-    return run("Clamp", computed, input, *bounds)
+    return run("Clamp", computed, input, *bounds, layout=True)
 
 
 def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
@@ -220,7 +220,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         a, b = [to(x, wanted) if hasattr(x, "dtype") else wanted.type(x) for x in (a, b)]
         return np.where(value_of(c), a, b)
 
-    return run("Where", computed, condition.detach(), input, other)
+    return run("Where", computed, condition.detach(), input, other, layout=True)
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

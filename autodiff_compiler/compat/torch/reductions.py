@@ -36,7 +36,9 @@ def _reduction(name: str, label: str, f: Callable[..., Any], doc: str) -> Callab
         axes = axes_of(input, dim)
         suffix = "Backward0" if dim is None else "Backward1"
         if dtype is None:
-            return unary((name, axes, keepdim), label + suffix, lambda a: f(a, axis=axes, keepdims=keepdim), input)
+            return unary(
+                (name, axes, keepdim), label + suffix, lambda a: f(a, axis=axes, keepdims=keepdim), input, False
+            )
         wanted = dtype.numpy
         return run(label + suffix, lambda a: f(to(a, wanted), axis=axes, keepdims=keepdim), input)
 

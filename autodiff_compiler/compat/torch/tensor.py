@@ -335,18 +335,6 @@ class Tensor(Base):
         if var.record is not None:
             var.retained = var.record.marked = True
 
-    def backward(
-        self,
-        gradient: Any = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on."""
-        from .autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs)
-
     def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call ``hook(grad)`` when the gradient of this tensor is computed; what it returns, if not None, takes its
         place."""

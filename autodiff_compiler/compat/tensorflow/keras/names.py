@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...space import absent
+from ... import space
 
 _counts: dict[str, int] = {}
 
@@ -63,18 +63,18 @@ def both_spellings(*classes: type) -> dict[str, Any]:
 def public(
     module: str, there: Iterable[str], hints: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
-    """A module's ``__getattr__``, which says what there is in the module, or what to do instead, and its ``__dir__``.
+    """A module's ``__getattr__``, which says what is close in the module, or what to do instead, and its ``__dir__``.
 
     >>> public("tf.keras.layers", ["Dense"])[0]("LSTM")
     Traceback (most recent call last):
     AttributeError: module 'tf.keras.layers' has no attribute 'LSTM'. It has: Dense
     """
     names = sorted(there)
-    missing = absent(module, names)
+    missing, listed = space.public(module, names)
 
     def get(name: str) -> Any:
         if hints and name in hints:
             raise AttributeError(f"module {module!r} has no attribute {name!r}: {hints[name]}")
         return missing(name)
 
-    return get, lambda: list(names)
+    return get, listed

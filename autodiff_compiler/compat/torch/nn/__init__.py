@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...space import absent, namespace
+from ...space import namespace, public
 from ..tensor import Parameter
 from . import basics as _functional
 from . import clipping as _utils
@@ -21,4 +21,4 @@ _MEMBERS: dict[str, Any] = {
     "utils": namespace(f"{__name__}.utils", "Helpers for gradients and parameters.", _utils.MEMBERS),
 }
 globals().update(_MEMBERS)
-__getattr__ = absent(__name__, _MEMBERS)
+__getattr__, __dir__ = public(__name__, _MEMBERS)

@@ -171,7 +171,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     n = int(ids.max()) + 1 if num_classes < 0 else num_classes
     if ids.size and (ids.min() < 0 or ids.max() >= n):
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return make((np.expand_dims(ids, -1) == np.arange(n)).astype(np.int64))
+    return make((np.expand_dims(ids, -1) == np.arange(n)).astype(np.int64, order="C"))
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...space import absent, namespace
+from ...space import namespace, public
 from . import methods, schedules
 from .optimizer import Optimizer
 
@@ -14,4 +14,4 @@ _MEMBERS: dict[str, Any] = {
     "lr_scheduler": namespace(f"{__name__}.lr_scheduler", "Schedules of learning rates.", schedules.MEMBERS),
 }
 globals().update(_MEMBERS)
-__getattr__ = absent(__name__, _MEMBERS)
+__getattr__, __dir__ = public(__name__, _MEMBERS)
