@@ -3,13 +3,16 @@
 from . import (
     activations,
     backend,
+    callbacks,
     constraints,
     initializers,
     layers,
     losses,
     metrics,
     models,
+    ops,
     optimizers,
+    random,
     regularizers,
     utils,
 )
@@ -24,11 +27,11 @@ from .variables import Variable
 
 __all__ = [
     "Input", "Layer", "Loss", "Metric", "Model", "Optimizer", "Sequential", "Variable", "activations", "backend",
-    "constraints", "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "utils",
+    "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "ops", "optimizers", "random",
+    "regularizers", "utils",
 ]  # fmt: skip
 
 _HINTS = {
     "datasets": "data do not come with it: sklearn.datasets.load_digits() gives real images",
-    "callbacks": "write what has to happen between the steps into the training loop",
 }
 __getattr__, __dir__ = _public("tf.keras", __all__, _HINTS)

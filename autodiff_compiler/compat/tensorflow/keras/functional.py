@@ -7,7 +7,7 @@ on zeros, and the call is kept as a `Node`. A `Graph` is what connects outputs a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ....tape.nest import flatten, map_nested
@@ -77,7 +77,10 @@ def symbolic_call(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     ]
     node = Node(layer, args, kwargs)
     made = iter([KerasTensor(s, x.dtype, node, k) for k, (s, x) in enumerate(zip(shapes, flatten(first)))])
-    return map_nested(lambda _: next(made), first)
+    result = map_nested(lambda _: next(made), first)
+    if layer._symbols is None:
+        layer._symbols = (args[0] if args else None, result)
+    return result
 
 
 def _zeros(x: Any, length: int) -> Any:
@@ -141,9 +144,20 @@ class Graph:
         return list({id(layer): layer for layer in found}.values())
 
     def __call__(self, inputs: Any) -> Any:
-        given = flatten(inputs)
-        if len(given) != len(flatten(self.inputs)):
-            raise ValueError(f"the model takes {len(flatten(self.inputs))} inputs, not {len(given)}")
+        wanted = flatten(self.inputs)
+        if isinstance(inputs, Mapping) and not isinstance(self.inputs, Mapping):
+            if missing := [x.name for x in wanted if x.name not in inputs]:
+                raise ValueError(f"the model takes inputs {[x.name for x in wanted]}; {missing} is not given")
+            given = [inputs[x.name] for x in wanted]
+        elif isinstance(self.inputs, Mapping):
+            if not isinstance(inputs, Mapping) or set(self.inputs) - set(inputs):
+                raise ValueError(f"the model takes a mapping with the keys {sorted(self.inputs)}")
+            given = flatten({k: inputs[k] for k in self.inputs})
+        else:
+            given = flatten(inputs)
+        if len(given) != len(wanted):
+            raise ValueError(f"the model takes {len(wanted)} inputs, not {len(given)}")
+        given = [x if x.dtype.name == w.dtype else tf.cast(x, w.dtype) for x, w in zip(given, wanted)]
         values: dict[int, Any] = {id(x): value for x, value in zip(flatten(self.inputs), given)}
         results: dict[int, list[Any]] = {}
 

@@ -58,6 +58,8 @@ class Layer(Module):
     """
 
     supports_masking = False
+    _symbols: tuple[Any, Any] | None = None  # of its first symbolic call
+    _owner: Any = None  # the sequential model that it stands in
     _casts_inputs = True
     min_ndim: int | None = None
     ndim: int | None = None
@@ -307,6 +309,23 @@ class Layer(Module):
             if mask is not None or self.supports_masking:
                 out = self._with_mask(args, out, kwargs.get("mask", mask))
             return out
+
+    def _symbol(self, name: str, place: int) -> Any:
+        if self._symbols is None and self._owner is not None and (owner := self._owner()) is not None:
+            owner._symbolic(name)
+        if self._symbols is None:
+            raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {name}.")
+        return self._symbols[place]
+
+    @property
+    def input(self) -> Any:
+        """What the layer was called on in a model of symbolic tensors, or as part of a sequential model."""
+        return self._symbol("input", 0)
+
+    @property
+    def output(self) -> Any:
+        """What that call gave, as a symbolic tensor."""
+        return self._symbol("output", 1)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """The mask of the result: by default that of the inputs."""

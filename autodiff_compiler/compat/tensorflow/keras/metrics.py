@@ -20,6 +20,8 @@ class Metric:
     Calling a metric updates it and gives the result. `reset_state` starts anew.
     """
 
+    _direction: str | None = None  # "up" where more is better, "down" where less is
+
     def __init__(self, dtype: Any = None, name: str | None = None):
         self.name = unique(snake_case(type(self).__name__)) if name is None else name
         self._dtype = tf.as_dtype(dtype or backend.floatx())
@@ -145,6 +147,8 @@ class MeanMetricWrapper(_Average):
 class RootMeanSquaredError(_Average):
     """The square root of the mean squared error."""
 
+    _direction = "down"
+
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None):
         super().__init__(name, dtype)
 
@@ -186,8 +190,11 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return _equal(tf.cast(y_true, tf.int64), tf.argmax(y_pred, axis=-1))
 
 
-def _metric(class_name: str, function: Callable[..., Any], name: str | None = None, **defaults: Any) -> type[Metric]:
-    """The class of a function; it takes a name, a dtype, and the function's arguments `defaults`."""
+def _metric(
+    class_name: str, function: Callable[..., Any], name: str | None = None, *, better: str = "down", **defaults: Any
+) -> type[Metric]:  # fmt: skip
+    """The class of a function; it takes a name, a dtype, and the function's arguments `defaults`. better: its
+    direction."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         given = {**own, **dict(zip(order, args)), **kwargs}
@@ -199,13 +206,13 @@ def _metric(class_name: str, function: Callable[..., Any], name: str | None = No
     # The threshold of BinaryAccuracy and the like stands after name and dtype, as in Keras.
     order = list(own)
     members = {"__init__": init, "__doc__": (function.__doc__ or "").split("\n\n")[0], "__module__": __name__}
-    return type(class_name, (MeanMetricWrapper,), members)
+    return type(class_name, (MeanMetricWrapper,), {**members, "_direction": better})
 
 
-Accuracy = _metric("Accuracy", accuracy)
-BinaryAccuracy = _metric("BinaryAccuracy", binary_accuracy, threshold=0.5)
-CategoricalAccuracy = _metric("CategoricalAccuracy", categorical_accuracy)
-SparseCategoricalAccuracy = _metric("SparseCategoricalAccuracy", sparse_categorical_accuracy)
+Accuracy = _metric("Accuracy", accuracy, better="up")
+BinaryAccuracy = _metric("BinaryAccuracy", binary_accuracy, threshold=0.5, better="up")
+CategoricalAccuracy = _metric("CategoricalAccuracy", categorical_accuracy, better="up")
+SparseCategoricalAccuracy = _metric("SparseCategoricalAccuracy", sparse_categorical_accuracy, better="up")
 MeanSquaredError = _metric("MeanSquaredError", losses.mean_squared_error)
 MeanAbsoluteError = _metric("MeanAbsoluteError", losses.mean_absolute_error)
 MeanAbsolutePercentageError = _metric("MeanAbsolutePercentageError", losses.mean_absolute_percentage_error)
@@ -220,7 +227,7 @@ SparseCategoricalCrossentropy = _metric(
     "SparseCategoricalCrossentropy", losses.sparse_categorical_crossentropy, from_logits=False, axis=-1
 )
 KLDivergence = _metric("KLDivergence", losses.kl_divergence)
-CosineSimilarity = _metric("CosineSimilarity", losses.cosine, "cosine_similarity", axis=-1)
+CosineSimilarity = _metric("CosineSimilarity", losses.cosine, "cosine_similarity", axis=-1, better="up")
 
 _CLASSES: dict[str, Any] = {
     c.__name__: c

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 from typing import Any
 
 import numpy as np
 
-from ....tape.nest import flatten
+from ....tape.nest import flatten, map_nested
 from . import names
-from .functional import Graph, KerasTensor
+from .functional import Graph, KerasTensor, Node, symbolic_call
 from .layer import Layer
 from .layers.input import InputLayer
 from .shapes import Shape, quiet, shape_of, zeros
 from .training import Trainer
 
-SAVED = "models are not written to files: np.savez(path, *model.get_weights()), and set_weights with what np.load gives"
+SAVED = "whole models are not written to files: save_weights(path), and load_weights(path) of a model that is made anew"
 
 
 class _NotThere:
@@ -51,8 +53,6 @@ class Model(Trainer):
     """
 
     save = _NotThere(SAVED)
-    save_weights = _NotThere(SAVED)
-    load_weights = _NotThere(SAVED)
     to_json = _NotThere(SAVED)
 
     def __init__(self, inputs: Any = None, outputs: Any = None, *, name: str | None = None, **kwargs: Any):
@@ -72,6 +72,13 @@ class Model(Trainer):
         return super().call(*args, **kwargs) if self._graph is None else self._graph(args[0])
 
     @property
+    def _output_names(self) -> list[str] | None:
+        if self._graph is None:
+            return None
+        made = self._graph.outputs
+        return list(made) if isinstance(made, dict) else [x.node.layer.name for x in flatten(made)]
+
+    @property
     def inputs(self) -> Any:
         """The symbolic inputs, in a list. Raises AttributeError for a model that was not made of these."""
         return flatten(self._symbolic("inputs").inputs)
@@ -80,6 +87,26 @@ class Model(Trainer):
     def outputs(self) -> Any:
         """The symbolic outputs, in a list. Raises AttributeError for a model that was not made of these."""
         return flatten(self._symbolic("outputs").outputs)
+
+    @property
+    def input(self) -> Any:
+        """The symbolic inputs, as the model was made of them."""
+        return self._symbolic("input").inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic outputs, as the model was made of them."""
+        return self._symbolic("output").outputs
+
+    @property
+    def input_shape(self) -> Any:
+        """The shapes of the symbolic inputs, with None for the batch."""
+        return map_nested(lambda x: x.shape, self._symbolic("input_shape").inputs)
+
+    @property
+    def output_shape(self) -> Any:
+        """The shapes of the symbolic outputs, with None for the batch."""
+        return map_nested(lambda x: x.shape, self._symbolic("output_shape").outputs)
 
     def _symbolic(self, name: str) -> Graph:
         if self._graph is None:
@@ -121,6 +148,31 @@ class Model(Trainer):
         else:
             super()._build_for(args, kwargs)
 
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the weights to a file, as NumPy does (``.npz``): TensorFlow cannot read it. The name has to end in
+        ``.weights.h5``, as in Keras; ValueError otherwise, and for a model without weights."""
+        path = _weights_path(filepath)
+        if not overwrite and os.path.exists(path):
+            raise FileExistsError(f"{path} is there already: overwrite=True")
+        if not self.weights:
+            raise ValueError(f"the model {self.name!r} has no weights: call it on a batch first")
+        with open(path, "wb") as file:
+            np.savez(file, **{str(k): w for k, w in enumerate(self.get_weights())})
+
+    def load_weights(self, filepath: Any) -> None:
+        """Assign the weights of a file that `save_weights` wrote. Raises ValueError for a file of another kind, and
+        where the weights are not as many or of other shapes."""
+        path = _weights_path(filepath)
+        with open(path, "rb") as file:
+            if file.read(2) != b"PK":
+                raise ValueError(
+                    f"{path} was not written by this package's save_weights. In TensorFlow: "
+                    "np.savez('weights.npz', *model.get_weights()); here: set_weights(np.load('weights.npz').values())"
+                )
+            file.seek(0)
+            found = np.load(file, allow_pickle=False)
+            self.set_weights([found[str(k)] for k in range(len(found.files))])
+
     def summary(self, line_length: int | None = None, print_fn: Any = None) -> None:
         """Print the layers with the shapes and numbers of their weights."""
         rows = [(f"{layer.name} ({type(layer).__name__})", layer) for layer in self.layers]
@@ -131,6 +183,13 @@ class Model(Trainer):
         total = sum(int(np.prod(v.shape, dtype=int)) for v in self.weights)
         out += [f"Total: {total}, trainable: {trained}, not trainable: {total - trained}"]
         (print_fn or print)("\n".join(out))
+
+
+def _weights_path(filepath: Any) -> str:
+    path = str(os.fspath(filepath))
+    if not path.endswith(".weights.h5"):
+        raise ValueError(f"The filename must end in `.weights.h5`. Received: filepath={path}")
+    return path
 
 
 class Sequential(Model):
@@ -150,6 +209,7 @@ class Sequential(Model):
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None):
         super().__init__(trainable=trainable, name=name)
         self._layers: list[Layer] = []
+        self._seen: Shape | None = None  # the shape of the first inputs
         for layer in layers or []:
             self.add(layer)
 
@@ -176,11 +236,13 @@ class Sequential(Model):
         if not self._layers and layer._given_shape is not None:
             self._layers.append(InputLayer(batch_shape=layer._given_shape))
         self._layers.append(layer)
-        self.built = False
+        layer._owner = weakref.ref(self)
+        self.built, self._graph = False, None
         self._make()
 
     def pop(self) -> Layer:
         """Take away the last layer, and return it."""
+        self._graph = None
         return self._layers.pop()
 
     def _make(self) -> None:
@@ -189,25 +251,29 @@ class Sequential(Model):
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         x = inputs
+        if self._seen is None and hasattr(x, "shape"):
+            self._seen = (None, *shape_of(x.shape)[1:])
         for layer in self._layers:
             x = layer(x)
         return x
 
-    @property
-    def input_shape(self) -> Shape:
-        """The shape of the inputs, with None for the batch. Raises AttributeError before it is known."""
-        if self._layers and isinstance(self._layers[0], InputLayer):
-            return self._layers[0].batch_shape
-        raise AttributeError(f"the shape of the inputs of {self.name!r} is not known: start with an Input")
+    def _symbolic(self, name: str) -> Graph:
+        if self._graph is None:
+            first = self._layers[0] if self._layers else None
+            if not isinstance(first, InputLayer):
+                if self._seen is None:
+                    raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {name}.")
+                first = InputLayer(batch_shape=self._seen)
+            start = out = KerasTensor(first.batch_shape, first.dtype, Node(first))
+            for layer in self._layers:
+                out = out if layer is first else symbolic_call(layer, (out,), {})
+            self._graph = Graph(start, out)
+        return self._graph
 
     @property
-    def output_shape(self) -> Shape:
-        """The shape of the result, with None for the batch. Raises AttributeError before that of the inputs is
-        known."""
-        shape = self.input_shape
-        with quiet():
-            out = self(zeros(shape))
-        return (shape[0], *shape_of(out.shape)[1:])
+    def layers(self) -> list[Layer]:
+        """The layers, without the input."""
+        return [layer for layer in self._layers if not isinstance(layer, InputLayer)]
 
 
 __getattr__, __dir__ = names.public("tf.keras.models", ["Model", "Sequential"])

@@ -2,65 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import inspect
+from typing import Any
 
 import numpy as np
 
+from ....tape.nest import flatten, map_nested, pack_like
 from ... import tensorflow as tf
-from . import losses as keras_losses
 from . import metrics as keras_metrics
 from . import optimizers
-from .initializers import generator
+from .batches import Batches, length_of, packed, split, unpack
+from .callbacks import CallbackList, History, numbers
+from .compiled import CompiledLoss, CompiledMetrics
 from .layer import Layer
-
-if TYPE_CHECKING:
-    from .metrics import Metric
+from .metrics import Metric
 
 NOT_COMPILED = "You must call `compile()` before using the model."
-
-
-class History:
-    """What `fit` returns: `history` has, for each number by its name, a list of its values, one for each epoch."""
-
-    def __init__(self) -> None:
-        self.epoch: list[int] = []
-        self.history: dict[str, list[float]] = {}
-
-    def add(self, epoch: int, logs: dict[str, float]) -> None:
-        self.epoch.append(epoch)
-        for name, value in logs.items():
-            self.history.setdefault(name, []).append(value)
+_WITHOUT_EFFECT = {"run_eagerly", "jit_compile", "steps_per_execution", "auto_scale_loss"}
 
 
 class Trainer(Layer):
     """What models have beyond layers: a loss, metrics and an optimizer, and loops over batches with them."""
 
     optimizer: Any = None
-    _loss: Any = None
-    _compiled: tuple[Metric, ...] = ()
+    loss: Any = None
+    compiled = False
+    stop_training = False
+    _loss: CompiledLoss | None = None
+    _compiled_metrics: CompiledMetrics | None = None
     _tracker: Any = None
 
+    @property
+    def _output_names(self) -> list[str] | None:
+        """What the outputs are called, where that is known before they are there."""
+        return None
+
     def compile(
-        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **kwargs: Any
+        self, optimizer: Any = "rmsprop", loss: Any = None, loss_weights: Any = None, metrics: Any = None,
+        weighted_metrics: Any = None, **kwargs: Any,
     ) -> None:  # fmt: skip
         """Say what `fit` does: optimizer, loss and metrics are names or objects; "accuracy" is the kind of accuracy
         that goes with the shapes.
 
+        A model of several outputs takes one loss for all, a list of them, or a mapping from the outputs' names; the
+        same holds for `loss_weights`, factors of the losses, and for lists of metrics. `weighted_metrics` get the
+        sample weights.
+
         Raises ValueError for other arguments than these (but `run_eagerly`, `jit_compile` and `steps_per_execution`,
         which have no effect).
         """
-        if unknown := set(kwargs) - {"run_eagerly", "jit_compile", "steps_per_execution"}:
-            raise ValueError(f"compile takes optimizer, loss and metrics, not {', '.join(sorted(unknown))}")
+        if unknown := set(kwargs) - _WITHOUT_EFFECT:
+            raise ValueError(f"compile takes optimizer, loss, metrics and weights, not {', '.join(sorted(unknown))}")
         self.optimizer = optimizers.get(optimizer)
-        self._loss = keras_losses.get(loss)
-        self._compiled = tuple(_metric(m) for m in metrics or ())
+        self.loss, self.compiled = loss, True
+        self._loss = None if loss is None else CompiledLoss(loss, loss_weights, self._output_names)
+        some = metrics or weighted_metrics
+        self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics, self._output_names) if some else None
         self._tracker = keras_metrics.Mean(name="loss")
 
     @property
     def metrics(self) -> list[Metric]:
-        """The loss' mean and the metrics, as objects."""
-        return [*([] if self._tracker is None else [self._tracker]), *self._compiled]
+        """The loss' mean, the metrics of `compile` as one object, the losses of several outputs, and metrics among the
+        attributes of the model and its layers."""
+        out: list[Any] = [self._tracker, self._compiled_metrics]
+        out += [] if self._loss is None else self._loss.trackers
+        for layer in self._flatten_layers():
+            if layer is self or not isinstance(layer, Trainer):
+                out += [m for name, m in vars(layer).items() if isinstance(m, Metric) and not name.startswith("_")]
+        return [m for m in out if m is not None]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        return [m.name for m in self.metrics]
 
     def reset_metrics(self) -> None:
         """Forget what the metrics collected."""
@@ -75,26 +88,24 @@ class Trainer(Layer):
         """The compiled loss, plus the penalties in `losses`."""
         if self._loss is None and not self.losses:
             raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
-        parts = list(self.losses)
-        if self._loss is not None:
-            if isinstance(self._loss, keras_losses.Loss):
-                parts.append(self._loss(y, y_pred, sample_weight))
-            else:
-                rows = self._loss(y, y_pred)
-                parts.append(
-                    tf.reduce_mean(rows if sample_weight is None else rows * tf.cast(sample_weight, rows.dtype))
-                )
+        parts = [] if self._loss is None else [self._loss(y, y_pred, sample_weight)]
+        parts += self.losses
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         return total
+
+    def _own_loss(self, x: Any, y: Any, y_pred: Any, weight: Any, training: bool) -> Any:
+        takes = "training" in inspect.signature(self.compute_loss).parameters
+        given = {"training": training} if takes else {}
+        return self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, **given)
 
     def train_step(self, data: Any) -> dict[str, Any]:
         """One step of training on one batch ``(x, y)`` or ``(x, y, sample_weight)``; the numbers to show."""
         x, y, weight = unpack(data)
         with tf.GradientTape() as tape:
             y_pred = self(x, training=True)
-            loss = self.compute_loss(x, y, y_pred, weight)
+            loss = self._own_loss(x, y, y_pred, weight, training=True)
         variables = self.trainable_variables
         self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
         return self._collect(loss, x, y, y_pred, weight)
@@ -103,7 +114,11 @@ class Trainer(Layer):
         """The numbers to show for one batch, without training."""
         x, y, weight = unpack(data)
         y_pred = self(x, training=False)
-        return self._collect(self.compute_loss(x, y, y_pred, weight, training=False), x, y, y_pred, weight)
+        return self._collect(self._own_loss(x, y, y_pred, weight, training=False), x, y, y_pred, weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """The result for one batch."""
+        return self(unpack(data)[0], training=False)
 
     def _collect(self, loss: Any, x: Any, y: Any, y_pred: Any, weight: Any) -> dict[str, Any]:
         self._tracker.update_state(loss, sample_weight=float(length_of(x)))
@@ -111,132 +126,151 @@ class Trainer(Layer):
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
         """Collect a batch in the metrics; all results by name."""
-        for metric in self._compiled:
-            metric.update_state(y, y_pred)
+        if self._compiled_metrics is not None:
+            self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def get_metrics_result(self) -> dict[str, Any]:
         """The metrics' results by name."""
-        return {m.name: m.result() for m in self.metrics}
+        out: dict[str, Any] = {}
+        for metric in self.metrics:
+            result = metric.result()
+            out.update(result if isinstance(result, dict) else {metric.name: result})
+        return out
 
     # --- many batches ---------------------------------------------------------------------------------------------
 
     def fit(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, epochs: int = 1, verbose: Any = "auto",
         callbacks: Any = None, validation_split: float = 0.0, validation_data: Any = None, shuffle: bool = True,
-        sample_weight: Any = None, initial_epoch: int = 0,
+        class_weight: Any = None, sample_weight: Any = None, initial_epoch: int = 0,
+        steps_per_epoch: int | None = None, validation_steps: int | None = None,
+        validation_batch_size: int | None = None, validation_freq: Any = 1,
     ) -> History:  # fmt: skip
         """Train: `epochs` times over the data, in batches of `batch_size` (32 by default), shuffled each time.
 
-        x, y: arrays or tensors, or x alone something that can be iterated over again and again and gives batches.
-        validation_data: ``(x, y)``, evaluated after each epoch; validation_split: that part of the data, from its end.
-        verbose: 0 prints nothing, anything else a line for each epoch.
+        x, y: arrays or tensors, lists of them or mappings from names, or x alone something that can be iterated over
+        again and again and gives batches. class_weight: for the number of a class the weight of its rows.
+        validation_data: ``(x, y)`` or batches, evaluated after each epoch, or after each `validation_freq` of them;
+        validation_split: that part of the data, from its end. callbacks: objects of `keras.callbacks`.
+        steps_per_epoch: how many batches an epoch has. verbose: 0 prints nothing, anything else a line for each epoch.
 
-        Raises ValueError for a model that is not compiled, and for callbacks.
+        Raises ValueError for a model that is not compiled.
         """
         if self.optimizer is None:
             raise ValueError(NOT_COMPILED)
-        if callbacks:
-            raise ValueError("fit calls no callbacks here: write the loop over epochs, with fit(epochs=1) in it")
-        if validation_split:
-            count = int(length_of(x) * (1.0 - validation_split))
-            validation_data = (x[count:], y[count:])
-            x, y = x[:count], y[:count]
-        out = History()
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = split(x, y, sample_weight, validation_split)
+        data = Batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
+        self.history = History()
+        around = CallbackList(callbacks, self, epochs=epochs, steps=data.count, verbose=verbose)
+        around.append(self.history)
+        self.stop_training = False
+        around.at("train_begin")
+        shown: dict[str, Any] = {}
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
+            around.at("epoch_begin", epoch)
             logs: dict[str, Any] = {}
-            for data in batches(x, y, sample_weight, batch_size, shuffle):
-                logs = self.train_step(data)
-            if validation_data is not None:
+            for step, batch in enumerate(data):
+                around.at("train_batch_begin", step)
+                logs = self.train_step(batch)
+                around.at("train_batch_end", step, logs=numbers(logs))
+                if self.stop_training:
+                    break
+            if validation_data is not None and _due(epoch, validation_freq):
                 held_x, held_y, held_weight = unpack(validation_data)
-                found = self.evaluate(held_x, held_y, batch_size, 0, held_weight, return_dict=True)
+                size = validation_batch_size or batch_size
+                found = self._evaluated(Batches(held_x, held_y, held_weight, size, steps=validation_steps), around)
                 logs = {**logs, **{f"val_{name}": value for name, value in found.items()}}
-            shown = {name: float(value) for name, value in logs.items()}
-            out.add(epoch, shown)
+            shown = numbers(logs)
+            around.at("epoch_end", epoch, logs=shown)
             if verbose:
-                print(f"Epoch {epoch + 1}/{epochs}: " + " - ".join(f"{k}: {v:.4f}" for k, v in shown.items()))
-        return out
+                print(f"Epoch {epoch + 1}/{epochs}: " + _line(shown))
+            if self.stop_training:
+                break
+        if epochs > initial_epoch:
+            self.optimizer.finalize_variable_values(self.trainable_variables)
+        around.at("train_end", logs=shown)
+        return self.history
 
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, verbose: Any = "auto",
-        sample_weight: Any = None, return_dict: bool = False,
+        sample_weight: Any = None, steps: int | None = None, callbacks: Any = None, return_dict: bool = False,
     ) -> Any:  # fmt: skip
         """The loss, and the metrics if there are any, over the data: a number, a list, or a dict by name."""
         if self._tracker is None:
             raise ValueError(NOT_COMPILED)
+        data = Batches(x, y, sample_weight, batch_size, steps=steps)
+        around = CallbackList(callbacks, self, steps=data.count, verbose=verbose)
+        shown = self._evaluated(data, around)
+        if verbose:
+            print(_line(shown))
+        return shown if return_dict else self._in_order(shown)
+
+    def _evaluated(self, data: Batches, around: CallbackList) -> dict[str, Any]:
         self.reset_metrics()
         logs: dict[str, Any] = {}
-        for data in batches(x, y, sample_weight, batch_size, shuffle=False):
-            logs = self.test_step(data)
-        shown = {name: float(value) for name, value in logs.items()}
-        if verbose:
-            print(" - ".join(f"{k}: {v:.4f}" for k, v in shown.items()))
-        if return_dict:
-            return shown
-        return next(iter(shown.values())) if len(shown) == 1 else list(shown.values())
+        around.at("test_begin")
+        for step, batch in enumerate(data):
+            around.at("test_batch_begin", step)
+            logs = self.test_step(batch)
+            around.at("test_batch_end", step, logs=numbers(logs))
+        around.at("test_end", logs=numbers(logs))
+        return numbers(logs)
 
-    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto") -> Any:
-        """The results for all rows of `x`, as an array, computed in batches."""
-        parts = [
-            self(unpack(data)[0], training=False).numpy() for data in batches(x, None, None, batch_size, shuffle=False)
-        ]
-        return np.concatenate(parts)
+    def _in_order(self, logs: dict[str, Any]) -> Any:
+        """The numbers in the order of the metrics, then others by name; one alone is not in a list."""
+        order = [part.name for m in self.metrics for part in getattr(m, "metrics", [m])]
+        values = [logs[name] for name in order if name in logs]
+        values += [logs[name] for name in sorted(logs) if name not in order]
+        return values[0] if len(values) == 1 else values
 
-    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: Any = "auto", steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:  # fmt: skip
+        """The results for all rows of `x`, as arrays, computed in batches."""
+        data = Batches(x, size=batch_size, steps=steps)
+        around = CallbackList(callbacks, self, steps=data.count, verbose=verbose)
+        around.at("predict_begin")
+        parts: list[Any] = []
+        for step, batch in enumerate(data):
+            around.at("predict_batch_begin", step)
+            parts.append(map_nested(lambda t: t.numpy(), self.predict_step(batch)))
+            around.at("predict_batch_end", step, logs={"outputs": parts[-1]})
+        around.at("predict_end")
+        return pack_like(parts[0], [np.concatenate(column) for column in zip(*[flatten(p) for p in parts])])
+
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+    ) -> Any:
         """One step of training; the loss, and the metrics if there are any."""
         if self.optimizer is None:
             raise ValueError(NOT_COMPILED)
+        return self._batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """The loss, and the metrics if there are any, for one batch."""
+        if self._tracker is None:
+            raise ValueError(NOT_COMPILED)
+        return self._batch(self.test_step, x, y, sample_weight, None, return_dict)
+
+    def _batch(self, step: Any, x: Any, y: Any, weight: Any, class_weight: Any, return_dict: bool) -> Any:
+        whole = Batches(x, y, weight, length_of(packed(x)), class_weight=class_weight)
         self.reset_metrics()
-        logs = {name: float(value) for name, value in self.train_step((x, y, sample_weight)).items()}
-        return logs if return_dict else next(iter(logs.values())) if len(logs) == 1 else list(logs.values())
+        logs = numbers(step(next(iter(whole))))
+        return logs if return_dict else self._in_order(logs)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The result for one batch, as an array."""
-        return self(x, training=False).numpy()
+        """The result for one batch, as arrays."""
+        return map_nested(lambda t: t.numpy(), self(x, training=False))
 
 
-def unpack(data: Any) -> tuple[Any, Any, Any]:
-    """A batch as x, y and weights, of which the last two may be None."""
-    parts = tuple(data) if isinstance(data, (tuple, list)) else (data,)
-    return (*parts, None, None)[:3]
+def _due(epoch: int, frequency: Any) -> bool:
+    """Whether there is an evaluation after this epoch."""
+    return epoch + 1 in frequency if isinstance(frequency, (list, tuple, set)) else (epoch + 1) % frequency == 0
 
 
-def length_of(x: Any) -> int:
-    return len(x[0]) if isinstance(x, (list, tuple)) and len(x) and hasattr(x[0], "shape") else len(x)
-
-
-def batches(x: Any, y: Any, weight: Any, size: int | None, shuffle: bool) -> Iterator[Any]:
-    """Batches of arrays, in a random order of the rows if `shuffle`; or what `x` gives, if it is no array."""
-    if not (hasattr(x, "shape") or isinstance(x, (list, tuple))):
-        yield from x
-        return
-    parts = [np.asarray(p) for p in (x, y, weight) if p is not None]
-    if any(len(p) != len(parts[0]) for p in parts):
-        raise ValueError(f"x, y and weights have different numbers of rows: {[len(p) for p in parts]}")
-    order = np.arange(len(parts[0]))
-    if shuffle:
-        generator(None).shuffle(order)
-    for start in range(0, len(order), size or 32):
-        rows = order[start : start + (size or 32)]
-        yield tuple([tf.convert_to_tensor(p[rows]) for p in parts])
-
-
-def _accuracy(y: Any, y_pred: Any) -> Any:
-    """What the name "accuracy" stands for: the kind that goes with the shapes."""
-    if y_pred.shape[-1] == 1:
-        return keras_metrics.binary_accuracy(y, y_pred)
-    if len(y.shape) < len(y_pred.shape) or y.shape[-1] == 1:
-        return keras_metrics.sparse_categorical_accuracy(y, y_pred)
-    return keras_metrics.categorical_accuracy(y, y_pred)
-
-
-def _metric(given: Any) -> Metric:
-    """The metric of a name, a function or an object."""
-    found = _accuracy if given in ("accuracy", "acc") else keras_metrics.get(given)
-    if not isinstance(found, keras_metrics.Metric):
-        found = keras_metrics.MeanMetricWrapper(found)
-    made: Metric = found
-    if isinstance(given, str):
-        made.name = given
-    return made
+def _line(logs: dict[str, Any]) -> str:
+    return " - ".join(f"{name}: {value:.4f}" for name, value in logs.items() if isinstance(value, float))

@@ -181,4 +181,6 @@ def unbuilt(layer: Layer, name: str, weights: tuple[str, ...]) -> AttributeError
     """What to raise for an attribute that a layer has not, or does not have yet."""
     if name in weights:
         return AttributeError(f"You must build the layer before accessing `{name}`.")
+    if name in ("input", "output"):
+        return AttributeError(f"The layer {layer.name} has never been called and thus has no defined {name}.")
     return AttributeError(f"{type(layer).__name__!r} object has no attribute {name!r}")

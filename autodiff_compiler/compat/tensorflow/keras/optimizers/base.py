@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -24,12 +25,18 @@ class Optimizer:
 
     learning_rate: a number, a schedule, or a function of no arguments. weight_decay: each step first takes this part
     (times the learning rate) away from the variables. clipnorm, global_clipnorm, clipvalue: at most one of these
-    bounds, of each gradient's norm, of the norm of all together, or of each element. Raises ValueError for several.
+    bounds, of each gradient's norm, of the norm of all together, or of each element. gradient_accumulation_steps: only
+    each so many-th call makes a step, by the mean of the gradients. use_ema: a moving average of the variables is kept,
+    which they get after each `ema_overwrite_frequency` steps, and at the end of `fit`.
+
+    Raises ValueError for several bounds, and for accumulation over less than two steps.
     """
 
     def __init__(
         self, learning_rate: Rate, weight_decay: float | None = None, clipnorm: float | None = None,
-        clipvalue: float | None = None, global_clipnorm: float | None = None, name: str | None = None, **kwargs: Any,
+        clipvalue: float | None = None, global_clipnorm: float | None = None, name: str | None = None,
+        use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: None = None, gradient_accumulation_steps: int | None = None, **kwargs: Any,
     ):  # fmt: skip
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
@@ -38,6 +45,15 @@ class Optimizer:
                 f"Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: clipnorm={clipnorm}, "
                 f"clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
             )
+        if gradient_accumulation_steps is not None and gradient_accumulation_steps < 2:
+            raise ValueError(
+                "`gradient_accumulation_steps` must be an integer >= 2. Received: gradient_accumulation_steps="
+                f"{gradient_accumulation_steps}"
+            )
+        if loss_scale_factor is not None:
+            raise ValueError("losses are not scaled here: multiply the loss, and divide the gradients")
+        self.use_ema, self.ema_momentum, self.ema_overwrite_frequency = use_ema, ema_momentum, ema_overwrite_frequency
+        self.gradient_accumulation_steps = gradient_accumulation_steps
         self.name = unique(snake_case(type(self).__name__)) if name is None else name
         self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm = (
             weight_decay, clipnorm, clipvalue, global_clipnorm
@@ -91,15 +107,16 @@ class Optimizer:
         return list(self._variables)
 
     @property
-    def iterations(self) -> Variable:
+    def iterations(self) -> Any:
         """How many steps were made."""
-        return self._iterations
+        every = self.gradient_accumulation_steps
+        return self._iterations if every is None else self._iterations // every
 
     @property
     def learning_rate(self) -> Any:
         """A variable, which may be assigned to; with a schedule its value for the next step, a tensor."""
         if isinstance(self._rate, LearningRateSchedule):
-            return self._rate(self._iterations)
+            return self._rate(self.iterations)
         return self._rate if isinstance(self._rate, Variable) else tf.convert_to_tensor(self._rate())
 
     @learning_rate.setter
@@ -121,6 +138,8 @@ class Optimizer:
         """Make the variables that go with those to train."""
         self._trained = list(var_list)
         self._index = {id(v): k for k, v in enumerate(self._trained)}
+        self._averages = self._for_each("average") if self.use_ema else []
+        self._summed = self._for_each("gradient_accumulator") if self.gradient_accumulation_steps else []
         self.built = True
 
     def _for_each(self, name: str, initializer: Any = "zeros") -> list[Variable]:
@@ -179,7 +198,6 @@ class Optimizer:
         if len(pairs) < len(variables):
             without = [getattr(v, "path", v.name) for g, v in zip(grads, variables) if g is None]
             warnings.warn(f"Gradients do not exist for variables {without} when minimizing the loss.", stacklevel=3)
-        rate = tf.convert_to_tensor(self.learning_rate)
         for g, v in pairs:
             if g.shape != v.shape:
                 raise tf.errors.InvalidArgumentError(
@@ -187,15 +205,67 @@ class Optimizer:
                     f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, "
                     "shapes must be equal.",
                 )  # fmt: skip
+        if self.gradient_accumulation_steps is not None:
+            pairs = self._accumulated(pairs, self.gradient_accumulation_steps)
+        if pairs:
+            self._step(pairs)
+        self._iterations.assign_add(1)
+
+    def _step(self, pairs: list[tuple[Any, Any]]) -> None:
+        rate = tf.convert_to_tensor(self.learning_rate)
+        for _, v in pairs:
             if self.weight_decay and not self._undecayed(v):
                 w = v.numpy()
                 v.assign(w - w * w.dtype.type(self.weight_decay) * rate.numpy().astype(w.dtype))
         for g, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs):
             self.update_step(g, v, rate)
+        if self.use_ema:
+            self._move_averages()
         for _, v in pairs:
             if v.constraint is not None:
                 v.assign(v.constraint(v))
-        self._iterations.assign_add(1)
+
+    def _accumulated(self, pairs: list[tuple[Any, Any]], every: int) -> list[tuple[Any, Any]]:
+        """The means of the gradients of `every` calls, at the last of these; nothing at the others."""
+        last = (int(self._iterations.numpy()) + 1) % every == 0
+        made = []
+        for g, v in pairs:
+            kept = self._summed[self._index[id(v)]]
+            total = g + kept
+            kept.assign(tf.zeros_like(total) if last else total)
+            made.append((total / float(every), v))
+        return made if last else []
+
+    def _move_averages(self) -> None:
+        """Move the averages towards the variables."""
+        step = int(self.iterations.numpy())
+        for v, average in zip(self._trained, self._averages):
+            kept = self.ema_momentum if step else 0.0
+            average.assign(kept * average + (1.0 - kept) * v)
+        if self.ema_overwrite_frequency and (step + 1) % self.ema_overwrite_frequency == 0:
+            self.finalize_variable_values(self._trained)
+
+    def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
+        """Give the variables their moving averages, if these are kept."""
+        if self.use_ema:
+            for v in var_list:
+                v.assign(self._averages[self._index[id(v)]])
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments to make such an optimizer with."""
+        found: dict[str, Any] = {}
+        for cls in type(self).__mro__:
+            if issubclass(cls, Optimizer):
+                for name in inspect.signature(cls.__init__).parameters:
+                    if name not in ("self", "args", "kwargs", "kw", "learning_rate") and name not in found:
+                        found[name] = getattr(self, name, None)
+        fixed = isinstance(self._rate, Variable)
+        return {**found, "learning_rate": float(self._rate.numpy()) if fixed else self._rate}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """An optimizer of what `get_config` gave."""
+        return cls(**config)
 
     def _undecayed(self, v: Any) -> bool:
         return id(v) in self._not_decayed or any(name in v.name for name in self._names_not_decayed)

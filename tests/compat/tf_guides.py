@@ -1,0 +1,250 @@
+"""Programs as TensorFlow's guides have them, with given weights, data and random numbers: see `tf_models`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.compat.tf_models import filled, numbers, program
+
+
+def line(tf: Any, units: int = 1, activation: Any = None, inputs: int = 3) -> Any:
+    layers = tf.keras.layers
+    return filled(tf.keras.Sequential([tf.keras.Input((inputs,)), layers.Dense(units, activation)]))
+
+
+def as_tensors(tf: Any, history: Any) -> dict[str, Any]:
+    return {name: tf.constant(values, tf.float32) for name, values in history.history.items()}
+
+
+X, Y = numbers(24, 3), numbers(24, 1, start=40)
+LABELS = np.arange(24) * 7 % 3
+
+
+# ------------------------------------------------------------------------------------- customizing what happens in fit
+
+
+@program("A training step of one's own")
+def _(tf: Any) -> dict[str, Any]:
+    class Model(tf.keras.Model):
+        def train_step(self, data):
+            x, y, weight = data
+            with tf.GradientTape() as tape:
+                y_pred = self(x, training=True)
+                loss = self.compute_loss(y=y, y_pred=y_pred, sample_weight=weight)
+            variables = self.trainable_variables
+            self.optimizer.apply(tape.gradient(loss, variables), variables)
+            for metric in self.metrics:
+                if metric.name == "loss":
+                    metric.update_state(loss)
+                else:
+                    metric.update_state(y, y_pred, sample_weight=weight)
+            return {m.name: m.result() for m in self.metrics}
+
+    inputs = tf.keras.Input((3,))
+    model = filled(Model(inputs, tf.keras.layers.Dense(1)(inputs)))
+    model.compile("adam", "mse", metrics=["mae"], weighted_metrics=["mse"])
+    weights = np.abs(numbers(24))
+    history = model.fit(X, Y, sample_weight=weights, epochs=3, batch_size=8, shuffle=False, verbose=0)
+    return as_tensors(tf, history)
+
+
+@program("Metrics among a model's attributes")
+def _(tf: Any) -> dict[str, Any]:
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(1)
+            self.tracker = tf.keras.metrics.Mean(name="loss")
+            self.mae = tf.keras.metrics.MeanAbsoluteError(name="mae")
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                y_pred = self(x, training=True)
+                loss = tf.reduce_mean((y - y_pred) ** 2)
+            self.optimizer.apply(tape.gradient(loss, self.trainable_variables), self.trainable_variables)
+            self.tracker.update_state(loss)
+            self.mae.update_state(y, y_pred)
+            return {"loss": self.tracker.result(), "mae": self.mae.result()}
+
+        @property
+        def metrics(self):
+            return [self.tracker, self.mae]
+
+    model = Model()
+    model(X)
+    filled(model)
+    model.compile(optimizer=tf.keras.optimizers.SGD(0.1))
+    return as_tensors(tf, model.fit(X, Y, epochs=2, batch_size=10, shuffle=False, verbose=0))
+
+
+@program("Weights of classes, weighted metrics")
+def _(tf: Any) -> dict[str, Any]:
+    model = line(tf, 3, "softmax")
+    model.compile(
+        tf.keras.optimizers.RMSprop(0.01), "sparse_categorical_crossentropy", metrics=["accuracy"],
+        weighted_metrics=["accuracy", "sparse_categorical_crossentropy"],
+    )  # fmt: skip
+    history = model.fit(
+        X, LABELS, class_weight={0: 1.0, 1: 2.0, 2: 0.5}, epochs=2, batch_size=7, shuffle=False, verbose=0
+    )  # fmt: skip
+    numbers_of = model.evaluate(X, LABELS, sample_weight=np.abs(numbers(24)), verbose=0)
+    return {**as_tensors(tf, history), "evaluate": tf.constant(numbers_of, tf.float32)}
+
+
+def two_outputs(tf: Any, structure: Any) -> Any:
+    layers = tf.keras.layers
+    first, second = tf.keras.Input((3,), name="first"), tf.keras.Input((2,), name="second")
+    x = layers.concatenate([layers.Dense(4, activation="tanh")(first), second])
+    outputs = [layers.Dense(1, name="price")(x), layers.Dense(2, activation="softmax", name="kind")(x)]
+    return filled(tf.keras.Model([first, second], structure(outputs)))
+
+
+TWO = {"first": X, "second": numbers(24, 2, start=9)}
+TARGETS = {"price": Y, "kind": np.eye(2, dtype=np.float32)[LABELS % 2]}
+
+
+@program("Two outputs in a mapping")
+def _(tf: Any) -> dict[str, Any]:
+    model = two_outputs(tf, lambda outputs: {"price": outputs[0], "kind": outputs[1]})
+    model.compile(
+        tf.keras.optimizers.Adam(0.01), loss={"price": "mse", "kind": tf.keras.losses.CategoricalCrossentropy()},
+        loss_weights={"price": 1.0, "kind": 0.2}, metrics={"price": ["mae"], "kind": ["accuracy"]},
+    )  # fmt: skip
+    history = model.fit(TWO, TARGETS, epochs=2, batch_size=8, shuffle=False, verbose=0)
+    numbers_of = model.evaluate(TWO, TARGETS, verbose=0, return_dict=True)
+    predicted = model.predict(TWO, verbose=0)
+    return {
+        **as_tensors(tf, history), "evaluate": tf.constant([numbers_of[k] for k in sorted(numbers_of)], tf.float32),
+        "price": tf.constant(predicted["price"]), "kind": tf.constant(predicted["kind"]),
+    }  # fmt: skip
+
+
+@program("Two outputs in a list")
+def _(tf: Any) -> dict[str, Any]:
+    model = two_outputs(tf, list)
+    model.compile("sgd", loss=["mae", "categorical_crossentropy"], loss_weights=[0.5, 2.0])
+    targets = [TARGETS["price"], TARGETS["kind"]]
+    history = model.fit([TWO["first"], TWO["second"]], targets, epochs=2, shuffle=False, verbose=0)
+    return as_tensors(tf, history)
+
+
+@program("Steps of an epoch")
+def _(tf: Any) -> dict[str, Any]:
+    model = line(tf)
+    model.compile("sgd", "mse")
+    endless = tf.data.Dataset.from_tensor_slices((X, Y)).batch(5).repeat()
+    history = model.fit(
+        endless, epochs=4, steps_per_epoch=3, verbose=0, validation_data=endless, validation_steps=2, validation_freq=2
+    )
+    return as_tensors(tf, history)
+
+
+@program("One batch at a time")
+def _(tf: Any) -> dict[str, Any]:
+    model = line(tf)
+    model.compile("sgd", "mse", metrics=["mae"])
+    first = model.train_on_batch(X[:4], Y[:4])
+    second = model.train_on_batch(X[4:8], Y[4:8], return_dict=True)
+    tested = model.test_on_batch(X, Y)
+    out = [*first, second["loss"], second["mae"], *tested]
+    return {"numbers": tf.constant(out, tf.float32), "predicted": tf.constant(model.predict_on_batch(X[:2]))}
+
+
+# ------------------------------------------------------------------------------------------------------------ callbacks
+
+
+@program("Early stopping and a plateau")
+def _(tf: Any) -> dict[str, Any]:
+    callbacks = tf.keras.callbacks
+    model = line(tf)
+    model.compile(tf.keras.optimizers.Adam(0.6), "mse")
+    early = callbacks.EarlyStopping(monitor="val_loss", patience=3, restore_best_weights=True)
+    plateau = callbacks.ReduceLROnPlateau(monitor="val_loss", factor=0.5, patience=1, min_lr=0.01)
+    history = model.fit(
+        X, Y, batch_size=8, epochs=30, verbose=0, shuffle=False, validation_split=0.25, callbacks=[early, plateau]
+    )
+    return {**as_tensors(tf, history), "kernel": tf.constant(model.get_weights()[0])}
+
+
+@program("A scheduled learning rate")
+def _(tf: Any) -> dict[str, Any]:
+    model = line(tf)
+    model.compile(tf.keras.optimizers.SGD(0.3), "mse")
+    halve = tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.5 if epoch else rate)
+    return as_tensors(tf, model.fit(X, Y, epochs=4, verbose=0, shuffle=False, callbacks=[halve]))
+
+
+# ----------------------------------------------------------------------------------------------------------- optimizers
+
+
+def steps(tf: Any, optimizer: Any, count: int = 5) -> dict[str, Any]:
+    v = tf.Variable(numbers(2, 3))
+    for k in range(count):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v**4 + v * numbers(2, 3, start=3 * k))
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+    return {"v": tf.convert_to_tensor(v), "iterations": tf.cast(optimizer.iterations, tf.int64)}
+
+
+program("Gradients of several steps together")(
+    lambda tf: steps(tf, tf.keras.optimizers.Adam(0.1, gradient_accumulation_steps=2))
+)
+
+
+@program("A moving average of the variables")
+def _(tf: Any) -> dict[str, Any]:
+    often = steps(tf, tf.keras.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=2))
+    model = line(tf)
+    model.compile(tf.keras.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.5), "mse")
+    model.fit(X, Y, epochs=3, shuffle=False, verbose=0)
+    return {**often, "kernel": tf.constant(model.get_weights()[0])}
+
+
+# ----------------------------------------------------------------------------------------------------------- functional
+
+
+@program("Results inside a model")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    base = tf.keras.Sequential(
+        [tf.keras.Input((6, 6, 2)), layers.Conv2D(2, 3, name="a"), layers.Conv2D(2, 2, name="b")]
+    )
+    filled(base)
+    inside = tf.keras.Model(base.inputs, [base.get_layer(name).output for name in ("a", "b")])
+    image = tf.constant(numbers(1, 6, 6, 2))
+    with tf.GradientTape() as tape:
+        tape.watch(image)
+        found = inside(image)
+        loss = tf.add_n([tf.reduce_mean(x**2) for x in found])
+    return {"a": found[0], "b": found[1], "gradient": tape.gradient(loss, image)}
+
+
+@program("Branches that meet")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    inputs = tf.keras.Input((4,))
+    short = layers.Dense(3)(inputs)
+    long = layers.Dense(3)(layers.Dense(2, activation="relu")(layers.Dense(5, activation="tanh")(inputs)))
+    model = filled(tf.keras.Model(inputs, layers.Dense(1)(layers.add([long, short]))))
+    shapes = [tf.constant(w.shape) for w in model.get_weights()]
+    return {"y": model(numbers(3, 4)), **{str(k): s for k, s in enumerate(shapes)}}
+
+
+@program("Operations of keras.ops on symbolic tensors")
+def _(tf: Any) -> dict[str, Any]:
+    ops, layers = tf.keras.ops, tf.keras.layers
+    x = tf.keras.Input((2, 3))
+    pooled = ops.concatenate([ops.mean(x, axis=1), ops.max(x, axis=1)], axis=-1)
+    model = filled(tf.keras.Model(x, layers.Dense(2)(ops.tanh(pooled))))
+    value = tf.constant(numbers(4, 2, 3))
+    with tf.GradientTape() as tape:
+        tape.watch(value)
+        y = model(value)
+    eager = ops.sum(ops.square(value), axis=(0, 2)) + ops.arange(2.0)
+    return {"y": y, "gradient": tape.gradient(y, value), "eager": eager, "flip": ops.flip(value, axis=1)}
