@@ -200,3 +200,65 @@ def test_integers_have_no_gradient():
         y = x[k] * n
     assert tape.gradient(y, [n, k]) == [None, None]
     assert tape.jacobian(y, n) is None
+
+
+def test_a_constant_of_a_custom_gradient_that_is_watched_later():
+    @ad.custom_gradient
+    def product(x, y):
+        return x * y, lambda g: (g * y, g * x)
+
+    x, y = ad.Variable([1.0, 2.0]), ad.constant([3.0, 4.0])
+    with ad.GradientTape() as tape:
+        z = product(x, y)
+        tape.watch(y)
+        z = z * y
+    by_x, by_y = tape.gradient(z, [x, y])
+    np.testing.assert_array_equal(by_x.numpy(), [9.0, 16.0])
+    np.testing.assert_array_equal(by_y.numpy(), [6.0, 16.0])
+
+
+def test_a_tape_entered_again_inside_another_that_watches_its_result():
+    x, w = ad.constant([1.0, 2.0]), ad.Variable([3.0, 4.0])
+    inner, outer = (ad.GradientTape(persistent=True) for _ in range(2))
+    with inner:
+        inner.watch(x)
+        u = x * x
+    with outer:
+        outer.watch(u)
+        before = w * u
+        with inner:
+            z = u * u * before
+            by_x = inner.gradient(z, x)
+        after = before * u * z
+    w_, u_, x_ = w.numpy(), u.numpy(), x.numpy()
+    np.testing.assert_allclose(outer.gradient(after, u).numpy(), 5 * w_**2 * u_**4)
+    np.testing.assert_allclose(outer.gradient(z, u).numpy(), 3 * w_ * u_**2)
+    np.testing.assert_allclose(by_x.numpy(), 2 * u_ * before.numpy() * 2 * x_)  # `before` is a constant to it
+    np.testing.assert_allclose(outer.gradient(by_x, u).numpy(), 2 * u_ * w_ * 2 * 2 * x_)
+    with outer:
+        z = u * after
+    np.testing.assert_allclose(outer.gradient(z, u).numpy(), 6 * w_**2 * u_**5)
+
+
+def test_a_result_of_a_closed_tape_that_is_watched_after_that_was_entered_again():
+    x, w = ad.constant([1.0, 2.0]), ad.Variable([3.0, 4.0])
+    inner, outer = (ad.GradientTape(persistent=True) for _ in range(2))
+    with inner:
+        inner.watch(x)
+        u = x * x
+    with outer:
+        before = w * u
+        with inner:
+            z = u * u
+        outer.watch(u)
+        after = before * u
+    np.testing.assert_allclose(outer.gradient(after, u).numpy(), 2 * w.numpy() * u.numpy())
+    np.testing.assert_allclose(inner.gradient(z, x).numpy(), [4.0, 32.0])
+    assert outer.gradient(z, u) is None  # it saw this before it watched u
+
+
+def test_astype_of_numbers():
+    x = ad.Variable(2.5)
+    with ad.GradientTape() as tape:
+        y = x.astype(np.float32) * x.astype(int)
+    assert y.dtype == np.float64 and tape.gradient(y, x).item() == 2.0

@@ -50,9 +50,10 @@ def read(node: Node) -> Record:
     if head == LEAF:
         return Record(node, range(first, node.count), (), None)
     if head == BARRIER:
-        slots = key[1]
+        reader = Reader(node)
+        slots = tuple([reader.read(s).number for s in key[1]])
         found = None if key[3] is None else tuple([tuple([slots[k] for k in row]) for row in key[3]])
-        return Record(node, range(first, node.count), slots, found)
+        return Record(node, range(reader.next, node.count), slots, found)
     if head == PULL:
         reader = Reader(node)
         slots = tuple([reader.read(a).number for a in key[2:]])

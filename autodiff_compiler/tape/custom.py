@@ -74,8 +74,8 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
     arguments' gradients and a list of the variables'. Gradients of higher order differentiate ``grad_fn``.
 
     Raises TypeError if variables are read and ``grad_fn`` does not take them, ValueError where the gradients are not as
-    many as the arguments. In a method, ``self`` is not an argument. A layer's `convert` makes tensors of arguments and
-    results that are none.
+    many as the arguments. In a method, ``self`` is not an argument. A layer's `convert` makes tensors of results
+    that are none.
 
     >>> import autodiff_compiler as ad
     >>> @ad.custom_gradient
@@ -93,8 +93,6 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
         outside = STATE.rec
         owner = args[:1] if args and not _is_value(args[0]) else ()
         args = args[len(owner) :]
-        if convert is not None:
-            args = tuple(map_nested(convert, list(args)))
         # What the function computes is recorded, as the backward function may use it and outer tapes differentiate
         # that; only its results are cut off.
         with _variables_read() as read:

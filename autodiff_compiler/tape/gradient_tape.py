@@ -341,6 +341,8 @@ class GradientTape:
             for x in self._explicit:
                 later = [slot for slot in rec.slots(x) if slot not in known]
                 watched = (*watched, *[(slot, slot) for slot in later])
+        if rec.became:
+            watched = (*watched, *[rec.became[slot] for slot, _ in watched if slot in rec.became])
         return View(spans, watched, self._auto)
 
     def _gradient(self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None) -> list[Any]:

@@ -24,11 +24,10 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
         raise AttributeError(f"{type(target).__name__!r} object has no attribute 'shape': the target is one tensor")
     flat = flatten(sources)
     _check_sources(flat)
-    if tape._recording:
-        if not tape._persistent:
-            tape._pop()
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NOT_PERSISTENT)
+    if tape._recording and not tape._persistent:
+        tape._pop()
     try:
         shape = np.shape(target._value)
         columns = rows(tape, rec, target, flat, basis(target))
@@ -77,10 +76,10 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pf
         raise ValueError(f"Shape {m if len(m) < 2 else n} must have rank at least 2")
     if m[0] != n[0]:
         raise ValueError(f"Need first dimension of target shape {m} and source shape {n} to match.")
-    if tape._recording and not tape._persistent:
-        tape._pop()
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NOT_PERSISTENT)
+    if tape._recording and not tape._persistent:
+        tape._pop()
     try:
         seeds = []
         v = np.asarray(target._value)

@@ -166,7 +166,7 @@ class _Native(Operand):
 
     def astype(self, dtype: Any) -> Any:
         """The values in another dtype."""
-        return apply(PRIMS[np.ndarray.astype], np.ndarray.astype, (self, np.dtype(dtype)), {})
+        return apply(PRIMS[np.ndarray.astype], _astype, (self, np.dtype(dtype)), {})
 
     def item(self) -> Any:
         return self._value.item()
@@ -291,6 +291,10 @@ def on_tensors(definition: Any) -> Any:
 
 
 _AXES = {"axis", "keepdims"}
+
+
+def _astype(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
 
 
 class Tensor(_Native, _Tensor):

@@ -145,8 +145,8 @@ class Recording:
     """The values of one recording, and the structure that it has reached."""
 
     __slots__ = (
-        "token", "node", "values", "append", "known", "variables", "versions", "barriers", "absorbed", "auto", "reads",
-        "tapes",
+        "token", "node", "values", "append", "known", "variables", "versions", "barriers", "became", "absorbed", "auto",
+        "reads", "tapes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -157,9 +157,10 @@ class Recording:
         # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.
         self.known: dict[int, tuple[Any, int, Any]] = {}
         self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
-        # Few recordings have these three, so they are made when they are written.
+        # Few recordings have these four, so they are made when they are written.
         self.versions: dict[int, tuple[int, ...]] = NOTHING  # by identity: all slots of a leaf with several values
         self.barriers: dict[int, Barrier] = NOTHING  # by the first slot of their results
+        self.became: dict[int, tuple[int, int]] = NOTHING  # by a leaf's slot: that of the result it is, and since when
         self.absorbed: dict[Token, list[int]] = NOTHING  # recordings appended to this one: where their slots are now
         self.tapes: tuple[Any, ...] = ()  # those that are open
         self.auto = True  # one of them watches what is read
@@ -231,12 +232,17 @@ class Recording:
 
         Where it was a constant of records so far, these slots are among them.
         """
-        if self.find(x) < 0:
+        if self.find(x) < 0 or self.absorbed:
             value = x._value
-            before = tuple([s for s, v in enumerate(self.values) if v is value])
-            slot = self.leaf(x)
-            if before:
-                self.set_versions(id(x), (*before, slot))
+            before = [s for s, v in enumerate(self.values) if v is value]
+            slot = self.find(x)
+            if slot < 0:
+                slot = self.leaf(x)
+            known = dict.fromkeys((*before, *self.versions.get(id(x), ()), slot))
+            if len(known) > 1:
+                known.pop(slot)
+                self.set_versions(id(x), (*known, slot))
+                self.known.setdefault(id(x), (value, slot, x))
         return self.slots(x)
 
     def slots(self, x: Any) -> tuple[int, ...]:
@@ -273,9 +279,11 @@ class Recording:
     def barrier(self, barrier: Barrier, operands: list[Any], results: list[Any]) -> int:
         """Record results of which only a Python function knows the pullback; the first of their slots."""
         slots = tuple([self.find(x) for x in operands])
+        constants = [x._value for x, slot in zip(operands, slots) if slot < 0]
         # Which results are inexact decides what depends on what, so it is part of the structure.
         key = (BARRIER, slots, tuple([r.dtype.kind in "fc" for r in results]), barrier.depends())
-        first = self.step(key, len(results))
+        first = self.step(key, len(constants) + len(results)) + len(constants)
+        self.values.extend(constants)
         self.values.extend(results)
         self.set_barrier(first, barrier)
         return first
@@ -290,15 +298,9 @@ class Recording:
         """Append another recording: a tape that was closed is opened again while others are. Gives the slots here of
         its slots. What was appended before is not appended again.
 
-        Raises RuntimeError where a result of the other one was watched here as if it came from outside: it would be two
-        things at once.
+        A result of the other one may have been watched here as if it came from outside. It stays that for what was
+        recorded so far; from here on it is the result, and tapes that watch the one watch the other (`became`).
         """
-        for _, _, x in self.known.values():
-            if x._token is other.token:
-                raise RuntimeError(
-                    "this tape cannot be entered again inside another tape that watches one of its results; "
-                    "enter it before the other one"
-                )
         places = list(self.absorbed.get(other.token, ()))
         # What both hold already: records of this one that the other one took over before, or of a third.
         both = {at: s for s, at in enumerate(other.absorbed.get(self.token, ()))}
@@ -335,6 +337,12 @@ class Recording:
         self.barriers = {**self.barriers, **{places[slot]: b for slot, b in other.barriers.items()}}
         moved = {token: [places[s] for s in inner] for token, inner in other.absorbed.items()}
         self.absorbed = {**moved, **self.absorbed, other.token: places}
+        for x_id, (value, slot, x) in list(self.known.items()):
+            made = self._taken_over(x)
+            if made >= 0 and made != slot and x_id not in other.known:
+                self.became = {**self.became, slot: (made, self.node.count)}
+                self.set_versions(x_id, (*self.versions.get(x_id, (slot,)), made))
+                self.known[x_id] = value, made, x
         return places
 
     def _here(self, x: Any) -> int:

@@ -618,3 +618,19 @@ def test_no_gradient_gives_none(fresh):
 def test_no_gradient_of_what_is_no_string(tf):
     with pytest.raises(TypeError, match="op_type must be a string"):
         tf.no_gradient(3)
+
+
+def test_arguments_come_as_they_are(tf):
+    seen = []
+
+    @tf.custom_gradient
+    def f(x, y):
+        seen.append((x, y))
+        return x * y, lambda dy: (dy * 2.0, dy)
+
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        z = f(v, 3)
+    assert seen[0][0] is v and seen[0][1] == 3
+    assert z.numpy().tolist() == [3.0, 6.0]
+    assert tape.gradient(z, v).numpy().tolist() == [2.0, 2.0]

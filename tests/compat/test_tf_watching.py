@@ -427,3 +427,15 @@ def test_a_variable_assigned_after_the_block_does_not_change_the_gradient(tf):
         y = x * x
     x.assign([10.0, 20.0])
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("assigned", [True, False])
+def test_a_tensor_and_a_variable_of_its_value_are_two_things(tf, assigned):
+    x = tf.constant([2.0, 3.0])
+    v = tf.Variable(tf.zeros(2) if assigned else x)
+    v.assign(x)
+    with tf.GradientTape() as tape:
+        y = v * v
+        tape.watch(x)
+        z = y * x
+    assert tape.gradient(z, x).numpy().tolist() == [4.0, 9.0]

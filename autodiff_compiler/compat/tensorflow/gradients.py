@@ -95,7 +95,7 @@ class GradientTape(_tape.GradientTape):
 
 
 def custom_gradient(f: F) -> F:
-    """The compiler's `custom_gradient`; arguments and results that are numbers or arrays become tensors."""
+    """The compiler's `custom_gradient`; results that are numbers or arrays become tensors."""
     return _custom.custom_gradient(f, convert_to_tensor)
 
 

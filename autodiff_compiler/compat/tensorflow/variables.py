@@ -89,7 +89,7 @@ class Variable(Arithmetic, _Variable):
         if isinstance(value, Operand):
             if dtype is not None and value._value.dtype != dtype.np_dtype:
                 raise other_dtype(value, dtype)
-            return value._value
+            return value._value[()]  # another object: a recording knows constants by their values
         if hasattr(value, "_as_tensor"):
             return Variable._converted(value._as_tensor(), dtype)
         try:
@@ -149,7 +149,7 @@ class Variable(Arithmetic, _Variable):
         if isinstance(value, Operand):
             if value._value.dtype is not self._value.dtype and value._value.dtype != self._value.dtype:
                 raise other_dtype(value, dtype)
-            return value._value
+            return value._value[()]
         if value is None:
             raise unsupported(value)
         return self._converted(value, dtype)
