@@ -17,7 +17,7 @@ from .nest import flatten, is_nested, map_nested, pack_like
 from .pullback import Pullback, Request, request, show_recording
 from .recording import STATE, Node, Recording
 from .sweep import conjugated, run_pullback, sweep
-from .tensor import Operand, new, wrap
+from .tensor import Operand, wrap
 
 # How often a warning is given in a process: a training loop would give it at every step.
 MAX_WARNINGS = {"watch": 5, "inside": 1}
@@ -324,7 +324,7 @@ class GradientTape:
             if x.__class__ is not kind:
                 kind = x.__class__
                 cls = x._tensor_class
-            t = new(cls)
+            t = cls()
             t._value = value
             t._token = None
             t._slot = -1

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import RuleLookupError, UnsupportedError
 from ..frontend.definitions import DEFINED
+from ..ir.core import Prim
 from ..ir.opset import PRIMS
 from .recording import STATE
 from .tensor import (
@@ -23,6 +24,7 @@ from .tensor import (
     add_up,
     apply,
     average,
+    binary,
     exact,
     getitem,
     install_operators,
@@ -102,14 +104,23 @@ class _Native(Operand):
         return out
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if len(inputs) == 1 and not kwargs and method == "__call__":
-            fast = _FAST.get(ufunc)
-            if fast is not None:
-                return fast(self)
-        if kwargs.get("out") is not None:
+        if kwargs and kwargs.get("out") is not None:
             raise UnsupportedError("a tensor is never written into, so out= is not supported", None, "use the result")
-        fn = ufunc if method == "__call__" else getattr(ufunc, method)
-        return call_numpy(fn, inputs, kwargs)
+        if method != "__call__":
+            return call_numpy(getattr(ufunc, method), inputs, kwargs)
+        if not kwargs:
+            if len(inputs) == 1:
+                fast = _FAST.get(ufunc)
+                if fast is not None:
+                    return fast(self)
+            elif len(inputs) == 2:
+                forms = _PAIRS.get(ufunc)
+                if forms is not None:
+                    x, y = inputs
+                    out = forms[0](x, y) if isinstance(x, _Native) else forms[1](y, x)
+                    if out is not NotImplemented:
+                        return out
+        return call_numpy(ufunc, inputs, kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs:
@@ -199,11 +210,11 @@ def knows(fn: Any) -> bool:
 
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on operands, and what is made of it recorded."""
-    if not kwargs and len(args) == 1:
-        fast = _FAST.get(fn)
-        if fast is not None and isinstance(args[0], _Native):
-            return fast(args[0])
-    if kwargs:
+    if not kwargs:
+        prim = _PRIMITIVES.get(fn)
+        if prim is not None:
+            return apply(prim, fn, args, kwargs)
+    else:
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue and (v is not None or _means(fn, k))}
     if fn in (np.shape, np.ndim, np.size):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
@@ -224,9 +235,20 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     reduce = _REDUCTIONS.get(fn)
     if reduce is not None and len(args) == 1 and isinstance(args[0], Operand) and kwargs.keys() <= _AXES:
         return reduce(*args, **kwargs)
-    if fn in (np.power, np.float_power) and type(args[1]) in (int, float):
-        args = (args[0], Static(args[1]))
+    if fn in _POWERS:
+        if type(args[1]) in (int, float):
+            args = (args[0], Static(args[1]))
+    elif definition is None:
+        _PRIMITIVES[fn] = prim
+        if isinstance(fn, np.ufunc) and fn.nin == 2 and fn.nout == 1 and prim.elementwise:
+            made = [binary(prim, fn, fn.__name__, reflected, _Made) for reflected in (False, True)]
+            _PAIRS[fn] = (made[0], made[1])
     return apply(prim, fn, args, kwargs)
+
+
+_PRIMITIVES: dict[Any, Prim] = {}  # functions that are just primitives, as they are met
+_PAIRS: dict[Any, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # ufuncs of two operands, and with these turned
+_POWERS = (np.power, np.float_power)
 
 
 @functools.cache
@@ -326,6 +348,16 @@ class Tensor(_Native, _Tensor):
         return f"Tensor({self._value!r})"
 
 
+class _Made(Tensor):
+    """The class of all results: it is made without arguments, see `Operand`."""
+
+    __slots__ = ()
+    __init__ = object.__init__
+
+
+_Made.__name__ = _Made.__qualname__ = "Tensor"
+
+
 class Variable(_Native, _Variable):
     """A value that can be assigned anew. Open tapes watch a trainable variable when it is read.
 
@@ -394,15 +426,15 @@ class Variable(_Native, _Variable):
         return f"Variable({self._value!r}, name={self.name!r})"
 
 
-_Native._tensor_class = Tensor
-install_operators(_Native, Tensor)
+_Native._tensor_class = _Made
+install_operators(_Native, _Made)
 
 # What is called most, for one native operand.
 _FAST: dict[Any, Callable[..., Any]] = {
-    np.sum: unary(PRIMS[np.sum], add_up, Tensor),
-    np.mean: unary(PRIMS[np.mean], average, Tensor),
+    np.sum: unary(PRIMS[np.sum], add_up, _Made),
+    np.mean: unary(PRIMS[np.mean], average, _Made),
     **{
-        fn: unary(PRIMS[fn], fn, Tensor)
+        fn: unary(PRIMS[fn], fn, _Made)
         for fn in (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt, np.square, np.absolute, np.negative, np.log1p)
     },
 }  # fmt: skip
@@ -429,4 +461,4 @@ def constant(value: Any, dtype: Any = None) -> Tensor:
     >>> ad.constant([1, 2]).dtype
     dtype('int64')
     """
-    return wrap(Tensor, as_value(value, dtype))  # type: ignore[no-any-return]
+    return wrap(_Made, as_value(value, dtype))  # type: ignore[no-any-return]

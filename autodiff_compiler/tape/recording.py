@@ -94,6 +94,9 @@ class Node:
     def go(self, key: Any, produced: int) -> Node:
         """The structure with one record more, which takes `produced` slots."""
         global _nodes
+        hot = self.hot
+        if hot.key == key:  # quicker than the hash of a nested key
+            return hot
         found = self.next.get(key)
         if found is None:
             _nodes += 1

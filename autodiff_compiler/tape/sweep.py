@@ -10,7 +10,7 @@ import numpy as np
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
 from .recording import BARRIER, PULL, STATE, Node, Recording
-from .tensor import call, new, wrap
+from .tensor import call, wrap
 
 
 def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
@@ -25,7 +25,7 @@ def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any])
     token = None if outer is None or first < 0 else outer.token
     grads: dict[int, Any] = {}
     for k, slot in enumerate(ask.sources):
-        t = new(cls)
+        t = cls()
         t._value = out[k]
         t._token = token
         t._slot = first + k if token is not None else -1

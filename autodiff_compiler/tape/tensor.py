@@ -7,6 +7,7 @@ NumPy's two protocols, so that code may stay plain NumPy.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -22,13 +23,13 @@ from ..ir.opset import ABS, GET, PRIMS
 from .recording import CALL, LIST, SLICE, STATE, TUPLE, Leaf, Recording, leaf_key, signature
 
 ndarray = np.ndarray
-new = object.__new__
 
 
 class Operand:
     """A value that operations can be recorded of.
 
-    Class attributes for those who derive from it: `_tensor_class` is the class of results; `_strict` says whether two
+    Class attributes for those who derive from it: `_tensor_class` is the class of results, which is called without
+    arguments and fills nothing in, since that is the fastest way to make an object; `_strict` says whether two
     operands have to have the same dtype, `_conjugate` whether complex gradients are the conjugates of the compiler's,
     as those of TensorFlow and PyTorch are. `_coerce(other)` gives the NumPy value that another operand stands for, or
     NotImplemented.
@@ -68,7 +69,7 @@ class Operand:
 
 def wrap(cls: type[Any], value: Any) -> Any:
     """A tensor of a value, which no recording knows."""
-    t = new(cls)
+    t = cls()
     t._value = value
     t._token = None
     t._slot = -1
@@ -83,7 +84,7 @@ def {method}(self, other):
     if isinstance(other, Operand):
         y = other._value
         {check}
-        t = new({cls})
+        t = {cls}()
         t._value = out = {expression}
         rec = STATE.rec
         if rec is not None:
@@ -111,7 +112,7 @@ def {method}(self, other):
     y = {coerced}
     if y is NotImplemented:
         return NotImplemented
-    t = new({cls})
+    t = {cls}()
     t._value = out = {expression}
     rec = STATE.rec
     if rec is not None:
@@ -166,7 +167,7 @@ def binary(
         if cls is not None
         else "self._coerce(other)",
     )
-    scope = {"Operand": Operand, "STATE": STATE, "new": new, "cls": cls, "prim": prim, "compute": compute}
+    scope = {"Operand": Operand, "STATE": STATE, "cls": cls, "prim": prim, "compute": compute}
     scope["plain"] = frozenset((int, float))
     made = load(text, method, scope)
     made.__qualname__ = f"Operand.{method}"
@@ -184,7 +185,7 @@ def unary(
         out = compute(self._value)
         if out is self._value:
             out = out[()]  # each tensor has a value of its own: a recording knows constants by it
-        t = new(cls) if cls is not None else new(self._tensor_class)
+        t = cls() if cls is not None else self._tensor_class()
         t._value = out
         rec = STATE.rec
         if rec is not None:
@@ -213,7 +214,7 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
 
     def method(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
         out = compute(self._value, axis, keepdims)
-        t = new(cls or self._tensor_class)
+        t = cls() if cls is not None else self._tensor_class()
         t._value = out
         rec = STATE.rec
         if rec is not None:
@@ -256,10 +257,14 @@ def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
-    if axis is None and not keepdims and x.__class__ is ndarray and x.dtype.char in "fd":
+    if not keepdims and x.__class__ is ndarray and x.dtype.char in "fd":
         size = x.size
-        if size:
+        if not size:
+            pass
+        elif axis is None:
             return _reduce(x, None) / size
+        elif axis.__class__ is int:
+            return _reduce(x, axis) / x.shape[axis]
     return np.mean(x, axis=axis, keepdims=keepdims)
 
 
@@ -298,10 +303,20 @@ POW = PRIMS[operator.pow]
 _power = binary(POW, operator.pow, "pow")
 
 
+_plain_powers: dict[Any, Callable[[Any], Any]] = {}
+
+
 def _pow(self: Any, other: Any) -> Any:
     # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
     if type(other) is int or type(other) is float:
-        return apply(POW, operator.pow, (self, Static(self._exponent(other))), {})
+        exponent = self._exponent(other)
+        key = (exponent.__class__, exponent)
+        power = _plain_powers.get(key)
+        if power is None:
+            if len(_plain_powers) > 1024:
+                _plain_powers.clear()
+            power = _plain_powers[key] = unary(POW, lambda v: v**exponent, arguments=(exponent,))
+        return power(self)
     return _power(self, other)
 
 
@@ -323,17 +338,25 @@ class Static:
 
 def plain(x: Any) -> Any:
     """An argument with NumPy values for operands."""
+    return value_of(x, [])
+
+
+def value_of(x: Any, found: list[Any]) -> Any:
+    """An argument with NumPy values for operands, which are appended to `found`."""
     if isinstance(x, Operand):
+        found.append(x)
         return x._value
-    kind = type(x)
+    kind = x.__class__
+    if kind in _PLAIN:
+        return x
+    if kind is tuple:
+        return tuple([value_of(item, found) for item in x])
+    if kind is list:
+        return [value_of(item, found) for item in x]
+    if kind is slice:
+        return slice(value_of(x.start, found), value_of(x.stop, found), value_of(x.step, found))
     if kind is Static:
         return x.value
-    if kind is tuple:
-        return tuple([plain(item) for item in x])
-    if kind is list:
-        return [plain(item) for item in x]
-    if kind is slice:
-        return slice(plain(x.start), plain(x.stop), plain(x.step))
     return exact(x)
 
 
@@ -359,6 +382,9 @@ def operands_in(x: Any, out: list[Any]) -> None:
 
 
 _STATIC = frozenset((int, bool, str, type(None), type(Ellipsis), type))
+_WITH_NUMBERS = frozenset(
+    (PRIMS[np.where], PRIMS[np.clip])
+)  # plain numbers are values here too, as in elementwise ones
 
 
 def _encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
@@ -390,6 +416,12 @@ def _encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
 _STRUCTURAL = frozenset(("axis", "axes", "axis1", "axis2", "keepdims", "shape", "newshape", "ddof", "n"))
 
 
+@functools.cache
+def _is_structural(prim: Prim, k: int) -> bool:
+    """What the parameter at this place is given is part of the structure."""
+    return k < len(prim.params) and prim.params[k] in _STRUCTURAL
+
+
 def structural(x: Any) -> Any:
     """NumPy's integers and bools, in an axis or a shape, as Python's."""
     if isinstance(x, (tuple, list)):
@@ -400,95 +432,118 @@ def structural(x: Any) -> Any:
     return int(x) if isinstance(x, np.integer) else x
 
 
-def record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
-    """Record one primitive that was computed; the slot of its (first) result, -1 if no tape is interested."""
-    found: list[Any] = []
-    operands_in(args, found)
-    for x in kwargs.values():
-        operands_in(x, found)
-    token = rec.token
-    known = [x._token is token or rec.find(x) >= 0 for x in found]  # all of them: reading a variable watches it
-    return _record(rec, prim, args, kwargs, results) if True in known else -1
-
-
-def _record(rec: Recording, prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> int:
-    constants: list[Any] = []
-    numbers = prim.elementwise
-    if not numbers:
-        if len(args) > 1:
-            params = (*prim.params, *[""] * len(args))
-            args = tuple([structural(x) if name in _STRUCTURAL else x for name, x in zip(params, args)])
-        if kwargs:
-            kwargs = {name: structural(x) if name in _STRUCTURAL else x for name, x in kwargs.items()}
-    encoded = tuple([_encode(x, rec, constants, numbers) for x in args])
-    named = tuple([(name, _encode(x, rec, constants, False)) for name, x in kwargs.items()]) if kwargs else ()
-    count = prim.nout
-    first = rec.step((prim, (CALL, *encoded), named), len(constants) + count) + len(constants)
-    rec.values.extend(constants)
-    if count == 1:
-        rec.values.append(results)
-    else:
-        rec.values.extend(results)
-    return first
-
-
 def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute a primitive, and record it. Arguments may hold operands anywhere; the result is a tensor of their
     class."""
-    found: list[Any] = []
+    rec = STATE.rec
+    found: list[Any] = []  # operands
     values: list[Any] = []
+    codes: list[Any] = [prim]  # how the arguments stand in the key
+    constants: list[Any] = []
+    owned: list[int] = []  # those among the constants that their owner may write into
+    numbers = prim.elementwise or prim in _WITH_NUMBERS
+    token = None if rec is None else rec.token
+    tracked = False
     for a in args:
         if isinstance(a, Operand):
             found.append(a)
-            values.append(a._value)
-        elif a.__class__ in _PLAIN:
+            v = a._value
+            values.append(v)
+            if rec is not None:
+                slot = a._slot if a._token is token else rec.find(a)
+                if slot < 0:
+                    constants.append(v)
+                else:
+                    tracked = True
+                codes.append(slot)
+        elif a.__class__ is ndarray:
             values.append(a)
+            owned.append(len(constants))
+            constants.append(a)
+            codes.append(-1)
+        elif numbers and a.__class__ in _NUMBERS:
+            values.append(a)
+            constants.append(a)
+            codes.append(-1)
+        elif a.__class__ in _STATIC:
+            values.append(a)
+            codes.append((a.__class__, a))
+        elif a.__class__ is list and rec is not None and all([isinstance(x, Operand) for x in a]):
+            found += a
+            values.append([x._value for x in a])
+            slots = [x._slot if x._token is token else rec.find(x) for x in a]
+            for x, slot in zip(a, slots):
+                if slot < 0:
+                    constants.append(x._value)
+                else:
+                    tracked = True
+            codes.append((LIST, *slots))
         else:
-            operands_in(a, found)
-            values.append(plain(a))
+            before = len(found)
+            values.append(value_of(a, found))
+            if rec is not None:
+                for x in found[before:]:
+                    tracked = tracked or x._token is token or rec.find(x) >= 0
+                if not numbers and len(codes) > 1 and _is_structural(prim, len(codes) - 1):
+                    a = structural(a)
+                codes.append(_encode(a, rec, constants, numbers))
     if kwargs:
-        operands_in(tuple(kwargs.values()), found)
-        out = compute(*values, **{k: plain(x) for k, x in kwargs.items()})
+        before = len(found)
+        out = compute(*values, **{name: value_of(x, found) for name, x in kwargs.items()})
+        if rec is not None:
+            for x in found[before:]:
+                tracked = tracked or x._token is token or rec.find(x) >= 0
     else:
         out = compute(*values)
     for x in found:
         if out is x._value:
             out = out[()]  # as in `unary`
-    cls = found[0]._tensor_class
+    cls: Any = found[0]._tensor_class
+    count = prim.nout
     if out.__class__ in _PYTHON:  # what has no derivative may give Python's numbers, or a tuple of arrays
-        if prim.nout == 1 and type(out) is tuple:
+        if count == 1 and out.__class__ is tuple:
             return tuple([wrap(cls, np.asarray(v)[()]) for v in out])
-        out = np.asarray(out)[()] if prim.nout == 1 else out
-    rec = STATE.rec
+        out = np.asarray(out)[()] if count == 1 else out
     slot = -1
-    if rec is not None:
-        token = rec.token
-        for x in found:  # all of them: reading a variable watches it
-            if x._token is token or rec.find(x) >= 0:
-                slot = 0
-        if slot == 0:
-            slot = _record(rec, prim, args, kwargs, out)
-    if prim.nout != 1:
-        return tuple([_tensor(cls, v, rec, slot + k if slot >= 0 else -1) for k, v in enumerate(out)])
-    t = new(cls)
+    if tracked:
+        assert rec is not None
+        for k in owned:
+            constants[k] = constants[k].copy()
+        key: Any = tuple(codes)
+        if kwargs:
+            named = []
+            for name, x in kwargs.items():
+                x = structural(x) if not numbers and name in _STRUCTURAL else x
+                named.append((name, _encode(x, rec, constants, False)))
+            key = (prim, (CALL, *key[1:]), tuple(named))
+        node = rec.node
+        slot = node.count
+        if constants:
+            slot += len(constants)
+            rec.values.extend(constants)
+        rec.node = node.go(key, slot - node.count + count)
+        if count == 1:
+            rec.append(out)
+        else:
+            rec.values.extend(out)
+    if count != 1:
+        return tuple([_tensor(cls, v, rec, slot + k if tracked else -1) for k, v in enumerate(out)])
+    t = cls()
     t._value = out
-    if slot >= 0:
-        t._token = token
-        t._slot = slot
-    else:
-        t._token = None
-        t._slot = -1
+    t._token = token if tracked else None
+    t._slot = slot
     return t
 
 
-_PLAIN = frozenset((int, float, complex, bool, str, type(None), ndarray, np.float64, np.float32))
+_PLAIN = frozenset((int, float, complex, bool, str, type(None), type(Ellipsis), ndarray, np.float64, np.float32))
+_NUMBERS = frozenset((int, float, complex))
 
 
 _PYTHON = frozenset((bool, int, float, complex, tuple))
 
 
 def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any:
-    t = new(cls)
+    t = cls()
     t._value = value
     if slot >= 0:
         assert rec is not None
