@@ -468,7 +468,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         elif a.__class__ in _STATIC:
             values.append(a)
             codes.append((a.__class__, a))
-        elif a.__class__ is list and rec is not None and all([isinstance(x, Operand) for x in a]):
+        elif a.__class__ is list and rec is not None and all(isinstance(x, Operand) for x in a):
             found += a
             values.append([x._value for x in a])
             slots = [x._slot if x._token is token else rec.find(x) for x in a]
