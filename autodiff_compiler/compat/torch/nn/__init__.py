@@ -11,10 +11,12 @@ from . import clipping as _utils
 from . import initial as _init
 from . import layers
 from . import modules as _modules
+from . import recurrent as _recurrent
 
 _MEMBERS: dict[str, Any] = {
     **_modules.MEMBERS,
     **layers.MEMBERS,
+    **_recurrent.MEMBERS,
     "Parameter": Parameter,
     "functional": namespace(f"{__name__}.functional", "Functions of networks.", _functional.MEMBERS),
     "init": namespace(f"{__name__}.init", "First values of parameters.", _init.MEMBERS),
