@@ -76,17 +76,17 @@ def own_what_the_pullback_reads(fn: Function, results: int) -> None:
                 read.update(content_operands(inner))
             read.update(free_exits(region))
     read.update(leaves(body.exit[results:]))
-    at = 0
+    copies: list[Op] = []
     seeds = fn.meta["seed_params"]
+    uses = collect_uses(body)
     for param in body.params[: len(body.params) - seeds]:
-        if not param.type.is_scalar and param.type != OBJECT and (param in read or _lives_on(param, fn)):
+        if not param.type.is_scalar and param.type != OBJECT and (param in read or _lives_on(uses.get(param, []))):
             copy = Op(COPY, (param,))
             copy.results = [Value(param.type, param.hint, copy)]
             copy.parent = body
-            body.ops.insert(at, copy)
-            at += 1
-            replace_values(body, {param: copy.results[0]})
-            copy.args = (param,)
+            copies.append(copy)
+    replace_values(body, {copy.args[0]: copy.results[0] for copy in copies})
+    body.ops[:0] = copies
     exits = list(body.exit)
     last = max((k for k, op in enumerate(body.ops) if op.tag != DERIVED), default=-1) + 1
     for k in range(results):
@@ -102,12 +102,11 @@ def own_what_the_pullback_reads(fn: Function, results: int) -> None:
     body.exit = tuple(exits)
 
 
-def _lives_on(param: Value, fn: Function) -> bool:
+def _lives_on(users: list[Op | Region]) -> bool:
     """The argument itself may be what is saved: it is carried, handed on, viewed or put somewhere."""
-    for user in collect_uses(fn.body).get(param, ()):
-        if isinstance(user, Region) or user.regions or user.prim.effects or user.prim.alias != "fresh":
-            return True
-    return False
+    return any(
+        isinstance(user, Region) or user.regions or user.prim.effects or user.prim.alias != "fresh" for user in users
+    )
 
 
 def free_exits(region: Region) -> set[Value]:

@@ -280,7 +280,7 @@ class Emitter:
         """A store through a reshape that, by the layout of the array, may be a copy."""
         path = op.args[1]
         part = "part"
-        while part in self.naming.taken:
+        while self.naming.is_taken(part):
             part += "_"
         whole = self.printer.place(base, path[:cut]).removesuffix("[...]")
         self.line(f"{part} = {self.printer.place(whole, path[cut : cut + 1]).removesuffix('[...]')}")
@@ -462,7 +462,7 @@ class Emitter:
     def _mark_name(self, stack: Value) -> str:
         stem = name = f"{self.naming.of(stack)}_length"
         n = 1
-        while name in self.naming.taken:
+        while self.naming.is_taken(name):
             n += 1
             name = f"{stem}{n}"
         return name

@@ -76,7 +76,7 @@ class Printer:
         stem = getattr(x, "__name__", type(x).__name__)
         stem = stem if stem.isidentifier() else "constant"
         name, n = stem, 1
-        while name in self.naming.taken or (name in self.objects and self.objects[name] is not x):
+        while self.naming.is_taken(name) or (name in self.objects and self.objects[name] is not x):
             n += 1
             name = f"{stem}_{n}"
         self.objects[name] = x

@@ -54,9 +54,10 @@ class Variable:
 
     __slots__ = ("nested", "homes")
 
-    def __init__(self, nested: bool):
-        self.nested = nested
+    def __init__(self, group: Group, spans: list[Interval]):
+        self.nested = group.nested
         self.homes: dict[Op | None, tuple[set[Op | None], list[Interval]]] = {}
+        self.give(group, spans)
 
     def is_free(self, group: Group, spans: list[Interval]) -> bool:
         """The group may have it as well."""
@@ -113,15 +114,16 @@ class Naming:
         self.inlined = inlined
         self.start: dict[Any, float] = {}
         self.end: dict[Any, float] = {}
+        self.home: dict[Region, Op | None] = {}  # the function of its own that the region is in, if any
         self.clock = 0.0
         self._number(body)
         self.used: dict[Value, list[tuple[float, Region]]] = {}
         self._collect(body)
         self.group: dict[Value, Group] = {}
-        called = {op.prim.name for op in body.walk() if is_kernel(op.prim)}
+        called = {prim.name for prim in {op.prim for op in body.walk()} if is_kernel(prim)}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
         self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own
-        self.taken: dict[str, Variable] = {name: Variable(False) for name in self.fixed}
+        self.given: dict[str, Variable] = {}
         self._make_groups(body)
         self._coalesce(body)
         self._name()
@@ -129,12 +131,16 @@ class Naming:
     def of(self, v: Value) -> str:
         return self.group[v].name
 
+    def is_taken(self, name: str) -> bool:
+        return name in self.given or name in self.fixed
+
     def same(self, a: Value, b: Any) -> bool:
         return type(b) is Value and b in self.group and self.group[a] is self.group[b]
 
     # --- lives ----------------------------------------------------------------------------------------------------
 
     def _number(self, region: Region) -> None:
+        self.home[region] = enclosing_func(region)
         self.clock += 1
         self.start[region] = self.clock
         for op in region.ops:
@@ -149,6 +155,8 @@ class Naming:
 
     def _where(self, op: Op) -> float:
         """Where the operation is printed: at the statement that it is nested into."""
+        if op not in self.inlined:
+            return self.start[op]
         at: Any = op
         while isinstance(at, Op) and at in self.inlined:
             at = self.inlined[at]
@@ -245,10 +253,10 @@ class Naming:
 
     def _make_group(self, v: Value, nested: bool, home: Op | None) -> None:
         self.group[v] = made = Group(v, self._spans(v), nested, home)
-        made.seen.update(enclosing_func(region) for _, region in self.used.get(v, ()))
+        made.seen.update([self.home[region] for _, region in self.used.get(v, ())])
         if len(made.seen) > 1:
             # A function that reads it may be called at any time.
-            made.spans = [(min(s for s, _ in made.spans), float("inf"))]
+            made.spans = [(min(made.spans)[0], float("inf"))]
 
     # --- sharing --------------------------------------------------------------------------------------------------
 
@@ -275,6 +283,8 @@ class Naming:
             if not (op.args[0].op is None and region_of(op.args[0]) is self.body):
                 self._merge(op.args[0], op.results[0], force=True)
         for op in body.walk():
+            if not op.regions:
+                continue
             if op.prim is LOOP:
                 inner = op.regions[0]
                 for k, init in enumerate(op.args[1]):
@@ -290,7 +300,7 @@ class Naming:
                     self._merge(r, out)
 
     def _name(self) -> None:
-        ordered = sorted(dict.fromkeys(self.group.values()), key=lambda g: min(s for s, _ in g.spans))
+        ordered = sorted(dict.fromkeys(self.group.values()), key=lambda g: min(g.spans)[0])
         for p in self.body.params:
             g = self.group[p]
             if not g.name:
@@ -299,7 +309,7 @@ class Naming:
         for g in ordered:
             if not g.name and (stem := _hint_of(g)):
                 g.name = self._pick(stem, g)
-        self.fixed |= set(self.taken)
+        self.fixed |= self.given.keys()
         self.numbers.clear()
         for g in ordered:
             if not g.name:
@@ -309,22 +319,25 @@ class Naming:
         if not stem.isidentifier():
             stem = "t"
         spans = _merged(group.spans)
+        if stem not in self.given and stem not in self.fixed:
+            self.given[stem] = Variable(group, spans)
+            return stem
         start = spans[0][0]
         numbers = self.numbers.setdefault((stem, group.home), Numbers())
         for n in numbers.from_(start):
             name = stem if n == 1 else f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
-            known = self.taken.get(name)
-            if known is None:
-                known = self.taken[name] = Variable(group.nested)
-            elif name in self.fixed:
+            known = self.given.get(name)
+            if name in self.fixed:
                 numbers.block(n, float("inf"))
-                continue
-            elif not known.is_free(group, spans):
+            elif known is not None and not known.is_free(group, spans):
                 numbers.block(n, known.until(group.home, start))
-                continue
-            known.give(group, spans)
-            numbers.block(n, spans[0][1])
-            return name
+            else:
+                if known is None:
+                    self.given[name] = Variable(group, spans)
+                else:
+                    known.give(group, spans)
+                numbers.block(n, spans[0][1])
+                return name
         raise AssertionError("numbers do not end")
 
 

@@ -57,11 +57,13 @@ def _promoted(ufunc: Any, operator: bool, *operands: tuple[str, np.dtype[Any]]) 
 
 def broadcast_dims(b: Builder, shapes: list[tuple[DimLike, ...] | None]) -> tuple[DimLike, ...] | None:
     """The broadcast shape; lengths that must agree for NumPy not to raise are recorded as equal."""
-    if any(s is None for s in shapes):
+    if None in shapes:
         return None
     known = [s for s in shapes if s]
-    if all(s == known[0] for s in known):
-        return tuple([b.dims.find(d) for d in known[0]]) if known else ()
+    if not known:
+        return ()
+    if known.count(known[0]) == len(known):
+        return tuple(map(b.dims.find, known[0]))
     out: list[DimLike] = []
     for axis in range(-max(map(len, known)), 0):
         found = [b.dims.find(s[axis]) for s in known if len(s) >= -axis]
@@ -140,19 +142,21 @@ def cannot_raise(ufunc: Any, types: list[Ty], operator: bool = False) -> bool:
 def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
     """The inference function of a ufunc, or of the Python operator that it is the array form of."""
 
+    power = operator and ufunc is np.power
+
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         types = [type_of(a) for a in args]
         if kwargs or not _NO_NUMBERS.isdisjoint([t.kind for t in types]):
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])
         dtypes = promote(ufunc, types, operator) or (None,) * ufunc.nout
-        if operator and ufunc is np.power and types[0].dtype is not None and types[0].dtype.kind == "b":
+        if power and types[0].dtype is not None and types[0].dtype.kind == "b":
             dtypes = (None,)  # ``mask ** 2`` is np.square, which gives another dtype than np.power
-        if operator and ufunc is np.power and types[1].kind != "py" and types[1].dims == ():
+        if power and types[1].kind != "py" and types[1].dims == ():
             if dtypes[0] is not None and not (types[0].dtype is not None and types[0].dtype == dtypes[0]):
                 dtypes = (None,)  # before NumPy 2.3, squares and roots by a 0-d exponent keep the base's dtype
         kind = elementwise_kind(types, dims, operator)
-        if operator and ufunc is np.power and kind in ("py", "scalar"):
+        if power and kind in ("py", "scalar"):
             # Python's int ** int may be a float, and a negative float's power complex, but for a whole exponent.
             exponent = args[1]
             whole = types[0].dtype == np.float64 and types[1].dtype is not None and types[1].dtype.kind in "bi"
@@ -163,10 +167,8 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
                 length = moved_length(b, ufunc, types, args)
                 return Ty("py", np.dtype(np.int64), (), None, length)  # True + True is 2
         # Real operands give a real result, whatever its precision (but for Python's power of a negative number).
-        unknown = any(d is None for d in dtypes)
-        real = unknown and all(t.is_real for t in types) and not (operator and ufunc is np.power)
-        out = tuple(Ty(kind, d, dims, None, None, real and d is None) for d in dtypes)
-        return out[0] if ufunc.nout == 1 else out
+        out = [Ty(kind, d, dims, None, None, d is None and not power and all(t.is_real for t in types)) for d in dtypes]
+        return out[0] if ufunc.nout == 1 else tuple(out)
 
     return infer
 

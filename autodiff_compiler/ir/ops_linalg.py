@@ -83,7 +83,7 @@ def _size(b: Builder, dims: DimTuple | None) -> DimLike:
     if len(rest) == 1:
         return rest[0]
     if all(isinstance(d, int) for d in rest):
-        return int(np.prod(rest))  # type: ignore[arg-type]
+        return int(np.prod(rest))
     return b.dims.named(("size", *rest))
 
 

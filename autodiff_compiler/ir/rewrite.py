@@ -92,9 +92,10 @@ def replace_values(region: Region, mapping: dict[Value, Any]) -> None:
 
     def visit(r: Region) -> None:
         for op in r.ops:
-            op.args = map_leaves(resolve, op.args)
-            if op.kwargs:
-                op.kwargs = map_leaves(resolve, op.kwargs)
+            if not mapping.keys().isdisjoint(op.operands()):
+                op.args = map_leaves(resolve, op.args)
+                if op.kwargs:
+                    op.kwargs = map_leaves(resolve, op.kwargs)
             for inner in op.regions:
                 visit(inner)
         r.exit = map_leaves(resolve, r.exit)
@@ -117,6 +118,16 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
     visit(region)
     return uses
+
+
+def used_values(region: Region) -> set[Value]:
+    """Every value that an operation or an exit names."""
+    used: set[Value] = set(leaves(region.exit))
+    for op in region.walk():
+        used.update(op.operands())
+        for inner in op.regions:
+            used.update(leaves(inner.exit))
+    return used
 
 
 def handler_of(attempt: Op, skipped: Container[Op] = ()) -> Op | None:

@@ -6,13 +6,12 @@ A type is a set of facts. A missing fact (``None``, kind ``"any"``) means the wo
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Dim:
+class Dim(NamedTuple):
     """A symbolic axis length: ``max(n - off, 0)`` where ``n`` is the unknown length named ``root``."""
 
     root: int
@@ -134,7 +133,7 @@ PY_COMPLEX = Ty("py", np.dtype(np.complex128), ())
 
 
 def py_int(length: DimLike | None = None) -> Ty:
-    return Ty("py", np.dtype(np.int64), (), None, length)
+    return Ty("py", PYTHON_DTYPES[1], (), None, length)
 
 
 def array(dtype: Any, dims: tuple[DimLike, ...] | None) -> Ty:
@@ -147,6 +146,8 @@ def generic(dtype: Any) -> Ty:
 
 def type_of_constant(value: Any) -> Ty:
     """The type of a Python object that is written into the program."""
+    if type(value) is float:
+        return PY_FLOAT
     if isinstance(value, (bool, np.bool_)):
         return PY_BOOL if isinstance(value, bool) else generic(bool)
     if isinstance(value, np.generic):

@@ -20,7 +20,7 @@ from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
 from ..ir.printer import print_function
-from ..ir.rewrite import SHAPE_ONLY, clone_op, collect_uses, replace_values, substitute
+from ..ir.rewrite import SHAPE_ONLY, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..rules.registry import is_nondiff
 from ..transforms.inplace import restore_inplace
@@ -397,25 +397,29 @@ class _Build:
                 continue
             by_slot[slot] = p
             params.append(p)
+        ops: list[Op] = []
         for op in body.ops:
-            if op.loc is None or op.loc.file != FILE or op.tag == DERIVED or op.loc.col < 0:
+            if op.tag == DERIVED:
+                ops.append(op)
                 continue
-            for k, result in enumerate(op.results):
-                slot = op.loc.line + k
+            op.droppable = not op.prim.effects
+            recorded = op.loc is not None and op.loc.file == FILE
+            if not (recorded and op.droppable):
+                ops.append(op)
+            for k, result in enumerate(op.results if recorded else ()):
+                slot = op.loc.line + k  # type: ignore[union-attr]
                 known = by_slot.get(slot)
                 if known is None:
                     known = by_slot[slot] = Value(result.type, self.name(slot), None, body)
                     params.append(known)
                 mapping[result] = known
+        body.ops[:] = ops
         body.params[:count] = params
         replace_values(body, mapping)
-        for op in body.ops:
-            if op.tag != DERIVED and not op.prim.effects:
-                op.droppable = True
         drop_dead(fn)
-        uses = collect_uses(body)
+        used = used_values(body)
         slot_of = {v: s for s, v in by_slot.items()}
-        kept = [p for p in params if p in uses]
+        kept = [p for p in params if p in used]
         body.params[: len(params)] = kept
         fn.meta.pop("wrt", None)
         return tuple([slot_of[p] for p in kept])

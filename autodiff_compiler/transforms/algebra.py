@@ -49,22 +49,24 @@ def _mul(b: Builder, x: Any, y: Any) -> Any:
         return b.emit(MUL, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x * y
-    for one, other in ((x, y), (y, x)):
-        if _is_number(one, 1) and (_float_like(other) or (type(one) is int and _python_int(other))):
-            return other
-        if _is_number(one, -1) and _float_like(other):
-            return b.emit(NEG, other)
-    if _literal(x) and _negated(y) is not None:
-        return b.emit(MUL, -x, _negated(y))
-    if _literal(y) and _negated(x) is not None:
-        return b.emit(MUL, _negated(x), -y)
+    minus_x, minus_y = _negated(x), _negated(y)
+    if type(x) is not Value or type(y) is not Value:
+        for one, other in ((x, y), (y, x)):
+            if _is_number(one, 1) and (_float_like(other) or (type(one) is int and _python_int(other))):
+                return other
+            if _is_number(one, -1) and _float_like(other):
+                return b.emit(NEG, other)
+        if _literal(x) and minus_y is not None:
+            return b.emit(MUL, -x, minus_y)
+        if _literal(y) and minus_x is not None:
+            return b.emit(MUL, minus_x, -y)
     # Signs go outwards, where they meet and cancel.
-    if _negated(x) is not None and _negated(y) is not None:
-        return b.emit(MUL, _negated(x), _negated(y))
-    if _negated(x) is not None and type(y) is Value and b.tag is not None:
-        return b.emit(NEG, b.emit(MUL, _negated(x), y))
-    if _negated(y) is not None and type(x) is Value and b.tag is not None:
-        return b.emit(NEG, b.emit(MUL, x, _negated(y)))
+    elif minus_x is not None and minus_y is not None:
+        return b.emit(MUL, minus_x, minus_y)
+    elif minus_x is not None and b.tag is not None:
+        return b.emit(NEG, b.emit(MUL, minus_x, y))
+    elif minus_y is not None and b.tag is not None:
+        return b.emit(NEG, b.emit(MUL, x, minus_y))
     if b.tag is not None:
         regrouped = _regroup(b, x, y)
         if regrouped is not NotImplemented:
@@ -329,6 +331,8 @@ def _sum_to(b: Builder, g: Any, x: Any) -> Any:
         return NotImplemented
     if tx.kind != "array" or tx.dims is None or tg.dims is None or len(tg.dims) < len(tx.dims) or tg.kind != "array":
         return NotImplemented
+    if tg.dims == tx.dims:
+        return _match_dtype(b, g, tx)
     extra = len(tg.dims) - len(tx.dims)
     lead = tuple(range(extra))
     ones = []

@@ -19,6 +19,7 @@ from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import (
+    SHAPE_ONLY,
     called,
     clone_function,
     content_operands,
@@ -84,6 +85,7 @@ class Analysis:
         self.body = fn.body
         self.position: dict[Any, int] = {}
         self.end: dict[Any, int] = {}
+        self.clock = 0
         self.ops: list[Op] = []
         self.flow: list[tuple[Op, bool]] = []  # loops where they start (True), all operations where they end
         self.loops: dict[Region, tuple[Op, ...]] = {}
@@ -123,24 +125,26 @@ class Analysis:
     def _number(self, region: Region, loops: tuple[Op, ...]) -> None:
         self.loops[region] = loops
         for op in region.ops:
-            self.position[op] = len(self.position)
+            self.position[op] = self.clock
+            self.clock += 1
             self.ops.append(op)
             if op.prim is LOOP:
                 self.flow.append((op, True))
             for inner in op.regions:
-                self.position[inner] = len(self.position)
+                self.position[inner] = self.clock
+                self.clock += 1
                 self._number(inner, (*loops, op) if op.prim in (LOOP, FUNC) else loops)
             self.flow.append((op, False))
-            self.end[op] = len(self.position)
-            self.position[("end", op)] = len(self.position)
-        self.end[region] = len(self.position)
-        self.position[("end of region", region)] = len(self.position)
+            self.end[op] = self.clock
+            self.clock += 1
+        self.end[region] = self.clock
+        self.clock += 1
 
     def _collect(self, region: Region) -> None:
         for op in region.ops:
-            content = set(content_operands(op))
-            for v in set(op.operands()):
-                self.uses.setdefault(v, []).append((op, v in content))
+            content = set(content_operands(op)) if op.prim in SHAPE_ONLY else None
+            for v in dict.fromkeys(op.operands()):
+                self.uses.setdefault(v, []).append((op, content is None or v in content))
             for inner in op.regions:
                 self._collect(inner)
         for v in set(leaves(region.exit)):
@@ -721,4 +725,7 @@ def _takes_part(op: Op) -> bool:
 
 
 def _may_share(v: Value) -> bool:
-    return not v.type.is_scalar and v.type.kind not in ("shape", "stack", "undef", "object")
+    return v.type.kind not in _NO_MEMORY
+
+
+_NO_MEMORY = frozenset(["py", "generic", "scalar", "shape", "stack", "undef", "object"])

@@ -144,7 +144,8 @@ def drop_dead(fn: Function) -> bool:
                         need(owner.args[1][k])
                         need(body.exit[k + 1])
                 continue
-            keep(op)
+            if op not in live_ops:
+                keep(op)
             if not op.regions and op.prim is not POP:
                 continue
             if op.prim is IF:

@@ -166,10 +166,10 @@ class Cotangents:
                 found = here(v)
                 if found is None:
                     assert v.op is not None
-                    operands = v.op.operands()
-                    found = any(known.get(x) for x in operands)
-                    if not found and (unknown := [x for x in operands if x not in known]):
-                        todo += unknown
+                    operands = [known.get(x, x) for x in v.op.operands()]
+                    found = True in operands
+                    if not found and (unknown := [x for x in operands if x is not False]):
+                        todo += unknown  # type: ignore[arg-type]
                         continue
                 known[v] = found
             todo.pop()
@@ -201,7 +201,10 @@ class Cotangents:
             return False
         if op.regions or op.prim in _CHOOSERS:
             return True
-        return any(type(a) is not Value and (isinstance(a, np.ndarray) or _is_zero(a)) for a in op.args) or None
+        for a in op.args:
+            if type(a) is not Value and (isinstance(a, np.ndarray) or _is_zero(a)):
+                return True
+        return None
 
     def _mask(self, g: Any, moving: int, level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         if isinstance(g, np.ndarray):
