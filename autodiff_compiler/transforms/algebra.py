@@ -68,6 +68,10 @@ def _mul(b: Builder, x: Any, y: Any) -> Any:
     elif minus_y is not None and b.tag is not None:
         return b.emit(NEG, b.emit(MUL, x, minus_y))
     if b.tag is not None:
+        for a, other in ((x, y), (y, x)):
+            quotient = _literal_quotient(other)
+            if quotient is not None and _literal(a) and abs(a * quotient[0]) < 1e30:
+                return b.emit(DIV, a * quotient[0], quotient[1])
         regrouped = _regroup(b, x, y)
         if regrouped is not NotImplemented:
             return regrouped
@@ -89,6 +93,13 @@ def _regroup(b: Builder, x: Any, y: Any) -> Any:
             if type(rest) is Value and rest.type.is_float and (rest.type.kind == "array" or both_literal):
                 return b.emit(MUL, b.emit(MUL, a, n), rest)
     return NotImplemented
+
+
+def _literal_quotient(x: Any) -> Any:
+    """(c, n) where `x` is ``c / n`` for a literal c and a number n, or None."""
+    if type(x) is not Value or x.op is None or x.op.prim is not DIV or not x.type.is_scalar:
+        return None
+    return x.op.args if _literal(x.op.args[0]) else None
 
 
 def _literal(x: Any) -> bool:
@@ -142,6 +153,8 @@ def _sub(b: Builder, x: Any, y: Any) -> Any:
         return b.emit(SUB, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x - y
+    if type(y) is int and y == 0 and _python_int(x):
+        return x
     return _binary_spread(b, SUB, x, y)
 
 

@@ -27,7 +27,7 @@ def standardise_grad(x, scale, shift):
     mu_bar = (-x_bar).sum(axis=0)
     # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
-    t3 = np.where(sigma == 0, 1.0, sigma) * (n - 0)
+    t3 = np.where(sigma == 0, 1.0, sigma) * n
     t4 = x - x.sum(axis=0, keepdims=True) / n
     x_bar += (-(x_bar * t)).sum(axis=0) / t3 * t4
     # adjoint of line 9: mu = x.mean(axis=0)
