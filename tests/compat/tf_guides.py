@@ -206,7 +206,180 @@ def _(tf: Any) -> dict[str, Any]:
     return {**often, "kernel": tf.constant(model.get_weights()[0])}
 
 
+for name in ("Adadelta", "Nadam", "Lion", "Ftrl"):
+    program(name)(lambda tf, name=name: steps(tf, getattr(tf.keras.optimizers, name)(0.1)))
+program("Ftrl with penalties")(
+    lambda tf: steps(tf, tf.keras.optimizers.Ftrl(0.1, l1_regularization_strength=0.1, l2_regularization_strength=0.2,
+                                                  l2_shrinkage_regularization_strength=0.05, beta=0.1))
+)  # fmt: skip
+
+
+@program("Optimizers of float64")
+def _(tf: Any) -> dict[str, Any]:
+    out = {}
+    optimizers = tf.keras.optimizers
+    for optimizer in (
+        optimizers.Adam(0.05), optimizers.AdamW(0.05, weight_decay=0.1), optimizers.Adamax(0.05),
+        optimizers.SGD(0.05, momentum=0.9, nesterov=True), optimizers.RMSprop(0.05, momentum=0.9),
+        optimizers.Nadam(0.05), optimizers.Lion(0.05), optimizers.Adagrad(0.05), optimizers.Adadelta(0.5),
+    ):  # fmt: skip
+        v = tf.Variable(np.array([0.5, -1.0]))
+        for k in range(4):
+            optimizer.apply_gradients([(tf.constant([1.0 + k, -200.0 * k], tf.float64), v)])
+        out[type(optimizer).__name__] = tf.convert_to_tensor(v)
+    return out
+
+
+@program("Restarts of a cosine")
+def _(tf: Any) -> dict[str, Any]:
+    schedules = tf.keras.optimizers.schedules
+    made = {
+        "doubled": schedules.CosineDecayRestarts(0.1, 5),
+        "equal": schedules.CosineDecayRestarts(0.1, 5, t_mul=1.0, m_mul=0.8, alpha=0.1),
+    }
+    return {name: tf.stack([s(k) for k in (0, 3, 6, 11, 34)]) for name, s in made.items()}
+
+
+# ------------------------------------------------------------------------------------------------------- linear algebra
+
+
+@program("Pseudo-inverses")
+def _(tf: Any) -> dict[str, Any]:
+    out = {}
+    deficient = np.sin(np.arange(1, 13) * 1.7).reshape(3, 4)  # of rank 2
+    for name, value, rcond in (
+        ("deficient", deficient, None), ("full", deficient + np.eye(3, 4), None),
+        ("cut", deficient + np.eye(3, 4), 0.5),
+        ("several", numbers(2, 3, 2), None),
+    ):  # fmt: skip
+        x = tf.Variable(value.astype(np.float32 if name == "deficient" else np.float64))
+        with tf.GradientTape() as tape:
+            y = tf.linalg.pinv(x) if rcond is None else tf.linalg.pinv(x, rcond=rcond)
+            loss = tf.reduce_sum(y * numbers(*y.shape, start=4))
+        out |= {name: y, f"{name} gradient": tape.gradient(loss, x)}
+    return out
+
+
+@program("A Gaussian process")
+def _(tf: Any) -> dict[str, Any]:
+    x = np.sin(np.arange(12) * 1.7)[:, None]
+    y = np.sin(3 * x)
+    variables = [tf.Variable(v, dtype=tf.float64) for v in (0.5, 1.0, 0.1)]
+    optimizer, out = tf.keras.optimizers.Adam(0.05), {}
+    for k in range(3):
+        with tf.GradientTape() as tape:
+            length, height, noise = variables
+            distances = tf.reduce_sum((x[:, None] - x[None]) ** 2, -1)
+            kernel = height**2 * tf.exp(-0.5 * distances / length**2) + noise**2 * tf.eye(12, dtype=tf.float64)
+            factor = tf.linalg.cholesky(kernel)
+            solved = tf.linalg.cholesky_solve(factor, tf.constant(y))
+            loss = 0.5 * tf.reduce_sum(y * solved) + tf.reduce_sum(tf.math.log(tf.linalg.diag_part(factor)))
+        gradients = tape.gradient(loss, variables)
+        optimizer.apply_gradients(zip(gradients, variables))
+        out |= {f"loss {k}": loss, **{f"{k} {j}": g for j, g in enumerate(gradients)}}
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------ attention
+
+
+def attended(tf: Any, layer: Any, x: Any, **arguments: Any) -> dict[str, Any]:
+    layer(*x, **arguments)
+    filled(layer)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = layer(*x, **arguments)
+        loss = sum(tf.reduce_sum(part**2) for part in (y if isinstance(y, tuple) else [y]))
+    sources = [*tape.watched_variables(), *x]
+    return {
+        **{f"y {k}": part for k, part in enumerate(y if isinstance(y, tuple) else [y])},
+        **{str(k): g for k, g in enumerate(tape.gradient(loss, sources))},
+    }
+
+
+@program("Attention of several heads")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    query, value = tf.constant(numbers(2, 4, 3)), tf.constant(numbers(2, 5, 6, start=7))
+    out = attended(tf, layers.MultiHeadAttention(2, 3), [query, query])
+    out |= attended(tf, layers.MultiHeadAttention(2, 3, value_dim=4, output_shape=5), [query, value])
+    seen = np.array([[[True, True, False, True, False]] * 4, [[False, True, True, True, True]] * 4])
+    masked = attended(
+        tf, layers.MultiHeadAttention(1, 2, use_bias=False), [query, value], attention_mask=tf.constant(seen),
+        return_attention_scores=True,
+    )  # fmt: skip
+    causal = attended(tf, layers.MultiHeadAttention(2, 2), [query, query], use_causal_mask=True)
+    ids = tf.constant([[1, 2, 0, 0], [3, 0, 0, 0]])
+    embedded = layers.Embedding(4, 3, mask_zero=True)
+    embedded(ids)
+    filled(embedded)
+    own = layers.MultiHeadAttention(1, 3)
+    own(embedded(ids), embedded(ids))
+    filled(own)
+    return {
+        **out, **{f"masked {k}": v for k, v in masked.items()}, **{f"causal {k}": v for k, v in causal.items()},
+        "embedded": own(embedded(ids), embedded(ids))[:, :1],
+    }  # fmt: skip
+
+
+@program("Attention of lists")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    query, value = tf.constant(numbers(2, 3, 4)), tf.constant(numbers(2, 5, 4, start=7))
+    mask = [tf.constant([[True, False, True]] * 2), tf.constant([[True, True, False, True, False]] * 2)]
+    out = {}
+    for name, layer, given in (
+        ("dot", layers.Attention(), {}), ("scaled", layers.Attention(use_scale=True), {"use_causal_mask": True}),
+        ("concat", layers.Attention(score_mode="concat"), {"mask": mask}), ("sum", layers.AdditiveAttention(), {}),
+    ):  # fmt: skip
+        layer([query, value], **given)
+        if layer.weights:
+            layer.set_weights([numbers(*w.shape, start=2) + 0.5 for w in layer.get_weights()])
+        with tf.GradientTape() as tape:
+            tape.watch([query, value])
+            y, scores = layer([query, value], return_attention_scores=True, **given)
+        gradients = tape.gradient(tf.reduce_sum(y**2), [query, value, *layer.trainable_variables])
+        out |= {f"{name} y": y, f"{name} scores": scores, **{f"{name} {k}": g for k, g in enumerate(gradients)}}
+    return out
+
+
+# -------------------------------------------------------------------------------------------------------- preprocessing
+
+
+@program("Normalization")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    data = numbers(20, 3) * 3 + 5
+    layer = layers.Normalization()
+    layer.adapt(data)
+    single = layers.Normalization(axis=None)
+    single.adapt(data[:, 0])
+    given = layers.Normalization(mean=[1.0, 2.0, 3.0], variance=[4.0, 1.0, 9.0])
+    back = layers.Normalization(axis=-1, invert=True)
+    back.adapt(tf.data.Dataset.from_tensor_slices(data).batch(6))
+    model = tf.keras.Sequential([layer, layers.Dense(1)])
+    model(data)
+    model.layers[1].set_weights([numbers(3, 1), numbers(1)])
+    model.compile(tf.keras.optimizers.Adam(0.1), "mae")
+    history = model.fit(data, data[:, :1], epochs=3, shuffle=False, verbose=0, validation_split=0.2)
+    return {
+        "mean": layer.mean, "variance": layer.variance, "y": layer(data[:4]), "single": single(data[:4]),
+        "given": given(data[:4]), "back": back(data[:4]), **as_tensors(tf, history),
+    }  # fmt: skip
+
+
 # ----------------------------------------------------------------------------------------------------------- functional
+
+
+@program("Images of any size")
+def _(tf: Any) -> dict[str, Any]:
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [tf.keras.Input((None, None, 1)), layers.Conv2D(2, 5, strides=2), layers.MaxPooling2D()]
+    )
+    filled(model)
+    shapes = [0 if n is None else n for n in model.output_shape]
+    return {"y": model(numbers(1, 11, 13, 1)), "shape": tf.constant(shapes)}
 
 
 @program("Results inside a model")

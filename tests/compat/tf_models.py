@@ -107,6 +107,25 @@ LAYERS |= {
     "Bidirectional LSTM": (lambda L: L.Bidirectional(L.LSTM(2)), (2, 3, 2)),
     "Bidirectional, all steps": (lambda L: L.Bidirectional(L.GRU(2, return_sequences=True), merge_mode="mul"),
                                  (2, 3, 2)),
+    "Conv2DTranspose": (lambda L: L.Conv2DTranspose(3, 3, strides=2, padding="same"), (1, 3, 2, 2)),
+    "Conv2DTranspose, valid": (lambda L: L.Conv2DTranspose(2, (3, 2), strides=(1, 3), activation="tanh"), (1, 2, 3, 2)),
+    "Conv2DTranspose, output padding": (lambda L: L.Conv2DTranspose(2, 3, 2, "same", output_padding=1), (1, 2, 3, 1)),
+    "Conv1DTranspose": (lambda L: L.Conv1DTranspose(2, 3, strides=2), (2, 3, 2)),
+    "DepthwiseConv2D": (lambda L: L.DepthwiseConv2D(2, depth_multiplier=2, strides=2), (1, 4, 4, 2)),
+    "SeparableConv2D": (lambda L: L.SeparableConv2D(3, 2, padding="same"), (1, 3, 3, 2)),
+    "MaxPooling1D": (lambda L: L.MaxPooling1D(2), (2, 5, 2)),
+    "AveragePooling1D": (lambda L: L.AveragePooling1D(3, strides=2, padding="same"), (2, 5, 2)),
+    "GlobalAveragePooling1D": (lambda L: L.GlobalAveragePooling1D(), (2, 3, 2)),
+    "GlobalMaxPooling1D": (lambda L: L.GlobalMaxPooling1D(), (2, 3, 2)),
+    "UpSampling1D": (lambda L: L.UpSampling1D(3), (2, 2, 2)),
+    "UpSampling2D": (lambda L: L.UpSampling2D((2, 3)), (1, 2, 2, 1)),
+    "ZeroPadding1D": (lambda L: L.ZeroPadding1D((1, 2)), (1, 2, 2)),
+    "Cropping2D": (lambda L: L.Cropping2D(((0, 1), (1, 0))), (1, 3, 3, 1)),
+    "PReLU": (lambda L: L.PReLU(), (2, 3)),
+    "PReLU with shared axes": (lambda L: L.PReLU(shared_axes=[1]), (2, 3, 2)),
+    "GaussianNoise at inference": (lambda L: L.GaussianNoise(1.0), (2, 3)),
+    "SpatialDropout1D at inference": (lambda L: L.SpatialDropout1D(0.5), (1, 2, 2)),
+    "ActivityRegularization": (lambda L: L.ActivityRegularization(0.1, 0.2), (2, 3)),
     "TimeDistributed": (lambda L: L.TimeDistributed(L.Dense(2, "tanh")), (2, 3, 2)),
 }  # fmt: skip
 
@@ -360,6 +379,7 @@ MASKED: dict[str, Callable[[Any], list[Any]]] = {
     "Masked recurrence backwards": lambda L: [L.SimpleRNN(2, go_backwards=True, return_sequences=True), L.Dense(1)],
     "Masked both ways": lambda L: [L.Bidirectional(L.LSTM(2, return_sequences=True)), L.GRU(2)],
     "Masked two cells": lambda L: [L.RNN([L.LSTMCell(2), L.SimpleRNNCell(2)])],
+    "Masked mean": lambda L: [L.GlobalAveragePooling1D(), L.Dense(1)],
     "Masked dense": lambda L: [L.Dense(2), L.LayerNormalization()],
 }
 for name, parts in MASKED.items():

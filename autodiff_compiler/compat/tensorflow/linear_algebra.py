@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import getitem
+from . import dtypes
+from .creation import ones_like, zeros_like
 from .elementwise import abs_, cast, log, real, sqrt, square
 from .errors import invalid
+from .indexing import where
 from .operands import axes, integer, integers, operand, pair, run, same_dtypes
 from .operators import shapes_error
 from .reductions import reduce_max, reduce_sum
-from .shaping import matrix_transpose
+from .shaping import expand_dims, matrix_transpose
 from .tensors import tensor
 
 LogDeterminant = collections.namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")  # type: ignore[name-match]
@@ -297,8 +300,22 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True,
 
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
-    """The pseudo-inverse of matrices of full rank."""
-    return _linalg(np.linalg.pinv, "Pinv", operand(a))
+    """The pseudo-inverse of matrices: singular values up to `rcond` times the largest count as zero. By default that is
+    ten times the larger length times the dtype's precision."""
+    x = operand(a)
+    if x._value.dtype.kind != "f":
+        raise TypeError(f"Input matrix must have a floating dtype, not {dtypes.of(x._value.dtype).name}")
+    if x._value.ndim < 2:
+        raise ValueError(f"Input matrix must have at least 2 dimensions; found: {x._value.ndim}.")
+    precision = 10.0 * max(x._value.shape[-2:]) * float(np.finfo(x._value.dtype).eps)
+    if rcond is None:
+        return run(np.linalg.pinv, x, precision)
+    # What is cut off may be far from zero, and has its part in the derivative then.
+    s, u, v = svd(x)
+    bound = cast(rcond, x.dtype) * reduce_max(s, -1, keepdims=True)
+    kept = s > bound
+    inverse = where(kept, 1.0 / where(kept, s, ones_like(s)), zeros_like(s))
+    return matmul(v * expand_dims(inverse, -2), u, adjoint_b=True)
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Any, Any]:

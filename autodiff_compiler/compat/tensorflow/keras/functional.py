@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....tape.nest import flatten, map_nested
 from ... import tensorflow as tf
-from .shapes import quiet, shape_of, zeros
+from .shapes import TRIALS, quiet, shape_of, tried, zeros
 
 if TYPE_CHECKING:
     from .layer import Layer
@@ -62,15 +62,18 @@ def is_symbolic(x: Any) -> bool:
 def symbolic_call(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a layer gives for symbolic arguments: symbolic results."""
 
-    def tried(length: int) -> Any:
-        given, named = map_nested(lambda x: _zeros(x, length), [list(args), kwargs])
+    def run(batch: int, length: int) -> Any:
+        given, named = map_nested(lambda x: _zeros(x, batch, length), [list(args), kwargs])
         if "training" in named:
             named["training"] = False  # nothing is learnt from zeros
         with quiet():
             return layer(*given, **named)
 
+    def both(length: int) -> tuple[Any, Any]:
+        return run(1, length), run(2, dict(TRIALS)[length])
+
     # Lengths that depend on those that are not known.
-    first, second = tried(1), tried(2)
+    first, second = tried(both)
     shapes = [
         tuple([n if n == m else None for n, m in zip(shape_of(x.shape), shape_of(y.shape))])
         for x, y in zip(flatten(first), flatten(second))
@@ -83,8 +86,8 @@ def symbolic_call(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return result
 
 
-def _zeros(x: Any, length: int) -> Any:
-    return tf.cast(zeros(x.shape, length), x.dtype) if isinstance(x, KerasTensor) else x
+def _zeros(x: Any, batch: int, length: int) -> Any:
+    return tf.cast(zeros(x.shape, batch, length), x.dtype) if isinstance(x, KerasTensor) else x
 
 
 class Graph:

@@ -395,9 +395,17 @@ class Layer(Module):
         return training
 
     def _build_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        shapes = [map_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
-        count = len(inspect.signature(self.build).parameters)
-        self.build(*shapes[: max(1, count)])
+        wanted = list(inspect.signature(self.build).parameters)
+        given = {}
+        if len(wanted) > 1:  # `query_shape` is that of the argument `query`
+            called = inspect.signature(self.call).bind(*args, **kwargs).arguments
+            parts = {name: called.get(name.removesuffix("_shape")) for name in wanted}
+            given = {name: map_shapes(x) for name, x in parts.items() if _has_tensor(x)}
+        if given:
+            self.build(**given)
+        else:
+            shapes = [map_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
+            self.build(*shapes[: max(1, len(wanted))])
         self.built = True
 
     def __repr__(self) -> str:

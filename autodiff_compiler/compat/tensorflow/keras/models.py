@@ -13,7 +13,7 @@ from . import names
 from .functional import Graph, KerasTensor, Node, symbolic_call
 from .layer import Layer
 from .layers.input import InputLayer
-from .shapes import Shape, quiet, shape_of, zeros
+from .shapes import Shape, quiet, shape_of, tried, zeros
 from .training import Trainer
 
 SAVED = "whole models are not written to files: save_weights(path), and load_weights(path) of a model that is made anew"
@@ -137,10 +137,10 @@ class Model(Trainer):
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}.")
 
     def build(self, input_shape: Any) -> None:
-        """Make all weights, by a trial run on zeros of this shape, where None counts as 1."""
+        """Make all weights, by a trial run on zeros of this shape."""
         if not self.built:
             with quiet():
-                self(zeros(input_shape))
+                tried(lambda length: self(zeros(input_shape, 1, length)))
 
     def _build_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if type(self).build in (Model.build, Sequential.build):

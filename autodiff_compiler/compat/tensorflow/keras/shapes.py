@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +28,27 @@ def shape_of(x: Any) -> Shape:
     return tuple([None if n is None else int(n) for n in x])
 
 
-def zeros(shape: Any, unknown: int = 1) -> Any:
-    """Zeros of a shape, or of several, where None counts as `unknown`."""
+# Lengths to try for axes of any length: two that differ show which axes of a result depend on them. Small ones are
+# tried first; windows may need longer ones.
+TRIALS = ((8, 19), (47, 93), (300, 331))
+
+
+def zeros(shape: Any, batch: int = 1, unknown: int = TRIALS[0][0]) -> Any:
+    """Zeros of a shape, or of several, where None counts as `batch` in front and as `unknown` elsewhere."""
     if isinstance(shape, list) and shape and isinstance(shape[0], (tuple, list)):
-        return [zeros(s, unknown) for s in shape]
-    return tf.zeros([unknown if n is None else n for n in shape_of(shape)])
+        return [zeros(s, batch, unknown) for s in shape]
+    return tf.zeros([(unknown if k else batch) if n is None else n for k, n in enumerate(shape_of(shape))])
+
+
+def tried(compute: Callable[[int], Any]) -> Any:
+    """What a function of one of the lengths to try gives, for the first one with which it works."""
+    for k, (length, _) in enumerate(TRIALS):
+        try:
+            return compute(length)
+        except (ValueError, tf.errors.InvalidArgumentError):
+            if k == len(TRIALS) - 1:
+                raise
+    raise AssertionError
 
 
 @contextmanager

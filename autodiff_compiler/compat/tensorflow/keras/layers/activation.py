@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations
+from .. import activations, initializers, regularizers
 from ..layer import Layer
 
 
@@ -68,3 +68,31 @@ class Softmax(Layer):
 
     def call(self, inputs: Any) -> Any:
         return activations.softmax(inputs, self.axis)
+
+
+class PReLU(Layer):
+    """``x`` where it is positive, else ``alpha * x``: a weight of the inputs' shape without the batch, and of length 1
+    along `shared_axes`."""
+
+    supports_masking = True
+
+    def __init__(
+        self, alpha_initializer: Any = "zeros", alpha_regularizer: Any = None, alpha_constraint: Any = None,
+        shared_axes: Any = None, **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer, self.alpha_constraint = regularizers.get(alpha_regularizer), alpha_constraint
+        self.shared_axes = [] if shared_axes is None else shared_axes
+        if isinstance(self.shared_axes, int):
+            self.shared_axes = [self.shared_axes]
+
+    def build(self, input_shape: Any) -> None:
+        shape = [1 if k + 1 in self.shared_axes else n for k, n in enumerate(input_shape[1:])]
+        self.alpha = self.add_weight(
+            shape, self.alpha_initializer, regularizer=self.alpha_regularizer, constraint=self.alpha_constraint,
+            name="alpha",
+        )  # fmt: skip
+
+    def call(self, inputs: Any) -> Any:
+        return activations.relu(inputs) - self.alpha * activations.relu(-inputs)

@@ -69,7 +69,7 @@ class _Conv(Layer):
     def build(self, input_shape: Any) -> None:
         channels = input_shape[-1]
         self.kernel = self.add_weight(
-            (*self.kernel_size, channels, self.filters), self.kernel_initializer, regularizer=self.kernel_regularizer,
+            self._kernel_shape(channels), self.kernel_initializer, regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint, name="kernel",
         )  # fmt: skip
         self.bias = None
@@ -79,6 +79,9 @@ class _Conv(Layer):
                 constraint=self.bias_constraint, name="bias",
             )  # fmt: skip
         self._axes = {-1: channels}
+
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, channels, self.filters)
 
     def call(self, inputs: Any) -> Any:
         x = self._convolve(floating(inputs, self.kernel))

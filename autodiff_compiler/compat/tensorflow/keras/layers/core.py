@@ -99,6 +99,54 @@ class Dropout(Layer):
         return inputs * tf.constant(np.broadcast_to(kept * scale, tuple(inputs.shape)), inputs.dtype)
 
 
+class GaussianNoise(Layer):
+    """In training, normal noise of this deviation is added."""
+
+    supports_masking = True
+
+    def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.stddev, self.seed = stddev, seed
+        self._random = None if seed is None else np.random.default_rng(seed)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        if not training or not self.stddev:
+            return inputs
+        random = self._random if self._random is not None else initializers.generator(None)
+        return inputs + tf.constant(random.normal(0.0, self.stddev, tuple(inputs.shape)), inputs.dtype)
+
+
+class SpatialDropout1D(Dropout):
+    """`Dropout` of whole channels of sequences ``(batch, length, channels)``."""
+
+    ndim = 3
+
+    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any):
+        super().__init__(rate, (None, 1, None), seed, **kwargs)
+
+
+class SpatialDropout2D(Dropout):
+    """`Dropout` of whole channels of images ``(batch, height, width, channels)``."""
+
+    ndim = 4
+
+    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any):
+        super().__init__(rate, (None, 1, 1, None), seed, **kwargs)
+
+
+class ActivityRegularization(Layer):
+    """The inputs, whose absolute values and squares, times `l1` and `l2`, are added to the losses."""
+
+    supports_masking = True
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any):
+        super().__init__(activity_regularizer=regularizers.L1L2(l1, l2), **kwargs)
+        self.l1, self.l2 = l1, l2
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
+
+
 class Embedding(Layer):
     """Rows of a table, by their numbers: inputs of integers, shape ``(...)``, give ``(..., output_dim)``.
 

@@ -111,3 +111,65 @@ class Identity(Layer):
 
     def call(self, inputs: Any) -> Any:
         return inputs
+
+
+class ZeroPadding1D(Layer):
+    """Zeros before and after a sequence: one number, or a pair."""
+
+    ndim = 3
+
+    def __init__(self, padding: Any = 1, data_format: Any = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        channels_last(data_format)
+        self.padding = (padding, padding) if isinstance(padding, int) else tuple(padding)
+
+    def call(self, inputs: Any) -> Any:
+        return tf.pad(inputs, [[0, 0], list(self.padding), [0, 0]])
+
+
+class Cropping2D(Layer):
+    """Images without what is at their edges: one number, one for each axis, or a pair for each axis."""
+
+    ndim = 4
+
+    def __init__(self, cropping: Any = ((0, 0), (0, 0)), data_format: Any = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        channels_last(data_format)
+        pairs = (cropping, cropping) if isinstance(cropping, int) else tuple(cropping)
+        self.cropping = tuple([(p, p) if isinstance(p, int) else tuple(p) for p in pairs])
+
+    def call(self, inputs: Any) -> Any:
+        (top, bottom), (left, right) = self.cropping
+        return inputs[:, top : int(inputs.shape[1]) - bottom, left : int(inputs.shape[2]) - right, :]
+
+
+class UpSampling1D(Layer):
+    """Each step of a sequence `size` times."""
+
+    ndim = 3
+
+    def __init__(self, size: int = 2, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.size = int(size)
+
+    def call(self, inputs: Any) -> Any:
+        return tf.repeat(inputs, self.size, axis=1)
+
+
+class UpSampling2D(Layer):
+    """Each pixel of images `size` times, down and across. Raises ValueError for another interpolation than
+    "nearest"."""
+
+    ndim = 4
+
+    def __init__(
+        self, size: Any = (2, 2), data_format: Any = None, interpolation: str = "nearest", **kwargs: Any
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        channels_last(data_format)
+        if interpolation != "nearest":
+            raise ValueError(f"interpolation={interpolation!r} is not there: 'nearest' is")
+        self.size = (size, size) if isinstance(size, int) else tuple(size)
+
+    def call(self, inputs: Any) -> Any:
+        return tf.repeat(tf.repeat(inputs, self.size[0], axis=1), self.size[1], axis=2)

@@ -6,11 +6,17 @@ from ..names import public as _public
 from . import schedules
 from .adaptive import Adagrad, Adam, Adamax, AdamW, RMSprop
 from .base import Optimizer
+from .others import Adadelta, Ftrl, Lion, Nadam
 from .sgd import SGD
 
-__all__ = ["Adagrad", "Adam", "AdamW", "Adamax", "Optimizer", "RMSprop", "SGD", "get", "schedules"]
+__all__ = [
+    "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "Optimizer", "RMSprop", "SGD", "get",
+    "schedules",
+]  # fmt: skip
 
-_TABLE: dict[str, Any] = {c.__name__.lower(): c for c in (SGD, Adam, AdamW, RMSprop, Adagrad, Adamax)}
+_TABLE: dict[str, Any] = {
+    c.__name__.lower(): c for c in (SGD, Adam, AdamW, RMSprop, Adagrad, Adamax, Adadelta, Nadam, Lion, Ftrl)
+}
 
 
 def get(identifier: Any) -> Optimizer:

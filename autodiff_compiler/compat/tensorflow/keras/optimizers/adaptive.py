@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import Optimizer, Rate
+from .base import Optimizer, Rate, number
 
 
-def _parts(gradient: Any, variable: Any, learning_rate: Any) -> tuple[Any, Any, Any]:
+def parts(gradient: Any, variable: Any, learning_rate: Any) -> tuple[Any, Any, Any]:
     """All as arrays and numbers of the gradient's dtype."""
     g = gradient._value
     return g, variable._value, learning_rate._value.astype(g.dtype)
@@ -43,7 +43,7 @@ class Adam(Optimizer):
         return self.add_variable_from_reference(v, "momentum"), self.add_variable_from_reference(v, "velocity")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, value, rate = _parts(gradient, variable, learning_rate)
+        g, value, rate = parts(gradient, variable, learning_rate)
         kind, step = g.dtype.type, int(self.iterations._value) + 1
         k = self._get_variable_index(variable)
         m, v = self._momentums[k]._value, self._velocities[k]._value
@@ -54,7 +54,8 @@ class Adam(Optimizer):
         if self.amsgrad:
             v = np.maximum(self._highest[k]._value, v)
             self._highest[k].assign(v)
-        alpha = rate * np.sqrt(1 - kind(self.beta_2) ** kind(step)) / (1 - kind(self.beta_1) ** kind(step))
+        alpha = rate * np.sqrt(1 - number(self.beta_2, g.dtype) ** kind(step))
+        alpha = alpha / (1 - number(self.beta_1, g.dtype) ** kind(step))
         variable.assign(value - m * alpha / (np.sqrt(v) + kind(self.epsilon)))
 
 
@@ -91,7 +92,7 @@ class Adamax(Optimizer):
         self._means, self._largest = self._for_each("momentum"), self._for_each("norm")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, value, rate = _parts(gradient, variable, learning_rate)
+        g, value, rate = parts(gradient, variable, learning_rate)
         kind, step = g.dtype.type, int(self.iterations._value) + 1
         k = self._get_variable_index(variable)
         m = self._means[k]._value
@@ -99,7 +100,9 @@ class Adamax(Optimizer):
         u = np.maximum(kind(self.beta_2) * self._largest[k]._value, np.abs(g))
         self._means[k].assign(m)
         self._largest[k].assign(u)
-        variable.assign(value - rate * m / ((1 - kind(self.beta_1) ** kind(step)) * (u + kind(self.epsilon))))
+        variable.assign(
+            value - rate * m / ((1 - number(self.beta_1, g.dtype) ** kind(step)) * (u + kind(self.epsilon)))
+        )
 
 
 class RMSprop(Optimizer):
@@ -124,7 +127,7 @@ class RMSprop(Optimizer):
         self._average = self._for_each("average_gradient") if self.centered else []
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, value, rate = _parts(gradient, variable, learning_rate)
+        g, value, rate = parts(gradient, variable, learning_rate)
         kind = g.dtype.type
         rho, rest = kind(self.rho), kind(1 - self.rho)
         k = self._get_variable_index(variable)
@@ -162,7 +165,7 @@ class Adagrad(Optimizer):
         self._sums = self._for_each("accumulator", Constant(self.initial_accumulator_value))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, value, rate = _parts(gradient, variable, learning_rate)
+        g, value, rate = parts(gradient, variable, learning_rate)
         k = self._get_variable_index(variable)
         total = self._sums[k]._value + g * g
         self._sums[k].assign(total)

@@ -216,7 +216,7 @@ class Optimizer:
         for _, v in pairs:
             if self.weight_decay and not self._undecayed(v):
                 w = v.numpy()
-                v.assign(w - w * w.dtype.type(self.weight_decay) * rate.numpy().astype(w.dtype))
+                v.assign(w - w * number(self.weight_decay, w.dtype) * rate.numpy().astype(w.dtype))
         for g, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs):
             self.update_step(g, v, rate)
         if self.use_ema:
@@ -308,6 +308,12 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
+
+
+def number(x: float, dtype: Any) -> Any:
+    """A setting as a number of this dtype, by way of Keras' default one, as Keras does: 0.9 has the digits of
+    float32 also where the variable is float64."""
+    return dtype.type(np.dtype(backend.floatx()).type(x))
 
 
 def _dense(g: Any, dtype: Any) -> Any:

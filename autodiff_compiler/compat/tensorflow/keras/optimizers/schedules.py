@@ -124,8 +124,38 @@ class CosineDecay(LearningRateSchedule):
         return top * ((1.0 - self.alpha) * part + self.alpha)
 
 
+class CosineDecayRestarts(LearningRateSchedule):
+    """Half periods of a cosine from `initial_learning_rate` down to `alpha` times that, one after the other.
+
+    The first takes `first_decay_steps`, each other one `t_mul` times as many as that before it, and starts `m_mul`
+    times as high.
+    """
+
+    def __init__(
+        self, initial_learning_rate: float, first_decay_steps: float, t_mul: float = 2.0, m_mul: float = 1.0,
+        alpha: float = 0.0, name: str = "SGDRDecay",
+    ):  # fmt: skip
+        if first_decay_steps <= 0:
+            raise ValueError(
+                f"Argument `first_decay_steps` must be > 0. Received: first_decay_steps={first_decay_steps}"
+            )
+        self.initial_learning_rate, self.first_decay_steps = initial_learning_rate, first_decay_steps
+        self.t_mul, self.m_mul, self.alpha, self.name = t_mul, m_mul, alpha, name
+
+    def rate(self, step: float) -> float:
+        part = step / self.first_decay_steps
+        if self.t_mul == 1.0:
+            restarts = math.floor(part)
+            part -= restarts
+        else:
+            restarts = math.floor(math.log(1.0 - part * (1.0 - self.t_mul)) / math.log(self.t_mul))
+            part = (part - (1.0 - self.t_mul**restarts) / (1.0 - self.t_mul)) / self.t_mul**restarts
+        height = 0.5 * self.m_mul**restarts * (1.0 + math.cos(math.pi * part))
+        return self.initial_learning_rate * ((1.0 - self.alpha) * height + self.alpha)
+
+
 __getattr__, __dir__ = public(
     "tf.keras.optimizers.schedules",
     ["LearningRateSchedule", "ExponentialDecay", "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay",
-     "CosineDecay"],
+     "CosineDecay", "CosineDecayRestarts"],
 )  # fmt: skip

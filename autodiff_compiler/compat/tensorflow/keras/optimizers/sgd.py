@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .base import Optimizer, Rate
+from .base import Optimizer, Rate, number
 
 
 class SGD(Optimizer):
@@ -41,6 +41,7 @@ class SGD(Optimizer):
             variable.assign(variable._value - step)
             return
         kept = self.momentums[self._get_variable_index(variable)]
-        moved = kept._value * self.momentum - step
+        momentum = number(self.momentum, g.dtype)
+        moved = kept._value * momentum - step
         kept.assign(moved)
-        variable.assign(variable._value + (moved * self.momentum - step if self.nesterov else moved))
+        variable.assign(variable._value + (moved * momentum - step if self.nesterov else moved))
