@@ -80,7 +80,13 @@ def _power_x(out: Any, x: Any, n: Any) -> Any:
         return n * x ** (n - 1)
     # A zero exponent has derivative 0, also where x is 0 and the power of -1 infinite. Elsewhere the power stays: it is
     # what depends on n in the second order.
-    return n * x ** choose(equal(n, 0) & equal(x, 0), 1, n - 1)
+    return n * x ** choose(equal(n, 0) & equal(x, 0), 1, _one_less(n))
+
+
+def _one_less(n: Any) -> Any:
+    kind = lib.dtype(n)
+    narrow = kind is not None and (kind.kind in "bu" or kind.kind == "i" and kind.itemsize < 8)
+    return lib.floats(n) - 1 if narrow else n - 1
 
 
 def _power_n(out: Any, x: Any, n: Any) -> Any:
@@ -252,12 +258,19 @@ elementwise(
 
 # At the origin, where hypot has a kink, the derivative is 0.
 elementwise(np.hypot, lambda out, x, y: x / lib.nonzero(out), lambda out, x, y: y / lib.nonzero(out))
-elementwise(
-    (np.arctan2, math.atan2),
-    lambda out, x, y: y / (x * x + y * y),
-    lambda out, x, y: -x / (x * x + y * y),
-    singular=WEIGHTS,
-)  # fmt: skip
+
+
+def _arctan2_x(out: Any, x: Any, y: Any) -> Any:
+    x, y = lib.floats(x), lib.floats(y)
+    return y / (x * x + y * y)
+
+
+def _arctan2_y(out: Any, x: Any, y: Any) -> Any:
+    x, y = lib.floats(x), lib.floats(y)
+    return -x / (x * x + y * y)
+
+
+elementwise((np.arctan2, math.atan2), _arctan2_x, _arctan2_y, singular=WEIGHTS)
 elementwise(np.logaddexp, lambda out, x, y: np.exp(x - out), lambda out, x, y: np.exp(y - out))
 elementwise(np.logaddexp2, lambda out, x, y: np.exp2(x - out), lambda out, x, y: np.exp2(y - out))
 elementwise(np.copysign, lambda out, x, y: np.sign(x) * np.copysign(1.0, y), None)

@@ -151,6 +151,8 @@ def _unstack(g: Any, out: Any, a: Any) -> Any:
 
 @vjp(np.take, "a")
 def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
+    if lib.is_scalar(a):
+        return call(np.sum, g)
     if mode in ("clip", "wrap"):
         n = lib.count(a) if axis is None else lib.length(a, lib.axes(axis, a)[0])
         indices = call(np.clip, indices, 0, n - 1) if mode == "clip" else np.remainder(indices, n)

@@ -81,6 +81,14 @@ def dtype(x: Any) -> np.dtype[Any] | None:
     return np.asarray(x).dtype
 
 
+def floats(x: Any) -> Any:
+    """`x`, as floats where it may be integers of NumPy's: what a rule computes of them would wrap around."""
+    if isinstance(x, (int, float, complex)) and not isinstance(x, np.generic):
+        return x
+    kind = dtype(x)
+    return x * 1.0 if kind is None or kind.kind in "biu" else x
+
+
 def may_be_complex(*args: Any) -> bool:
     """Some argument is complex, or not known to be real."""
     for x in args:

@@ -209,20 +209,20 @@ def _python_sum_start(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
 def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     lib.need_real("np.interp", fp)
     left, inside = _interval(x, xp)
-    slope = (call(np.take, fp, left + 1) - call(np.take, fp, left)) / (
-        call(np.take, xp, left + 1) - call(np.take, xp, left)
-    )
-    return lib.masked(g * slope, inside)
+    lower, upper = _ends(xp, left)
+    below, above = _ends(fp, left)
+    return lib.masked(g * ((above - below) / (upper - lower)), inside)
 
 
 @vjp(np.interp, "xp")
 def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     lib.need_real("np.interp", fp)
     left, inside = _interval(x, xp)
-    lower, width = call(np.take, xp, left), call(np.take, xp, left + 1) - call(np.take, xp, left)
+    lower, upper = _ends(xp, left)
+    below, above = _ends(fp, left)
+    width = upper - lower
     t = (x - lower) / width
-    slope = (call(np.take, fp, left + 1) - call(np.take, fp, left)) / width
-    share = -(g * slope * inside)
+    share = -(g * ((above - below) / width) * inside)
     bar = lib.scatter(share * (1 - t), xp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), share * t)
 
@@ -230,10 +230,15 @@ def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
 @vjp(np.interp, "fp")
 def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     left, _ = _interval(x, xp)
-    lower, upper = call(np.take, xp, left), call(np.take, xp, left + 1)
+    lower, upper = _ends(xp, left)
     t = call(np.clip, (x - lower) / (upper - lower), 0.0, 1.0)
     bar = lib.scatter(g * (1 - t), fp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
+
+
+def _ends(points: Any, left: Any) -> tuple[Any, Any]:
+    """What stands at both ends of the intervals."""
+    return lib.floats(call(np.take, points, left)), lib.floats(call(np.take, points, left + 1))
 
 
 def _interval(x: Any, xp: Any) -> tuple[Any, Any]:

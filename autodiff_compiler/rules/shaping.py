@@ -316,6 +316,8 @@ def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", *
     if lib.symbolic(keywords.get("constant_values", 0)):
         raise lib.unsupported("np.pad has no derivative rule for padding that is computed")
     rank = lib.ndim(array)
+    if rank == 0:
+        return g
     widths = pad_widths(pad_width, rank)
     if widths is None:
         raise lib.unsupported("the derivative of np.pad needs a number or a tuple of pairs for `pad_width`")

@@ -241,7 +241,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
 
 def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
-    y = np.moveaxis(f, axis, -1)
+    y = np.moveaxis(f, axis, -1) * 1.0  # small integers would wrap around
+    h = np.asarray(h) * 1.0 if np.ndim(h) != 0 else h * 1.0
     if y.shape[-1] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, "
