@@ -55,7 +55,7 @@ def _surroundings() -> bytes:
             if name.endswith(".py"):
                 path = os.path.join(folder, name)
                 info = os.stat(path)
-                facts.append(f"{os.path.relpath(path, package)} {info.st_size} {info.st_mtime_ns}")
+                facts.append(f"{path[len(package) :]} {info.st_size} {info.st_mtime_ns}")
     return _digest(facts).encode()
 
 

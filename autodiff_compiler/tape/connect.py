@@ -42,6 +42,12 @@ class Record:
     operands: tuple[int, ...]
     depends: tuple[tuple[int, ...], ...] | None  # by result: slots; None: each on all
 
+    def reached(self, slots: set[int]) -> list[int]:
+        """The slots of the results that depend on one of these."""
+        if self.depends is None:
+            return [] if slots.isdisjoint(self.operands) else list(self.results)
+        return [s for s, needed in zip(self.results, self.depends) if not slots.isdisjoint(needed)]
+
 
 def read(node: Node) -> Record:
     assert node.parent is not None
@@ -97,13 +103,8 @@ def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record],
             continue
         record = read(step)
         if step.key[0] != PULL:  # a pullback takes what was read before: this tape may not have seen that
-            alive.update(s for s in record.operands if s in auto)
-        results = [
-            s
-            for k, s in enumerate(record.results)
-            if inexact(values[s])
-            and any(o in alive for o in (record.operands if record.depends is None else record.depends[k]))
-        ]
+            alive.update(auto.intersection(record.operands))
+        results = [s for s in record.reached(alive) if inexact(values[s])]
         if results:
             alive.update(results)
             kept.append(record)
@@ -126,11 +127,7 @@ def between(records: list[Record], sources: set[int], targets: set[int]) -> tupl
     varied = set(sources)
     forward: list[Record] = []
     for record in records:
-        results = [
-            s
-            for k, s in enumerate(record.results)
-            if any(o in varied for o in (record.operands if record.depends is None else record.depends[k]))
-        ]
+        results = record.reached(varied)
         if results:
             varied.update(results)
             forward.append(record)
