@@ -288,3 +288,33 @@ def test_results_that_are_reductions_or_joins_may_be_viewed_flat():
     assert not (x * 2).is_contiguous() and not x.exp().is_contiguous()
     with pytest.raises(RuntimeError, match="view size is not compatible"):
         (x * 2).view(-1)
+
+
+def test_operations_have_the_names_of_pytorch():
+    x, t = torch.tensor([[0.1, 0.2], [0.3, 0.4]], requires_grad=True), torch.ones(2, 2)
+    ids = torch.tensor([0, 1])
+    for made, name in (
+        (F.mse_loss(x, t), "MseLoss"), (F.mse_loss(x, t, reduction="none"), "MseLoss"),
+        (F.cross_entropy(x, ids), "NllLoss"), (F.nll_loss(x, ids, reduction="sum"), "NllLoss"),
+        (F.smooth_l1_loss(x, t), "SmoothL1Loss"), (F.huber_loss(x, t), "HuberLoss"),
+        (F.binary_cross_entropy(x, t), "BinaryCrossEntropy"),
+        (F.binary_cross_entropy_with_logits(x, t), "BinaryCrossEntropyWithLogits"), (F.l1_loss(x, t), "Mean"),
+    ):  # fmt: skip
+        assert made.grad_fn.name() == f"{name}Backward0" and f"grad_fn=<{name}Backward0>" in repr(made)
+    assert (2**x).grad_fn.name() == "PowBackward2"
+    product = 2 * x.sin()
+    assert [type(f).__name__ for f, _ in product.grad_fn.next_functions] == ["SinBackward0", "NoneType"]
+    assert repr(x.sin().grad_fn.next_functions[0][0]).startswith("<AccumulateGrad object at 0x")
+
+
+def test_functions_of_the_module_write_in_place():
+    x = torch.tensor([0.5, -2.0])
+    for name in ("sin_", "abs_", "sqrt_", "neg_", "floor_", "exp_", "log1p_", "atan_", "cosh_"):
+        y, before = x.abs(), x.abs()
+        assert getattr(torch, name)(y) is y
+        assert torch.equal(y, getattr(torch, name[:-1])(before)) and y._version == 1
+    assert torch.clamp_(torch.tensor([-2.0, 2.0]), max=1.0).tolist() == [-2.0, 1.0]
+    assert torch.tensor([-2.0, 2.0]).clamp_min_(0.0).tolist() == [0.0, 2.0]
+    leaf = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        torch.sin_(leaf)

@@ -194,7 +194,8 @@ def remainder_of(input: Any, other: Any) -> Any:
 def pow(input: Any, exponent: Any) -> Any:
     """``input ** exponent``."""
     if isinstance(exponent, Base) or not isinstance(input, Base):
-        return elementwise("PowBackward1", _tensor_power, input, exponent)
+        name = "PowBackward1" if isinstance(input, Base) else "PowBackward2"
+        return elementwise(name, _tensor_power, input, exponent)
     wanted = result_type(input, exponent).numpy
     if wanted.kind in "iu" and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")

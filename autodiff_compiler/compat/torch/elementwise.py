@@ -167,6 +167,16 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return run("Clamp", computed, input, *bounds, layout=True)
 
 
+def clamp_min(input: Any, min: Any) -> Any:
+    """Each element, but at least `min`."""
+    return clamp(input, min=min)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """Each element, but at most `max`."""
+    return clamp(input, max=max)
+
+
 def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
     """NaN and the infinities replaced by numbers."""
     info = np.finfo(input._value.dtype) if input._value.dtype.kind == "f" else None
@@ -301,7 +311,8 @@ def equal(input: Any, other: Any) -> bool:
 
 
 FUNCTIONS.update(
-    relu=relu, clamp=clamp, clip=clamp, nan_to_num=nan_to_num, lgamma=lgamma, digamma=digamma, polygamma=polygamma,
+    relu=relu, clamp=clamp, clip=clamp, clamp_min=clamp_min, clamp_max=clamp_max,
+    nan_to_num=nan_to_num, lgamma=lgamma, digamma=digamma, polygamma=polygamma,
     where=where, masked_fill=masked_fill, heaviside=heaviside, polar=polar, complex=complex_, conj=conj, real=real,
     imag=imag, angle=angle, isclose=isclose, allclose=allclose, equal=equal,
 )  # fmt: skip
@@ -313,11 +324,13 @@ method("__abs__", FUNCTIONS["abs"])
 method("where", lambda self, condition, other: where(condition, self, other))
 method("real", property(real))  # type: ignore[arg-type]
 method("imag", property(imag))  # type: ignore[arg-type]
-IN_PLACE = (
-    "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "abs", "sign", "floor", "ceil", "round",
-    "trunc",
-    "square", "reciprocal", "relu", "clamp", "clip", "masked_fill", "erf", "log1p", "expm1", "nan_to_num",
-)  # fmt: skip
-for _name in IN_PLACE:
-    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
+# Written into the first operand: methods, and functions of the module.
+IN_PLACE: dict[str, Callable[..., Any]] = {
+    f"{_name}_": in_place_of(f"{_name}_", FUNCTIONS[_name])
+    for _name in (*FLOATING, *KEEPING, *ALIASES, "relu", "clamp", "clip", "masked_fill", "nan_to_num", "clamp_min",
+    "clamp_max", "lgamma", "digamma")
+    if _name not in _MODULE_ONLY
+}  # fmt: skip
+for _name, _f in IN_PLACE.items():
+    method(_name, _f)
 __all__ = ["FUNCTIONS", "Base", "elementwise"]

@@ -85,6 +85,8 @@ class GradFn:
                 out.append((AccumulateGrad(var), 0))
             else:
                 out.append((grad_fn_of(var), 0))
+        if len(out) == 1 and self._record.name in ("Add", "Sub", "Mul", "Div"):
+            out.append((None, 0))  # the other operand is a number
         return tuple(out)
 
     def __repr__(self) -> str:
@@ -99,6 +101,9 @@ class AccumulateGrad:
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
 _grad_fns: dict[str, type[GradFn]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -27,6 +28,22 @@ def reduced(loss: Any, reduction: str) -> Any:
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
+def _named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The last operation of a loss bears the name of the whole: ``grad_fn=<MseLossBackward0>``."""
+
+    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(f)
+        def loss(*args: Any, **kwargs: Any) -> Any:
+            out = f(*args, **kwargs)
+            if out._own is not None and out._own.record is not None:
+                out._own.record.name = name
+            return out
+
+        return loss
+
+    return decorate
+
+
 def _check_sizes(input: Any, target: Any) -> None:
     if input._value.shape != target._value.shape:
         warnings.warn(
@@ -34,10 +51,11 @@ def _check_sizes(input: Any, target: Any) -> None:
             f"will likely "
             "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
+@_named("MseLoss")
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """The squared differences."""
     _check_sizes(input, target)
@@ -52,6 +70,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None
     return reduced(d if weight is None else weight * d, reduction)
 
 
+@_named("SmoothL1Loss")
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Quadratic for differences below `beta`, linear above."""
     _check_sizes(input, target)
@@ -64,6 +83,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return reduced(run("SmoothL1Loss", computed, input - target), reduction)
 
 
+@_named("HuberLoss")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """Quadratic for differences up to `delta`, linear above."""
     _check_sizes(input, target)
@@ -79,6 +99,7 @@ def _class_axis(input: Any) -> int:
     return 0 if input._value.ndim == 1 else 1
 
 
+@_named("NllLoss")
 def nll_loss(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
     reduction: str = "mean",
@@ -148,6 +169,7 @@ def cross_entropy(
     return (1 - label_smoothing) * plain + label_smoothing / classes * spread
 
 
+@_named("BinaryCrossEntropy")
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
     """The cross entropy of probabilities. Logarithms are clamped at -100."""
     v = input._value
@@ -173,6 +195,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+@_named("BinaryCrossEntropyWithLogits")
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
     pos_weight: Any = None,
@@ -240,6 +263,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
     return reduced(_ELEMENTWISE["where"](target == 1, input, (margin - input).clamp(min=0)), reduction)
 
 
+@_named("SoftMarginLoss")
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """``log(1 + exp(-target * input))``."""
     return reduced(run("SoftMarginLoss", kernels.softplus, -target * input), reduction)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...space import namespace, public
-from . import methods, schedules
+from . import cycles, methods, schedules
 from .optimizer import Optimizer
 
 _MEMBERS: dict[str, Any] = {
     **methods.METHODS,
     "Optimizer": Optimizer,
-    "lr_scheduler": namespace(f"{__name__}.lr_scheduler", "Schedules of learning rates.", schedules.MEMBERS),
+    "lr_scheduler": namespace(
+        f"{__name__}.lr_scheduler", "Schedules of learning rates.", {**schedules.MEMBERS, **cycles.MEMBERS}
+    ),
 }
 globals().update(_MEMBERS)
 __getattr__, __dir__ = public(__name__, _MEMBERS)
