@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from tests.random_programs import check, check_in_time, check_lowering
 
 PROGRAMS = {
@@ -375,3 +377,24 @@ def test_float32_stays(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_order(name: str) -> None:
     assert check(source_of(name), 1, second=True) == "ok"
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (3, 3), (2, 3, 4)])
+@pytest.mark.parametrize("rcond", [0.5, 1e-10])
+def test_pseudoinverse_with_singular_values_cut_off(shape, rcond):
+    r = np.random.default_rng(4)
+    a, weights = r.normal(size=shape), r.normal(size=(*shape[:-2], shape[-1], shape[-2]))
+
+    def f(a):
+        return np.sum(np.linalg.pinv(a, rcond) * weights)
+
+    s = np.linalg.svd(a, compute_uv=False)
+    assert (s < 0.5 * s.max(axis=-1, keepdims=True)).any()
+    gradient = ad.grad(f)
+    direction, h = r.normal(size=shape), 1e-6
+    want = (f(a + h * direction) - f(a - h * direction)) / (2 * h)
+    np.testing.assert_allclose(np.sum(gradient(a) * direction), want, rtol=1e-6)
+    second = ad.grad(lambda a: np.sum(gradient(a) * direction))(a)
+    want = (gradient(a + h * direction) - gradient(a - h * direction)) / (2 * h)
+    np.testing.assert_allclose(second, want, rtol=1e-5, atol=1e-6)
+    assert gradient(a.astype(np.float32)).dtype == np.float32

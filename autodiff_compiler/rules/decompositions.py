@@ -160,12 +160,40 @@ def _pinv(g: Any, out: Any, a: Any, rcond: Any = None, hermitian: Any = False) -
     lib.need_real("np.linalg.pinv", a)
     if hermitian is not False:
         raise lib.unsupported("np.linalg.pinv has a derivative rule for hermitian=False", "leave it out")
+    if rcond is not None:
+        return _truncated_pinv(g, a, rcond)
     p, q, gt = out, swap(out), swap(g)
     bar = -(q @ g @ q)
     span = gt @ p @ q  # zero terms for a square matrix of full rank
     bar = bar + (span - a @ (p @ span))
     span = q @ p @ gt
     return bar + (span - (span @ p) @ a)
+
+
+def _truncated_pinv(g: Any, a: Any, rcond: Any) -> Any:
+    """Where `rcond` cuts off singular values that need not be zero.
+
+    The pseudoinverse is a function of the singular values then, ``1 / s`` or zero; a kept and a cut one are turned into
+    each other by their divided differences (Noferini, A formula for the Frechet derivative of a generalized matrix
+    function, 2017).
+    """
+    u, s, vh = call(np.linalg.svd, a, full_matrices=False)
+    v, gt = swap(vh), swap(g)
+    limit = rcond if ndim(rcond) == 0 else part(rcond, (Ellipsis, None))
+    cond = s > limit * call(np.max, s, axis=-1, keepdims=True)
+    kept = call(np.where, cond, call(np.ones_like, s), 0.0)
+    inverse = call(np.where, cond, 1.0 / call(np.where, cond, s, 1.0), 0.0)
+    squares = s * s
+    mixed = part(kept, _COLUMNS) * (1.0 - part(kept, _ROWS))
+    apart = mixed / ((part(squares, _COLUMNS) - part(squares, _ROWS)) * mixed + (1.0 - mixed))
+    turned = part(inverse, _COLUMNS) * part(s, _ROWS) * apart
+    inner = swap(u) @ gt @ v
+    straight = (apart + swap(apart)) * inner
+    crossed = (turned + swap(turned) - part(inverse, _COLUMNS) * part(inverse, _ROWS)) * swap(inner)
+    weights = part(inverse * inverse, _ROWS)
+    bar = u @ (straight + crossed) @ vh
+    bar = bar + _outside(gt @ v * weights, u) @ vh
+    return bar + (u * weights) @ swap(_outside(g @ u, v))
 
 
 @vjp(np.linalg.lstsq, "a")
