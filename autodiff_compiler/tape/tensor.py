@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -79,7 +80,7 @@ def wrap(cls: type[Any], value: Any) -> Any:
 # An operator of two operands. Every operation of a user goes through it, so it is written out for each operator, class
 # and order, without a question that is answered beforehand.
 _BINARY = """
-def {method}(self, other):
+def operator(self, other):
     x = self._value
     if isinstance(other, Operand):
         y = other._value
@@ -147,13 +148,12 @@ def binary(
 
     `cls` is the class of results, asked of the operand if None; `strict`: both have to have one dtype.
     """
-    check = f"if x.dtype is not y.dtype: self._mismatch(other, {name!r})"
+    check = "if x.dtype is not y.dtype: self._mismatch(other, name)"
     if not strict:
         check = "pass" if cls is not None else check.replace("if ", "if self._strict and ", 1)
     operands = ("y", "x") if reflected else ("x", "y")
     method = f"__{'r' if reflected else ''}{name}__"
     text = _BINARY.format(
-        method=method,
         check=check,
         cls="cls" if cls is not None else "self._tensor_class",
         expression=_EXPRESSIONS.get(compute, "compute({0}, {1})").format(*operands),
@@ -167,11 +167,17 @@ def binary(
         if cls is not None
         else "self._coerce(other)",
     )
-    scope = {"Operand": Operand, "STATE": STATE, "cls": cls, "prim": prim, "compute": compute}
+    scope = {"Operand": Operand, "STATE": STATE, "cls": cls, "prim": prim, "compute": compute, "name": name}
     scope["plain"] = frozenset((int, float))
-    made = load(text, method, scope)
+    made = types.FunctionType(_code(text), scope, method)
     made.__qualname__ = f"Operand.{method}"
     return made
+
+
+@functools.cache
+def _code(text: str) -> types.CodeType:
+    """The code of the function that a text defines: most operators have the same."""
+    return load(text, "operator", {}).__code__
 
 
 def unary(
