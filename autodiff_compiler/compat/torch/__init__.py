@@ -53,7 +53,8 @@ _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)
 for _part in (arithmetic, conversion, creation, elementwise, indexing, _linalg, reductions, shaping):
     _MEMBERS.update(_part.FUNCTIONS)
-_MEMBERS.update({n: f for n, f in elementwise.IN_PLACE.items() if n not in ("absolute_", "positive_", "sgn_", "sign_")})
+_MEMBERS.update({n: f for n, f in elementwise.IN_PLACE.items() if n not in ("absolute_", "sgn_", "sign_")})
+_MEMBERS.update({n: getattr(_tensor.Tensor, n) for n in ("neg_", "zero_", "fill_", "detach_", "index_put_")})
 for _name in (
     "dtype", "finfo", "iinfo", "get_default_dtype", "set_default_dtype", "promote_types", "can_cast",
 ):  # fmt: skip

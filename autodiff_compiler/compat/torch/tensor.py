@@ -112,7 +112,7 @@ _grad_fns: dict[str, type[GradFn]] = {}
 def grad_fn_of(var: Var) -> GradFn:
     assert var.record is not None
     name = var.record.name
-    if not name.endswith(("Backward", "Backward0", "Backward1", "CopySlices")):
+    if not name.endswith(("Backward", "Backward0", "Backward1", "Backward2", "CopySlices")):
         name += "Backward0"
     cls = _grad_fns.get(name)
     if cls is None:
