@@ -186,6 +186,7 @@ def test_source_and_ir_show_what_was_recorded():
     assert "np.tanh" in tape.ir()
     source = tape.source(y, w)
     assert source.startswith("import numpy as np") and "def pullback(" in source
+    assert "\n# v2 = v1 @ w\n# v3 = np.tanh(v2)\ndef pullback(v1, v3):" in source
     with pytest.raises(RuntimeError, match="no gradient was taken"):
         tape.source()
     assert tape.gradient(y, w).shape == W.shape
@@ -641,3 +642,26 @@ def test_numbers_that_change_compile_nothing_anew(f, monkeypatch):
             want = (np.sum(f(x.numpy() + e, c) ** 2) - np.sum(f(x.numpy() - e, c) ** 2)) / (2 * h)
             np.testing.assert_allclose(g[i], want, atol=1e-6)
     assert len(made) == 1
+
+
+def test_source_shows_the_operations_that_its_values_come_from():
+    w = ad.Variable(W, name="w")
+    double = ad.custom_gradient(lambda x: (2.0 * x, lambda g: 2.0 * g))
+    with ad.GradientTape() as outer:
+        with ad.GradientTape() as inner:
+            h = np.where(w > 0, w[:2, ::-1].reshape(-1)[None, [0, 1]] ** 2, -double(w))
+            y = np.sum(np.concatenate([h, h], axis=0)[..., 0] * np.sin(np.transpose(h, (1, 0))[0, 0]))
+        g = inner.gradient(y, w)
+        z = np.sum(g * g)
+    source = outer.source(z, w)
+    for line in (
+        "> ", "[:2, ::-1]", "np.reshape(", "[None, [0, 1]]", " ** 2", "np.where(", "= -v", "np.concatenate([",
+        "axis=0)", "np.transpose(v", ", (1, 0))", "[0, 0]", "= a function with its own gradient of w",
+    ):  # fmt: skip
+        assert line in source, (line, source)
+    assert "= a gradient of" in source
+    compile(source, "shown", "exec")
+    constant = ad.constant(1.0)
+    with ad.GradientTape(persistent=True) as tape:
+        y = w * 2.0
+    assert tape.source(constant, w) == "# no operation of the tape leads from the sources to the target"

@@ -14,8 +14,9 @@ from .barrier import record_barrier
 from .connect import View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
-from .pullback import Pullback, Request, request, show_recording
+from .pullback import Pullback, Request, request
 from .recording import STATE, Node, Recording
+from .shown import show_pullback, show_recording
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, wrap
 
@@ -442,22 +443,27 @@ class GradientTape:
         return show_recording(rec.node, rec.values)
 
     def source(self, target: Any = None, sources: Any = None) -> str:
-        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it; it does not use up
-        the tape. Without arguments: the code that ran for this tape's last gradient.
+        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it, below the operations
+        whose values it takes; it does not use up the tape. Without arguments: that of this tape's last gradient.
 
         Raises RuntimeError where there is none yet, or the tape was used up.
         """
         if target is None:
             if not self._ran:
                 raise RuntimeError("no gradient was taken from this tape yet: call source(target, sources)")
-            return "\n\n".join(dict.fromkeys(pull.source for pull in self._ran))
+            return _shown(self._ran)
         rec = self._need("source")
         flat = flatten(sources)
         _check_sources(flat)
-        ends = tuple([rec.slots(x)[-1] for x in _targets(target) if rec.slots(x)])
-        wanted = tuple([s for x in flat for s in rec.slots(x)])
-        ask = request(rec, ends, wanted, self._view(rec))
-        return ask.pullback(rec.values).source
+        state = STATE
+        outside, before = state.rec, self._ran
+        state.rec = None  # what runs here is for nobody to differentiate
+        try:
+            self._ran = ()
+            self._gradient(rec, _targets(target), flat, None)
+            return _shown(self._ran) or "# no operation of the tape leads from the sources to the target"
+        finally:
+            state.rec, self._ran = outside, before
 
     def _need(self, what: str) -> Recording:
         if self._rec is None:
@@ -466,6 +472,11 @@ class GradientTape:
                 "tape persistent"
             )
         return self._rec
+
+
+def _shown(ran: tuple[Pullback, ...]) -> str:
+    parts = [pull.source if pull.ask is None else show_pullback(pull.ask, pull) for pull in ran]
+    return "\n\n".join(dict.fromkeys(parts))
 
 
 def _may_be_watched(x: Any) -> bool:

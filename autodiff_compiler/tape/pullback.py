@@ -19,7 +19,6 @@ from ..codegen.load import load
 from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
-from ..ir.printer import print_function
 from ..ir.rewrite import SHAPE_ONLY, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..rules.registry import is_nondiff
@@ -44,11 +43,24 @@ class Pullback:
     needed:  the slots whose values it takes, before the cotangents of the targets
     """
 
-    __slots__ = ("run", "needed", "fetch", "seeded", "function", "_depends", "source", "dims", "leaves", "complex")
+    __slots__ = (
+        "run",
+        "needed",
+        "fetch",
+        "seeded",
+        "function",
+        "_depends",
+        "source",
+        "dims",
+        "leaves",
+        "complex",
+        "ask",
+    )
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
     ):
+        self.ask: Request | None = None  # that it was made for
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
         self.seeded = seeded
@@ -187,6 +199,7 @@ class Request:
                         return known
             build = _Build(self, values)
             made = build.pullback
+            made.ask = self
             count_pullback()
             if self.leaf_slots is None:
                 typed = {n.last for n in self.node.path() if n.key[0] == LEAF and n.key[3] is not None}
@@ -467,29 +480,4 @@ def line_of(loc: Loc) -> str:
     return ""
 
 
-def show_recording(node: Node, values: list[Any]) -> str:
-    """The records as IR text."""
-    body = Region()
-    env: dict[int, Value] = {}
-    b = Builder(body)
-    names = names_of(node)
-    build = object.__new__(_Build)
-    build.values, build.body, build.b, build.env = values, body, b, env
-    build.opaque = build.plain = False
-    build.sizes, build.leaves, build.fake, build.names = [], [], {}, names
-    from .connect import read
-
-    for step in node.path():
-        if step.key[0] == LEAF:
-            build.value(step.count - 1)
-        elif step.key[0] != BARRIER:
-            record = read(step)
-            if step.key[0] == PULL:
-                build.inline(record)
-            else:
-                build.add(record)
-    body.exit = tuple([env[s] for s in sorted(env) if s == len(values) - 1])
-    return print_function(Function("recording", body, {}))
-
-
-__all__ = ["Pullback", "Request", "request", "show_recording", "signature", "type_of"]
+__all__ = ["Pullback", "Request", "request", "signature", "type_of"]
