@@ -6,17 +6,21 @@ from typing import Any
 
 from ...space import namespace, public
 from ..tensor import Parameter
+from . import attention as _attention
 from . import basics as _functional
 from . import clipping as _utils
 from . import initial as _init
 from . import layers
 from . import modules as _modules
+from . import normalisation as _normalisation
 from . import recurrent as _recurrent
 
 _MEMBERS: dict[str, Any] = {
     **_modules.MEMBERS,
     **layers.MEMBERS,
+    **_normalisation.MEMBERS,
     **_recurrent.MEMBERS,
+    **_attention.MEMBERS,
     "Parameter": Parameter,
     "functional": namespace(f"{__name__}.functional", "Functions of networks.", _functional.MEMBERS),
     "init": namespace(f"{__name__}.init", "First values of parameters.", _init.MEMBERS),
