@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import dis
+import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
@@ -25,6 +27,21 @@ def not_there(what: str, name: str, known: Iterable[str]) -> str:
     return f"{what} has no attribute {name!r}.{hint} {rest}"
 
 
+def absent(message: str, name: str) -> Exception:
+    """What to raise for an absent name: AttributeError, and ImportError inside of ``from module import name``, where
+    Python would put a message of its own in place of an AttributeError's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").endswith(_MACHINERY):
+        frame = frame.f_back
+    if frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"] and not name.startswith("__"):
+        module, _, rest = message.partition(f" has no attribute {name!r}")
+        return ImportError(f"cannot import name {name!r} from {module.removeprefix('module ')}{rest}", name=name)
+    return AttributeError(message, name=name, obj=None)
+
+
+_MACHINERY = (".compat.space", ".tensorflow.namespace", ".keras.names")
+
+
 def public(module: str, names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and the ``__dir__`` of a module that has these names."""
     known = sorted(names)
@@ -33,15 +50,13 @@ def public(module: str, names: Iterable[str]) -> tuple[Callable[[str], Any], Cal
         what = f"module {module!r}"
         if name.startswith("__"):  # asked for by the import system, at each ``from module import name``
             raise AttributeError(f"{what} has no attribute {name!r}", name=name, obj=None)
-        raise AttributeError(not_there(what, name, known), name=name, obj=None)
+        raise absent(not_there(what, name, known), name)
 
     return missing, lambda: list(known)
 
 
 def namespace(name: str, doc: str, members: dict[str, Any]) -> ModuleType:
     """A module with these members."""
-    import sys
-
     made = ModuleType(name, doc)
     made.__dict__.update(members)
     made.__dict__["__getattr__"], made.__dict__["__dir__"] = public(name, members)

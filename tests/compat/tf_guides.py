@@ -421,3 +421,102 @@ def _(tf: Any) -> dict[str, Any]:
         y = model(value)
     eager = ops.sum(ops.square(value), axis=(0, 2)) + ops.arange(2.0)
     return {"y": y, "gradient": tape.gradient(y, value), "eager": eager, "flip": ops.flip(value, axis=1)}
+
+
+# --------------------------------------------------------------------------------------------------- metrics and losses
+
+TRUE = np.array([0, 1, 1, 0, 1, 0, 1, 1])
+PREDICTED = np.array([0.2, 0.7, 0.4, 0.6, 0.9, 0.1, 0.55, 0.5], np.float32)
+WEIGHTS = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 0.25, 1.0], np.float32)
+ROWS = np.abs(numbers(6, 3))
+CLASSES = np.eye(3, dtype=np.float32)[[0, 2, 1, 1, 0, 2]]
+
+
+@program("Metrics that count")
+def _(tf: Any) -> dict[str, Any]:
+    m, out = tf.keras.metrics, {}
+    made = {
+        **{name: getattr(m, name)() for name in (
+            "AUC", "Precision", "Recall", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives",
+            "BinaryAccuracy", "Hinge", "SquaredHinge", "LogCoshError", "Poisson",
+        )},
+        "AUC of precision": m.AUC(curve="PR"), "coarse AUC": m.AUC(num_thresholds=5, summation_method="majoring"),
+        "AUC of recall": m.AUC(curve="PR", summation_method="minoring", num_thresholds=11),
+        "AUC of thresholds": m.AUC(thresholds=[0.3, 0.5]), "AUC of logits": m.AUC(from_logits=True),
+        "high precision": m.Precision(thresholds=[0.5, 0.8]), "low recall": m.Recall(thresholds=0.15),
+        "overlap": m.MeanIoU(num_classes=2),
+    }  # fmt: skip
+    for name, metric in made.items():
+        predicted = np.round(PREDICTED) if name == "overlap" else PREDICTED
+        metric.update_state(TRUE[:5], predicted[:5])
+        metric.update_state(TRUE[5:], predicted[5:])
+        out[name] = tf.convert_to_tensor(metric.result())
+        if name in ("BinaryAccuracy", "Hinge", "SquaredHinge", "LogCoshError", "Poisson"):
+            continue  # these are means over rows
+        metric.reset_state()
+        metric.update_state(TRUE, predicted, sample_weight=np.ceil(WEIGHTS) if name == "overlap" else WEIGHTS)
+        out[f"{name}, weighted"] = tf.convert_to_tensor(metric.result())
+    return out
+
+
+@program("Metrics of classes")
+def _(tf: Any) -> dict[str, Any]:
+    m, out = tf.keras.metrics, {}
+    made = {
+        "F1": m.F1Score(), "micro": m.F1Score(average="micro"), "macro": m.FBetaScore(average="macro", beta=2.0),
+        "weighted": m.F1Score(average="weighted", threshold=0.6), "top": m.TopKCategoricalAccuracy(k=2),
+        "of a class": m.Precision(class_id=1), "of the first": m.Recall(top_k=1), "hinge": m.CategoricalHinge(),
+    }  # fmt: skip
+    for name, metric in made.items():
+        metric.update_state(CLASSES, ROWS)
+        out[name] = tf.convert_to_tensor(metric.result())
+    sparse = m.SparseTopKCategoricalAccuracy(k=2)
+    sparse.update_state(CLASSES.argmax(1), ROWS)
+    return {**out, "sparse top": tf.convert_to_tensor(sparse.result())}
+
+
+@program("Metrics of sequences")
+def _(tf: Any) -> dict[str, Any]:
+    m, out = tf.keras.metrics, {}
+    true, predicted = np.abs(numbers(3, 4, 2)), np.abs(numbers(3, 4, 2, start=9))
+    by_row, by_step = np.array([1.0, 0.5, 2.0]), np.abs(numbers(3, 4, start=3))
+    for name in ("MeanSquaredError", "MeanAbsoluteError", "BinaryAccuracy", "CosineSimilarity", "RootMeanSquaredError"):
+        for what, weight in (("plain", None), ("rows", by_row), ("steps", by_step)):
+            metric = getattr(m, name)()
+            metric.update_state(np.round(true), predicted, sample_weight=weight)
+            # A shorter batch of shorter sequences.
+            metric.update_state(np.round(true[:2, :1]), predicted[:2, :1])
+            out[f"{name} {what}"] = tf.convert_to_tensor(metric.result())
+    for what, weight in (("plain", None), ("rows", by_row), ("entries", np.abs(numbers(3, 4, 2, start=3)))):
+        total, mean = m.Sum(), m.Mean()
+        total.update_state(true, sample_weight=weight)
+        mean.update_state(true, sample_weight=weight)
+        out |= {
+            f"sum {what}": tf.convert_to_tensor(total.result()),
+            f"mean {what}": tf.convert_to_tensor(mean.result()),
+        }
+    ids = np.array([[3, 1, 0, 0], [2, 0, 2, 3]])
+    model = tf.keras.Sequential([tf.keras.layers.Embedding(5, 2, mask_zero=True), tf.keras.layers.Dense(1)])
+    model(ids)
+    filled(model)
+    model.compile("sgd", "mse", metrics=["mae"], weighted_metrics=["mse"])
+    history = model.fit(ids, numbers(2, 4, 1), epochs=2, verbose=0, shuffle=False)
+    return {**out, **as_tensors(tf, history)}
+
+
+@program("Focal losses")
+def _(tf: Any) -> dict[str, Any]:
+    losses, out = tf.keras.losses, {}
+    made = {
+        "binary": losses.BinaryFocalCrossentropy(),
+        "logits": losses.BinaryFocalCrossentropy(from_logits=True, gamma=1.5),
+        "balanced": losses.BinaryFocalCrossentropy(apply_class_balancing=True, label_smoothing=0.1),
+        "categorical": losses.CategoricalFocalCrossentropy(),
+        "categorical logits": losses.CategoricalFocalCrossentropy(alpha=0.5, from_logits=True),
+    }  # fmt: skip
+    for name, loss in made.items():
+        x = tf.Variable(ROWS * 0.9 + 0.05)
+        with tf.GradientTape() as tape:
+            value = loss(CLASSES, tf.identity(x))
+        out |= {name: value, f"{name} gradient": tape.gradient(value, x)}
+    return out

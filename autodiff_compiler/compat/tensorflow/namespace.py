@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ..space import not_there
+from ..space import absent, not_there
 
 PACKAGE = __name__.rpartition(".")[0]
 
@@ -26,7 +26,7 @@ def lazy(module: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Call
 
     def get(name: str) -> Any:
         if name not in where:
-            raise AttributeError(not_there(f"module {module!r}", name, directory()), name=name, obj=None)
+            raise absent(not_there(f"module {module!r}", name, directory()), name)
         home, other = where[name]
         if home:
             found = getattr(importlib.import_module(f"{PACKAGE}.{home}"), other)

@@ -19,7 +19,7 @@ from . import (
 from .layer import Layer
 from .layers import Input
 from .losses import Loss
-from .metrics import Metric
+from .metrics_base import Metric
 from .models import Model, Sequential
 from .names import public as _public
 from .optimizers import Optimizer

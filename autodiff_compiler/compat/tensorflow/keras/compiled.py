@@ -10,7 +10,7 @@ from ....tape.nest import flatten
 from ... import tensorflow as tf
 from . import losses as keras_losses
 from . import metrics as keras_metrics
-from .metrics import Metric
+from .metrics_base import Metric
 
 Names = list[str] | None
 

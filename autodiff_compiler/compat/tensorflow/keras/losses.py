@@ -153,6 +153,40 @@ def sparse_categorical_crossentropy(
     return out if ignore_class is None else tf.where(kept, out, tf.zeros_like(out))
 
 
+def binary_focal_crossentropy(
+    y_true: Any, y_pred: Any, apply_class_balancing: bool = False, alpha: float = 0.25, gamma: float = 2.0,
+    from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1,
+) -> Any:  # fmt: skip
+    """`binary_crossentropy` of which each entry is multiplied by ``(1 - p)**gamma``, p the probability of what is true.
+
+    apply_class_balancing: and by `alpha` where `y_true` is 1, by ``1 - alpha`` where it is 0.
+    """
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    p = tf.sigmoid(y_pred) if from_logits else y_pred
+    cut = tf.clip_by_value(p, backend.epsilon(), 1.0 - backend.epsilon())
+    entropy = -(y_true * tf.math.log(cut) + (1.0 - y_true) * tf.math.log(1.0 - cut))
+    right = y_true * p + (1.0 - y_true) * (1.0 - p)
+    out = tf.pow(1.0 - right, gamma) * entropy
+    if apply_class_balancing:
+        out = (y_true * alpha + (1.0 - y_true) * (1.0 - alpha)) * out
+    return tf.reduce_mean(out, axis=axis)
+
+
+def categorical_focal_crossentropy(
+    y_true: Any, y_pred: Any, alpha: Any = 0.25, gamma: float = 2.0, from_logits: bool = False,
+    label_smoothing: float = 0.0, axis: int = -1,
+) -> Any:  # fmt: skip
+    """`categorical_crossentropy` of which each entry is multiplied by ``alpha * (1 - p)**gamma``."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / float(y_true.shape[axis])
+    p = tf.nn.softmax(y_pred, axis=axis) if from_logits else y_pred
+    p = tf.clip_by_value(p / tf.reduce_sum(p, axis=axis, keepdims=True), backend.epsilon(), 1.0 - backend.epsilon())
+    return tf.reduce_sum(alpha * tf.pow(1.0 - p, gamma) * (-y_true * tf.math.log(p)), axis=axis)
+
+
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """The sum of ``y_true * log(y_true / y_pred)`` over the last axis, both cut to ``[1e-7, 1]``."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -301,6 +335,14 @@ BinaryCrossentropy = _loss(
 CategoricalCrossentropy = _loss(
     "CategoricalCrossentropy", categorical_crossentropy, from_logits=False, label_smoothing=0.0, axis=-1
 )
+BinaryFocalCrossentropy = _loss(
+    "BinaryFocalCrossentropy", binary_focal_crossentropy, apply_class_balancing=False, alpha=0.25, gamma=2.0,
+    from_logits=False, label_smoothing=0.0, axis=-1,
+)  # fmt: skip
+CategoricalFocalCrossentropy = _loss(
+    "CategoricalFocalCrossentropy", categorical_focal_crossentropy, alpha=0.25, gamma=2.0, from_logits=False,
+    label_smoothing=0.0, axis=-1,
+)  # fmt: skip
 SparseCategoricalCrossentropy = _loss(
     "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, from_logits=False, ignore_class=None, axis=-1
 )
@@ -323,6 +365,7 @@ _FUNCTIONS: dict[str, Any] = {
     for f in (
         mean_squared_error, mean_absolute_error, mean_absolute_percentage_error, mean_squared_logarithmic_error, huber,
         log_cosh, binary_crossentropy, categorical_crossentropy, sparse_categorical_crossentropy, kl_divergence,
+        binary_focal_crossentropy, categorical_focal_crossentropy,
         poisson, hinge, squared_hinge, categorical_hinge, cosine_similarity,
     )
 } | {"mse": mse, "mae": mae, "mape": mape, "msle": msle, "kld": kld, "logcosh": logcosh,
@@ -331,7 +374,8 @@ _CLASSES: dict[str, Any] = {
     c.__name__: c
     for c in (
         MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredLogarithmicError, Huber, LogCosh,
-        BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy, KLDivergence, Poisson, Hinge,
+        BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy, BinaryFocalCrossentropy,
+        CategoricalFocalCrossentropy, KLDivergence, Poisson, Hinge,
         SquaredHinge, CategoricalHinge, CosineSimilarity,
     )
 }  # fmt: skip

@@ -8,68 +8,22 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from ..naming import name_scope
-from . import backend, initializers, losses
-from .names import find, public, snake_case, unique
-from .variables import Variable
-
-
-class Metric:
-    """Base class: a subclass collects in `update_state` and says in `result` what came out.
-
-    Calling a metric updates it and gives the result. `reset_state` starts anew.
-    """
-
-    _direction: str | None = None  # "up" where more is better, "down" where less is
-
-    def __init__(self, dtype: Any = None, name: str | None = None):
-        self.name = unique(snake_case(type(self).__name__)) if name is None else name
-        self._dtype = tf.as_dtype(dtype or backend.floatx())
-        self._variables: list[Variable] = []
-
-    @property
-    def dtype(self) -> str:
-        return str(self._dtype.name)
-
-    @property
-    def variables(self) -> list[Variable]:
-        """What it has collected."""
-        return list(self._variables)
-
-    def add_variable(
-        self, shape: Any, initializer: Any, dtype: Any = None, aggregation: str = "sum", name: str | None = None
-    ) -> Variable:  # fmt: skip
-        """A new variable to collect in."""
-        value = initializers.get(initializer)(shape, dtype=dtype or self._dtype)
-        with name_scope(f"{self.name}/"):
-            made = Variable(value, trainable=False, name=name or "variable")
-        self._variables.append(made)
-        return made
-
-    def add_weight(
-        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
-    ) -> Variable:  # fmt: skip
-        return self.add_variable(shape, initializer, dtype, name=name)
-
-    def reset_state(self) -> None:
-        """Forget what was collected."""
-        for v in self._variables:
-            v.assign(np.zeros(tuple(v.shape), v.numpy().dtype))
-
-    def update_state(self, *args: Any, **kwargs: Any) -> None:
-        """Collect."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it collects")
-
-    def result(self) -> Any:
-        """What was collected, as a tensor."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its result is")
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self.update_state(*args, **kwargs)
-        return self.result()
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} name={self.name}>"
+from . import losses
+from .counts import (
+    AUC,
+    F1Score,
+    FalseNegatives,
+    FalsePositives,
+    FBetaScore,
+    MeanIoU,
+    Precision,
+    Recall,
+    TrueNegatives,
+    TruePositives,
+)
+from .masks import mask_of
+from .metrics_base import Metric
+from .names import find, public, snake_case
 
 
 class Sum(Metric):
@@ -80,7 +34,7 @@ class Sum(Metric):
         self.total = self.add_variable((), "zeros", name="total")
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        x, _ = _weighted(values, sample_weight, self._dtype)
+        x, _ = _rows(values, sample_weight, self._dtype, np.sum)
         self.total.assign_add(x.sum(dtype=x.dtype))
 
     def result(self) -> Any:
@@ -96,9 +50,10 @@ class _Average(Metric):
         self.count = self.add_variable((), "zeros", name="count")
 
     def _collect(self, values: Any, sample_weight: Any) -> None:
-        x, weight = _weighted(values, sample_weight, self._dtype)
+        x, weight = _rows(values, sample_weight, self._dtype, np.mean)
         self.total.assign_add(x.sum(dtype=x.dtype))
-        self.count.assign_add(x.dtype.type(x.size) if weight is None else weight.sum(dtype=x.dtype))
+        count = len(x) if x.ndim else 1
+        self.count.assign_add(x.dtype.type(count) if weight is None else weight.sum(dtype=x.dtype))
 
     def result(self) -> Any:
         total, count = self.total.numpy(), self.count.numpy()
@@ -122,18 +77,28 @@ class Mean(_Average):
         self._collect(values, sample_weight)
 
 
-def _weighted(values: Any, sample_weight: Any, dtype: Any) -> tuple[Any, Any]:
-    """The values times their weights, and the weights for each value, as arrays."""
-    x = tf.cast(values, dtype).numpy()
+def _rows(values: Any, sample_weight: Any, dtype: Any, reduce: Callable[..., Any]) -> tuple[Any, Any]:
+    """One value for each row, and its weight if there are weights; the axes after the first are reduced. Values are
+    multiplied by their weights, of which there may be one for each row or one for each entry."""
+    x = tf.cast(values, dtype)
     if sample_weight is None:
-        return np.asarray(x), None
-    weight = tf.cast(sample_weight, dtype).numpy()
-    weight = np.broadcast_to(np.reshape(weight, weight.shape + (1,) * (np.ndim(x) - np.ndim(weight))), np.shape(x))
-    return np.asarray(x * weight), weight
+        x = np.asarray(x)
+        return (reduce(x, axis=tuple(range(1, x.ndim))) if x.ndim > 1 else x), None
+    x, weight = losses.same_rank(x, tf.cast(sample_weight, dtype))
+    x, weight = np.asarray(x), np.asarray(weight)
+    given = weight.ndim
+    if x.ndim > given:
+        x = reduce(x, axis=tuple(range(given, x.ndim)))
+    weight = np.broadcast_to(weight, x.shape)
+    x = x * weight
+    if given > 1:
+        weight = reduce(weight, axis=tuple(range(1, given)))
+    return (reduce(x, axis=tuple(range(1, x.ndim))) if x.ndim > 1 else x), weight
 
 
 class MeanMetricWrapper(_Average):
-    """The mean of a function ``fn(y_true, y_pred, **kwargs)`` over all rows."""
+    """The mean of a function ``fn(y_true, y_pred, **kwargs)`` over all rows, or those that the mask of the predictions
+    lets count."""
 
     def __init__(self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(name or fn.__name__, dtype)
@@ -141,6 +106,13 @@ class MeanMetricWrapper(_Average):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         values = self._fn(tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred), **self._arguments)
+        mask = mask_of(y_pred)
+        if mask is not None:
+            counts = tf.cast(mask, self._dtype)
+            if sample_weight is not None:
+                counts, sample_weight = losses.same_rank(counts, tf.cast(sample_weight, self._dtype))
+                counts = counts * sample_weight
+            sample_weight = counts
         self._collect(values, sample_weight)
 
 
@@ -171,10 +143,10 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """How often, along the last axis, `y_pred` is above the threshold just where `y_true` is 1."""
+    """1 where `y_pred` is above the threshold just where `y_true` is 1, else 0."""
     y_pred = tf.convert_to_tensor(y_pred)
     y_true, y_pred = losses.same_rank(tf.cast(y_true, y_pred.dtype), y_pred)
-    return tf.reduce_mean(_equal(y_true, tf.cast(y_pred > threshold, y_true.dtype)), axis=-1)
+    return _equal(y_true, tf.cast(y_pred > threshold, y_true.dtype))
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -188,6 +160,22 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
         y_true = tf.squeeze(y_true, axis=-1)
     return _equal(tf.cast(y_true, tf.int64), tf.argmax(y_pred, axis=-1))
+
+
+def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+    """1 where the largest entry of `y_true` stands at one of the places of the `k` largest of `y_pred`."""
+    return sparse_top_k_categorical_accuracy(tf.argmax(y_true, axis=-1), y_pred, k)
+
+
+def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+    """1 where `y_true` is one of the numbers of the `k` largest entries along the last axis of `y_pred`."""
+    y_pred, y_true = tf.convert_to_tensor(y_pred), tf.convert_to_tensor(y_true)
+    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
+        y_true = tf.squeeze(y_true, axis=-1)
+    shape = y_true.shape
+    rows = tf.reshape(y_pred, [-1, y_pred.shape[-1]])
+    found = tf.math.in_top_k(tf.cast(tf.reshape(y_true, [-1]), tf.int32), rows, k)
+    return tf.reshape(tf.cast(found, tf.float32), shape)
 
 
 def _metric(
@@ -229,12 +217,25 @@ SparseCategoricalCrossentropy = _metric(
 KLDivergence = _metric("KLDivergence", losses.kl_divergence)
 CosineSimilarity = _metric("CosineSimilarity", losses.cosine, "cosine_similarity", axis=-1, better="up")
 
+TopKCategoricalAccuracy = _metric("TopKCategoricalAccuracy", top_k_categorical_accuracy, better="up", k=5)
+SparseTopKCategoricalAccuracy = _metric(
+    "SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, better="up", k=5
+)
+Hinge = _metric("Hinge", losses.hinge)
+SquaredHinge = _metric("SquaredHinge", losses.squared_hinge)
+CategoricalHinge = _metric("CategoricalHinge", losses.categorical_hinge)
+LogCoshError = _metric("LogCoshError", losses.log_cosh, "logcosh")
+Poisson = _metric("Poisson", losses.poisson)
+
 _CLASSES: dict[str, Any] = {
     c.__name__: c
     for c in (
         Sum, Mean, RootMeanSquaredError, Accuracy, BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy,
         MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredLogarithmicError,
         BinaryCrossentropy, CategoricalCrossentropy, SparseCategoricalCrossentropy, KLDivergence, CosineSimilarity,
+        TopKCategoricalAccuracy, SparseTopKCategoricalAccuracy, Hinge, SquaredHinge, CategoricalHinge, LogCoshError,
+        Poisson, AUC, Precision, Recall, TruePositives, FalsePositives, TrueNegatives, FalseNegatives, FBetaScore,
+        F1Score, MeanIoU,
     )
 }  # fmt: skip
 _NAMES = {snake_case(name): c for name, c in _CLASSES.items()} | {

@@ -74,7 +74,7 @@ def public(
 
     def get(name: str) -> Any:
         if hints and name in hints:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}: {hints[name]}")
+            raise space.absent(f"module {module!r} has no attribute {name!r}: {hints[name]}", name)
         return missing(name)
 
     return get, listed

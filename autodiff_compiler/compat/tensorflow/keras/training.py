@@ -15,7 +15,7 @@ from .batches import Batches, length_of, packed, split, unpack
 from .callbacks import CallbackList, History, numbers
 from .compiled import CompiledLoss, CompiledMetrics
 from .layer import Layer
-from .metrics import Metric
+from .metrics_base import Metric
 
 NOT_COMPILED = "You must call `compile()` before using the model."
 _WITHOUT_EFFECT = {"run_eagerly", "jit_compile", "steps_per_execution", "auto_scale_loss"}
