@@ -12,12 +12,13 @@ import operator
 import re
 import types
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError
 from ..ir.core import Loc
 
 FunctionNode = ast.FunctionDef | ast.Lambda
+Made = TypeVar("Made", bound=ast.AST)
 
 
 @dataclass(slots=True)
@@ -244,21 +245,30 @@ def _compiled(node: FunctionNode, code: types.CodeType, cls: str | None, importe
         inner.decorator_list = []
     if cls is not None or "__class__" in code.co_freevars:
         # Private names are mangled with the class's, and there may be a super().
-        inner = ast.ClassDef(cls or "C", [], [], [inner], [], **_TYPE_PARAMS)
+        inner = _on_line_1(ast.ClassDef(cls or "C", [], [], [inner], [], **_TYPE_PARAMS))
     free = [n for n in code.co_freevars if n != "__class__"]
     if free:
-        names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in free]
+        names: list[ast.expr] = [_on_line_1(ast.Name(n, ast.Store())) for n in free]
         empty = ast.arguments([], [], None, [], [], None, [])
-        body: list[ast.stmt] = [ast.Assign(names, ast.Constant(None)), inner]
-        inner = ast.FunctionDef("enclosing", empty, body, [], None, None, **_TYPE_PARAMS)
-    head: list[ast.stmt] = [ast.Import([ast.alias(n) for n in imported])] if imported else []
-    module = ast.fix_missing_locations(ast.Module([*head, inner], []))
-    found = [compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)]
+        body: list[ast.stmt] = [_on_line_1(ast.Assign(names, _on_line_1(ast.Constant(None)))), inner]
+        inner = _on_line_1(ast.FunctionDef("enclosing", empty, body, [], None, None, **_TYPE_PARAMS))
+    aliases = [_on_line_1(ast.alias(n)) for n in imported]
+    head: list[ast.stmt] = [_on_line_1(ast.Import(aliases))] if imported else []
+    found = [
+        compile(ast.Module([*head, inner], []), code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+    ]
     for outer in found:
         found += [c for c in outer.co_consts if isinstance(c, types.CodeType)]
         if len(found) > 1 and any(c.co_name == code.co_name and c.co_firstlineno == node.lineno for c in found):
             break
     return [c for c in found if c.co_name == code.co_name]
+
+
+def _on_line_1(made: Made) -> Made:
+    """A node that was not parsed; `ast.fix_missing_locations` would go through all the others as well."""
+    made.lineno = made.end_lineno = 1  # type: ignore[attr-defined]
+    made.col_offset = made.end_col_offset = 0  # type: ignore[attr-defined]
+    return made
 
 
 def _equal(a: types.CodeType, b: types.CodeType) -> bool:
@@ -386,12 +396,11 @@ def _nodes(node: ast.AST) -> list[ast.AST]:
     """The node and all below it. (`ast.walk` is several times slower.)"""
     out = [node]
     for current in out:
-        for value in current.__dict__.values():
-            if isinstance(value, list):
+        for field in current._fields:
+            value = getattr(current, field, None)
+            if type(value) is list:
                 out += [x for x in value if isinstance(x, ast.AST)]
-            elif isinstance(value, ast.expr) or (
-                isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator))
-            ):
+            elif isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator)):
                 out.append(value)
     return out
 

@@ -207,14 +207,19 @@ def _add_leaves(arg: Any, out: list[Value]) -> None:
             elif type(item) not in _PLAIN:
                 _add_leaves(item, out)
     elif isinstance(arg, slice):
-        _add_leaves((arg.start, arg.stop, arg.step), out)
+        for item in (arg.start, arg.stop, arg.step):
+            if type(item) is Value:
+                out.append(item)
+            elif item is not None:
+                _add_leaves(item, out)
     elif isinstance(arg, dict):
         _add_leaves(tuple(arg.values()), out)
     elif type(arg) is Value:
         out.append(arg)
 
 
-_PLAIN = frozenset({int, float, complex, bool, str, type(None)})
+_EXACT = frozenset({int, bool, str, type(None)})
+_PLAIN = _EXACT | {float, complex}
 
 
 def map_leaves(f: Callable[[Value], Any], arg: Any) -> Any:
@@ -241,10 +246,13 @@ def type_of(arg: Any) -> Ty:
 
 def structural_key(arg: Any) -> Any:
     """A hashable stand-in for an argument: equal keys mean the same operand (``1``, ``1.0`` and ``True`` differ)."""
-    if type(arg) is Value:
+    kind = type(arg)
+    if kind is Value:
         return arg
+    if kind in _EXACT:
+        return (kind, arg)
     if isinstance(arg, (tuple, list)):
-        return (type(arg), *[item if type(item) is Value else structural_key(item) for item in arg])
+        return (kind, *[item if type(item) is Value else structural_key(item) for item in arg])
     if isinstance(arg, slice):
         return (slice, structural_key(arg.start), structural_key(arg.stop), structural_key(arg.step))
     if isinstance(arg, dict):

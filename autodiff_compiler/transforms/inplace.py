@@ -13,6 +13,7 @@ cheapest: copy the view, copy what is put on a stack or into a list, else copy t
 from __future__ import annotations
 
 from bisect import insort
+from heapq import heappop, heappush
 from typing import Any
 
 from ..ir import opset
@@ -208,28 +209,34 @@ class Analysis:
                 return
 
     def _compute_roots(self) -> None:
-        pushed: dict[Value, list[Value]] = {}
-        for op in self.ops:
-            if op.prim is PUSH and type(op.args[1]) is Value:
-                pushed.setdefault(op.args[0], []).append(op.args[1])
         inner = [p for op in self.body.ops if op.prim is FUNC for p in op.regions[0].params]
         for param in [*self.body.params, *inner]:
             self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
             self.inner[param] = self.roots[param]
-        todo = self.flow
-        changed = True
-        while changed:
-            changed = False
-            for op, starts in todo:
-                if starts:
-                    for k, param in enumerate(op.regions[0].params[1:]):
-                        changed |= self._enter(param, *self._of_param(op, k, param))
-                else:
-                    for k, v in enumerate(op.results):
-                        changed |= self._enter(v, *self._of_result(op, k, v))
-            if todo is self.flow:
-                # What others make is new whatever their operands are: once is enough.
-                todo = [(op, starts) for op, starts in todo if _takes_part(op)]
+        for op, starts in self.flow:
+            self._flow_through(op, starts)
+        # Only into a loop does anything flow backwards. From there on, what takes part is looked at again.
+        place = {step: k for k, step in enumerate(self.flow)}
+        todo = [k for k, (_, starts) in enumerate(self.flow) if starts]
+        waiting = set(todo)
+        while todo:
+            k = heappop(todo)
+            waiting.discard(k)
+            for v in self._flow_through(*self.flow[k]):
+                for user, _ in self.uses.get(v, ()):
+                    reader = user.op if isinstance(user, Region) else user
+                    if reader is None or not _takes_part(reader):
+                        continue  # what others make is new whatever their operands are
+                    for step in ((reader, True), (reader, False)):
+                        if step in place and place[step] not in waiting:
+                            waiting.add(place[step])
+                            heappush(todo, place[step])
+
+    def _flow_through(self, op: Op, starts: bool) -> list[Value]:
+        """Find again what the parameters of a loop, or the results of an operation, share; those that changed."""
+        if starts:
+            return [p for k, p in enumerate(op.regions[0].params[1:]) if self._enter(p, *self._of_param(op, k, p))]
+        return [v for k, v in enumerate(op.results) if self._enter(v, *self._of_result(op, k, v))]
 
     def _enter(self, v: Value, roots: frozenset[Root], inner: frozenset[Root]) -> bool:
         if not _may_share(v):
