@@ -135,9 +135,13 @@ def test_the_gradient_of_softmax_cross_entropy_depends_on_the_labels(tf):
     np.testing.assert_allclose(outer.gradient(first, labels).numpy(), [[-1 + 0.81757448, 0.81757448]], rtol=1e-6)
 
 
-def test_models_are_not_written_to_files(tf):
+def test_whole_models_are_not_written_to_files(tf, tmp_path):
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
-    with pytest.raises(AttributeError, match=r"'save_weights': models are not written to files: np.savez"):
-        model.save_weights("weights")
-    with pytest.raises(AttributeError, match="the shape of the inputs of 'unbuilt' is not known: start with an Input"):
+    with pytest.raises(AttributeError, match=r"'save': whole models are not written to files: save_weights"):
+        model.save("model.keras")
+    other = tmp_path / "theirs.weights.h5"
+    other.write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(ValueError, match=r"was not written by this package's save_weights. In TensorFlow: np.savez"):
+        model.load_weights(other)
+    with pytest.raises(AttributeError, match="never been called and .* no defined input_shape: start with an Input"):
         _ = tf.keras.Sequential(name="unbuilt").input_shape

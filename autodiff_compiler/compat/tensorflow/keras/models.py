@@ -262,7 +262,10 @@ class Sequential(Model):
             first = self._layers[0] if self._layers else None
             if not isinstance(first, InputLayer):
                 if self._seen is None:
-                    raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {name}.")
+                    raise AttributeError(
+                        f"The layer {self.name} has never been called and thus has no defined {name}: start with an "
+                        "Input, or call it"
+                    )
                 first = InputLayer(batch_shape=self._seen)
             start = out = KerasTensor(first.batch_shape, first.dtype, Node(first))
             for layer in self._layers:
