@@ -68,6 +68,7 @@ _MEMBERS.update(
     Generator=creation.Generator, set_printoptions=printing.set_printoptions, autograd=autograd,
     numel=lambda input: input.numel(), is_floating_point=lambda input: input.is_floating_point(),
     is_complex=lambda input: input.is_complex(), pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None,
+    vmap=_func.vmap, set_default_device=_tensor.check_device, get_default_device=lambda: _tensor.device(),
     save=serialization.save, load=serialization.load, __version__="2.13.0",
 )  # fmt: skip
 _MEMBERS["linalg"] = namespace(f"{__name__}.linalg", "Matrices.", _linalg.MODULE)

@@ -411,6 +411,8 @@ functional = namespace(
     {name: getattr(derivatives, name) for name in ("jacobian", "hessian", "vjp", "jvp", "vhp", "hvp")},
 )
 
+gradcheck = derivatives.gradcheck
+
 __all__ = [
     "Function",
     "Variable",
@@ -420,6 +422,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "gradcheck",
     "inference_mode",
     "is_grad_enabled",
     "no_grad",

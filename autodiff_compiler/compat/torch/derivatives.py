@@ -166,3 +166,59 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 hvp = vhp  # a Hessian is symmetric
+
+
+def gradcheck(
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:  # fmt: skip
+    """Whether the gradients of a function agree with central differences. The inputs should be float64.
+
+    Raises RuntimeError where they do not, unless `raise_exception` is False.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, x)
+    True
+    """
+    given = _tuple(inputs)
+    wanted = [k for k, t in enumerate(given) if isinstance(t, Base) and t._var is not None]
+    if not wanted:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
+        )
+
+    def outputs(*args: Any) -> list[Any]:
+        return [t for t in _tuple(func(*args)) if isinstance(t, Base) and t._value.dtype.kind in "fc"]
+
+    for j, out in enumerate(outputs(*given)):
+        leaves = [given[k] for k in wanted]
+        analytic = [_jacobian_of(out, t) for t in leaves]
+        for k, t, found in zip(wanted, leaves, analytic):
+            numeric = np.zeros_like(found)
+            flat = t._value.copy()
+            for at in np.ndindex(t._value.shape):
+                ends = []
+                for step in (eps, -eps):
+                    moved = flat.copy()
+                    moved[at] += step
+                    args = list(given)
+                    args[k] = make(moved)
+                    ends.append(outputs(*args)[j]._value.copy())
+                numeric[(..., *at)] = (ends[0] - ends[1]) / (2 * eps)
+            if not np.allclose(found, numeric, rtol=rtol, atol=atol):
+                if not raise_exception:
+                    return False
+                raise RuntimeError(
+                    f"Jacobian mismatch for output {j} with respect to input {k},\nnumerical:{numeric}\n"
+                    f"analytical:{found}\n"
+                )
+    return True
+
+
+def _jacobian_of(out: Any, t: Any) -> Any:
+    if out._var is None:
+        return np.zeros(out._value.shape + t._value.shape)
+    (rows,) = _rows(out, [t], False, False)
+    return rows._value

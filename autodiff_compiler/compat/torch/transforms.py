@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...tape.nest import flatten, map_nested
 from . import autograd, derivatives
 from .core import Base
 from .modes import enable_grad
+from .shaping import stack
 
 
-def _picked(args: tuple[Any, ...], argnums: Any) -> tuple[list[int], list[Any], tuple[Any, ...]]:
+def _tensors(x: Any) -> list[Any]:
+    """The tensors in a nest."""
+    return [t for t in flatten(x) if isinstance(t, Base)]
+
+
+def _rebuilt(x: Any, tensors: Iterator[Any]) -> Any:
+    """The nest with other tensors, in order."""
+    return map_nested(lambda t: next(tensors) if isinstance(t, Base) else t, x)
+
+
+def _picked(args: tuple[Any, ...], argnums: Any) -> tuple[list[Any], tuple[Any, ...]]:
+    """Fresh tensors for those in the arguments of these numbers, and all arguments with them."""
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    leaves = [
-        args[k].detach().clone().requires_grad_() if args[k]._var is None else args[k].view_as(args[k]) for k in numbers
-    ]
+    leaves: list[Any] = []
     full = list(args)
-    for k, leaf in zip(numbers, leaves):
-        full[k] = leaf
-    return numbers, leaves, tuple(full)
+    for k in numbers:
+        found = [t.detach().clone().requires_grad_() if t._var is None else t.view_as(t) for t in _tensors(args[k])]
+        leaves += found
+        full[k] = _rebuilt(args[k], iter(found))
+    return leaves, tuple(full)
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The function that gives the gradient and the value; of a function with one number as its result."""
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        outer = any(isinstance(a, Base) and a._var is not None for a in args)
+        outer = any(t._var is not None for t in _tensors(args))
         with enable_grad():
-            _, leaves, full = _picked(args, argnums)
+            leaves, full = _picked(args, argnums)
             out = func(*full, **kwargs)
             value, aux = out if has_aux else (out, None)
             if not isinstance(value, Base) or value._value.ndim:
@@ -36,7 +49,11 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                 found: tuple[Any, ...] = tuple([t.new_zeros(t.shape) for t in leaves])
             else:
                 found = autograd.grad(value, leaves, create_graph=outer, materialize_grads=True)
-        grads = found[0] if isinstance(argnums, int) else found
+        rest = iter(found)
+        if isinstance(argnums, int):
+            grads = _rebuilt(args[argnums], rest)
+        else:
+            grads = tuple([_rebuilt(args[k], rest) for k in argnums])
         value = value if outer else value.detach()
         return (grads, (value, aux)) if has_aux else (grads, value)
 
@@ -61,7 +78,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 def vjp(func: Callable[..., Any], *primals: Any) -> Any:
     """The result, and the function from a cotangent to the cotangents of the arguments."""
     with enable_grad():
-        _, leaves, full = _picked(primals, tuple(range(len(primals))))
+        leaves, full = _picked(primals, tuple(range(len(primals))))
         out = func(*full)
 
     def pull(*cotangents: Any) -> Any:
@@ -103,4 +120,109 @@ def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return differentiated
 
 
-MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian)} | {"jacfwd": jacfwd}
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
+    tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
+    """What a module gives with other tensors in the places of its parameters and buffers.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> weights = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
+    >>> torch.func.functional_call(torch.nn.Linear(2, 1), weights, torch.tensor([1.0, 2.0]))
+    tensor([3.])
+    """
+    tables = parameter_and_buffer_dicts
+    given = dict(tables) if isinstance(tables, dict) else {k: v for table in tables for k, v in table.items()}
+    places: dict[str, tuple[dict[str, Any], str]] = {}
+    for prefix, part in module.named_modules():
+        for table in (part._parameters, part._buffers):
+            places.update({f"{prefix}.{n}" if prefix else n: (table, n) for n, t in table.items() if t is not None})
+    if strict and set(places) != set(given):
+        unknown, missing = sorted(set(given) - set(places)), sorted(set(places) - set(given))
+        raise RuntimeError(f"Error(s) in functional_call: unexpected keys {unknown}, missing keys {missing}")
+    given = {name: t for name, t in given.items() if name in places}
+    before = {name: table[key] for name, (table, key) in places.items()}
+    new = dict(given)
+    if tie_weights:
+        by_tensor = {id(before[name]): t for name, t in given.items()}
+        new = {name: by_tensor[id(t)] for name, t in before.items() if id(t) in by_tensor} | given
+    try:
+        for name, t in new.items():
+            table, key = places[name]
+            table[key] = t
+        values = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*values, **(kwargs or {}))
+    finally:
+        for name in new:
+            table, key = places[name]
+            table[key] = before[name]
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error"
+) -> Callable[..., Any]:
+    """The function on each slice of its arguments along an axis (None: the whole argument each time), and the results
+    put together. It runs slice by slice, in a loop.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.func.vmap(torch.sum)(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([3., 7.])
+    """
+
+    def part(x: Any, dim: Any, k: int) -> Any:
+        if dim is None:
+            return x
+        if isinstance(x, Base):
+            return x.select(dim, k)
+        if isinstance(x, dict):
+            return {n: part(v, dim[n] if isinstance(dim, dict) else dim, k) for n, v in x.items()}
+        if isinstance(x, (tuple, list)):
+            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(x)
+            return type(x)([part(v, d, k) for v, d in zip(x, dims)])
+        return x
+
+    def lengths(x: Any, dim: Any) -> set[int]:
+        if dim is None:
+            return set()
+        if isinstance(x, Base):
+            return {x._value.shape[dim]}
+        if isinstance(x, dict):
+            return set().union(*[lengths(v, dim[n] if isinstance(dim, dict) else dim) for n, v in x.items()])
+        if isinstance(x, (tuple, list)):
+            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(x)
+            return set().union(*[lengths(v, d) for v, d in zip(x, dims)])
+        return set()
+
+    def joined(found: list[Any], dim: Any) -> Any:
+        first = found[0]
+        if isinstance(first, dict):
+            return {n: joined([f[n] for f in found], dim) for n in first}
+        if isinstance(first, (tuple, list)):
+            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(first)
+            return type(first)([joined([f[k] for f in found], d) for k, d in enumerate(dims)])
+        return stack(found, dim)
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        dims = tuple(in_dims) if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        if len(dims) != len(args):
+            raise ValueError(
+                f"vmap(in_dims={in_dims}, ...): in_dims is not compatible with the structure of inputs: "
+                f"{len(dims)} and {len(args)}"
+            )
+        sizes = lengths(args, dims) | lengths(kwargs, 0)
+        if not sizes:
+            raise ValueError("vmap: expected at least one tensor with an axis to map over")
+        if len(sizes) > 1:
+            raise ValueError(
+                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}"
+            )
+        (count,) = sizes
+        rows = [func(*part(args, dims, k), **part(kwargs, 0, k)) for k in range(count)]
+        return joined(rows, out_dims)
+
+    return mapped
+
+
+MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian, functional_call, vmap)} | {
+    "jacfwd": jacfwd
+}

@@ -21,9 +21,11 @@ class SGD(Optimizer):
     tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
+    ways = ("differentiable", "foreach", "fused")
+
     def __init__(
         self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
-        nesterov: bool = False, *, maximize: bool = False,
+        nesterov: bool = False, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         check("momentum value", momentum)
@@ -39,6 +41,7 @@ class SGD(Optimizer):
                 "weight_decay": weight_decay,
                 "nesterov": nesterov,
                 "maximize": maximize,
+                **self._ways(ways),
             },
         )
 
@@ -60,11 +63,11 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Kingma and Ba, Adam (2015). With `amsgrad`, Reddi et al. (2018)."""
 
-    decoupled = False
+    ways = ("capturable", "decoupled_weight_decay", "differentiable", "foreach", "fused")
 
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+        weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         check("epsilon value", eps)
@@ -80,6 +83,7 @@ class Adam(Optimizer):
                 "weight_decay": weight_decay,
                 "amsgrad": amsgrad,
                 "maximize": maximize,
+                **self._ways(ways),
             },
         )
 
@@ -87,7 +91,7 @@ class Adam(Optimizer):
         n = count(state)
         lr, (b1, b2) = group["lr"], group["betas"]
         if group["weight_decay"]:
-            if self.decoupled:
+            if group["decoupled_weight_decay"]:
                 p *= 1 - lr * group["weight_decay"]
             else:
                 g = g + group["weight_decay"] * p
@@ -105,25 +109,35 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with the weight decay apart from the gradient: Loshchilov and Hutter (2019)."""
 
-    decoupled = True
-
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
+        weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, **{**ways, "decoupled_weight_decay": True}
+        )
 
 
 class Adamax(Optimizer):
     """The variant of Adam with the infinity norm: Kingma and Ba (2015)."""
 
+    ways = ("capturable", "differentiable", "foreach")
+
     def __init__(
         self, params: Any, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, *, maximize: bool = False,
+        weight_decay: float = 0, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         super().__init__(
-            params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "maximize": maximize,
+                **self._ways(ways),
+            },
         )
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -140,9 +154,11 @@ class Adamax(Optimizer):
 class RMSprop(Optimizer):
     """Gradients divided by a running root mean square: Tieleman and Hinton (2012)."""
 
+    ways = ("capturable", "differentiable", "foreach")
+
     def __init__(
         self, params: Any, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
-        momentum: float = 0, centered: bool = False, *, maximize: bool = False,
+        momentum: float = 0, centered: bool = False, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         check("epsilon value", eps)
@@ -158,6 +174,7 @@ class RMSprop(Optimizer):
                 "momentum": momentum,
                 "centered": centered,
                 "maximize": maximize,
+                **self._ways(ways),
             },
         )
 
@@ -186,9 +203,11 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares: Duchi et al. (2011)."""
 
+    ways = ("differentiable", "foreach", "fused")
+
     def __init__(
         self, params: Any, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
-        initial_accumulator_value: float = 0, eps: float = 1e-10, *, maximize: bool = False,
+        initial_accumulator_value: float = 0, eps: float = 1e-10, *, maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         super().__init__(
@@ -200,6 +219,7 @@ class Adagrad(Optimizer):
                 "initial_accumulator_value": initial_accumulator_value,
                 "eps": eps,
                 "maximize": maximize,
+                **self._ways(ways),
             },
         )
 
@@ -217,13 +237,25 @@ class Adagrad(Optimizer):
 class Adadelta(Optimizer):
     """Steps scaled by the running root mean square of earlier ones: Zeiler (2012)."""
 
+    ways = ("capturable", "differentiable", "foreach")
+
     def __init__(
         self, params: Any, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0, *,
-        maximize: bool = False,
+        maximize: bool = False, **ways: Any,
     ):  # fmt: skip
         check("learning rate", lr)
         check("rho value", rho, 0.0, 1.0 + 1e-12)
-        super().__init__(params, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize})
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "rho": rho,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "maximize": maximize,
+                **self._ways(ways),
+            },
+        )
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["weight_decay"]:

@@ -21,6 +21,8 @@ class Optimizer:
     `state` belong to one parameter.
     """
 
+    ways: tuple[str, ...] = ()
+
     def __init__(self, params: Any, defaults: dict[str, Any]):
         if isinstance(params, Base):
             raise TypeError(
@@ -37,6 +39,22 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+
+    def _ways(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Options on how PyTorch computes, which are kept and change nothing; but for `decoupled_weight_decay`.
+
+        Raises TypeError for others, and NotImplementedError for ``differentiable=True``.
+        """
+        for name in given:
+            if name not in self.ways:
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        if given.get("differentiable"):
+            raise NotImplementedError(
+                f"{type(self).__name__}: differentiable=True is not there. Instead: p = p - lr * grad, "
+                "with grad from autograd.grad(..., create_graph=True)"
+            )
+        usual = {name: None if name in ("foreach", "fused") else False for name in self.ways}
+        return {**usual, **given}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, with options of their own."""
