@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -262,3 +263,30 @@ def test_astype_of_numbers():
     with ad.GradientTape() as tape:
         y = x.astype(np.float32) * x.astype(int)
     assert y.dtype == np.float64 and tape.gradient(y, x).item() == 2.0
+
+
+def test_an_operation_that_was_interrupted_is_noticed():
+    def interrupt(frame, event, arg):
+        if frame.f_code.co_name == "go":
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    v, c = ad.Variable([1.0, 2.0]), ad.constant([3.0, 4.0])
+    with ad.GradientTape() as tape:
+        y = v * 3.0
+        traced = sys.gettrace()
+        sys.settrace(interrupt)
+        try:
+            c - y
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(traced)
+        y = y * v
+    with pytest.raises(RuntimeError, match="an operation was interrupted while this tape recorded it"):
+        tape.gradient(y, v)
+
+
+def test_matmul_with_a_number_says_what_numpy_says():
+    with pytest.raises(ValueError, match="matmul"):
+        ad.constant(np.eye(2)) @ 2.0

@@ -310,6 +310,8 @@ class GradientTape:
         if ask is None or ask.sources != slots:
             return None
         values = rec.values
+        if len(values) != rec.node.count:
+            return None
         pull = ask.pullback(values)
         if pull.complex and target._conjugate:
             return None
@@ -347,6 +349,10 @@ class GradientTape:
         return View(spans, watched, self._auto)
 
     def _gradient(self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None) -> list[Any]:
+        if len(rec.values) != rec.node.count:
+            raise RuntimeError(
+                "an operation was interrupted while this tape recorded it: compute it again, on a new tape"
+            )
         slots = [rec.slots(x) for x in sources]
         ends: list[tuple[Any, Any]] = []  # targets that the recording knows, with their seeds
         direct: list[tuple[Any, Any]] = []  # those that it does not: they may still be sources

@@ -184,11 +184,11 @@ class Recording:
                 # The first read, as in `leaf`: every step of a training loop does it for each variable.
                 node, value, key = self.node, x._value, x._leaf or x._typed_leaf()
                 slot = node.count
-                self.variables[slot] = x
-                self.known[at] = (value, slot, x)
                 hot = node.hot
                 self.node = hot if hot.key is key else node.go(key, 1)
                 self.append(value)
+                self.variables[slot] = x
+                self.known[at] = (value, slot, x)
                 return slot
         elif entry is None:
             if x._token is self.token:
@@ -214,14 +214,14 @@ class Recording:
         node, key = self.node, x._leaf or x._typed_leaf()
         slot = node.count
         known = self.known.get(id(x))
+        value = x._value
+        self.node = node.go(key, 1)
+        self.append(value)
         if known is not None:
             self.set_versions(id(x), (*self.versions.get(id(x), (known[1],)), slot))
         if x._trainable:
             self.variables[slot] = x
-        value = x._value
         self.known[id(x)] = (value, slot, x)
-        self.node = node.go(key, 1)
-        self.append(value)
         return slot
 
     def set_versions(self, at: int, slots: tuple[int, ...]) -> None:

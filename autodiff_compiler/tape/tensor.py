@@ -114,7 +114,7 @@ def operator(self, other):
     if y is NotImplemented:
         return NotImplemented
     t = {cls}()
-    t._value = out = {expression}
+    t._value = out = {plain_expression}
     rec = STATE.rec
     if rec is not None:
         token = rec.token
@@ -157,6 +157,10 @@ def binary(
         check=check,
         cls="cls" if cls is not None else "self._tensor_class",
         expression=_EXPRESSIONS.get(compute, "compute({0}, {1})").format(*operands),
+        # A plain number has no `ndim`.
+        plain_expression=(
+            "compute({0}, {1})" if compute is np.matmul else _EXPRESSIONS.get(compute, "compute({0}, {1})")
+        ).format(*operands),
         first="j" if reflected else "i",
         second="i" if reflected else "j",
         first_value=operands[0],
