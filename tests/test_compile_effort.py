@@ -108,3 +108,22 @@ def test_the_work_for_a_function_grows_with_its_length(name: str, tmp_path: Path
     calls_for_lines(lines, 2, tmp_path)
     short, long = calls_for_lines(lines, 30, tmp_path), calls_for_lines(lines, 120, tmp_path)
     assert long / 120 < 1.1 * short / 30
+
+
+LONG_BODIES = {
+    "numbers": (["s = s * x[1]", "s = np.sin(s) + x[2]", "t = s * 0.5", "s = t + 0.1"], "s"),
+    "indices": (["k = k + 1"], "s * x[k % 5]"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_BODIES)
+def test_long_bodies_of_loops(name: str, tmp_path: Path) -> None:
+    """What a trip computes again is found without recursion."""
+    lines, last = LONG_BODIES[name]
+    body = ["s = x[0]", "for i in range(2):", "    k = i", *[f"    {line}" for line in lines * 400], f"    s = {last}"]
+    text = "\n    ".join(["def f(x):", *body, "return s"])
+    (tmp_path / "body.py").write_text(f"import numpy as np\n\n\n{text}\n")
+    f = runpy.run_path(str(tmp_path / "body.py"))["f"]
+    x = np.linspace(0.1, 0.9, 5)
+    want = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(5)]
+    np.testing.assert_allclose(ad.grad(f)(x), want, rtol=1e-5, atol=1e-8)

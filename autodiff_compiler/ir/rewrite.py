@@ -120,6 +120,22 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
     return uses
 
 
+def operands_first(v: Value, known: Container[Value], inner: Callable[[Value], Iterable[Value]]) -> Iterator[Value]:
+    """`v` and what it is made of that is not known, each after what `inner` says it is made of: the caller makes it
+    known. Without recursion, as a chain may be thousands long."""
+    todo = [v]
+    opened: set[Value] = set()
+    while todo:
+        x = todo[-1]
+        if x in known:
+            todo.pop()
+        elif x in opened:
+            yield todo.pop()
+        else:
+            opened.add(x)
+            todo += [y for y in inner(x) if y not in known and y not in opened]
+
+
 def used_values(region: Region) -> set[Value]:
     """Every value that an operation or an exit names."""
     used: set[Value] = set(leaves(region.exit))

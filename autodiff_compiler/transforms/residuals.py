@@ -17,10 +17,19 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
-from ..ir.rewrite import SHAPE_ONLY, collect_uses, content_operands, enclosing, enclosing_func, region_of
+from ..ir.rewrite import (
+    SHAPE_ONLY,
+    collect_uses,
+    content_operands,
+    enclosing,
+    enclosing_func,
+    operands_first,
+    region_of,
+)
 from ..ir.types import STACK, UNDEF_TY, same_dtype
 from .shapes import reads_lengths_only, shapes_from_arguments
 
+STRIDE = 30  # how many values of a chain are provided in one recursion
 CHEAP = frozenset(
     opset.PRIMS[f]
     for f in (
@@ -66,6 +75,9 @@ class Placer:
         self.wanted = self._wanted()
         self._want_common_operands()
         self._again: dict[tuple[Value, int], bool] = {}
+        self._index: dict[Value, bool] = {}
+        self._depth: dict[Value, int] = {}
+        self._laid: dict[Region, set[Value]] = {}
         for op in list(self.body.ops):
             if _is_backward(op):
                 self.visit_op(op, [])
@@ -243,6 +255,7 @@ class Placer:
         op = v.op
         if op is None or not self.cheap(op, chain):
             return None
+        self.lay_stones(v, region, chain)
         skip = SHAPE_ONLY.get(op.prim, ())
         args = tuple(
             map_leaves(
@@ -254,6 +267,22 @@ class Placer:
         new.results = [Value(r.type, r.hint, new) for r in op.results]
         self.prelude(region, new, v.hint)
         return new.results[op.results.index(v)]
+
+    def lay_stones(self, v: Value, region: Region, chain: list[Region]) -> None:
+        """Of a long chain of values that are computed again, provide one here and there, from the start on: so that the
+        next is found without deep recursion."""
+
+        def inner(x: Value) -> list[Value]:
+            return x.op.operands() if x.op is not None and not self.reachable(x) and self.cheap(x.op, chain) else []
+
+        for x in operands_first(v, self._depth, inner):
+            self._depth[x] = 1 + max([self._depth.get(y, 0) for y in inner(x)], default=0)
+        if self._depth[v] > STRIDE:
+            laid = self._laid.setdefault(region, set())
+            for x in operands_first(v, laid, inner):
+                laid.add(x)
+                if self._depth[x] % STRIDE == 0 and x is not v:
+                    self.fetch(x, chain)
 
     def cheap(self, op: Op, chain: list[Region]) -> bool:
         """Costs no more than to save it, and needs nothing saved that would not be."""
@@ -407,10 +436,17 @@ class Placer:
 
     def is_index(self, v: Value) -> bool:
         """An integer that is in scope, a loop's variable, or cheap arithmetic on such."""
-        if v.type.kind not in ("py", "generic", "scalar") or v.type.dtype is None or v.type.dtype.kind not in "ib":
+        if v not in self._index:
+            for x in operands_first(v, self._index, self._integers_of):
+                self._index[x] = self._is_index(x)
+        return self._index[v]
+
+    def _integers_of(self, v: Value) -> list[Value]:
+        return [] if v.op is None or self.reachable(v) or not is_integer(v) else v.op.operands()
+
+    def _is_index(self, v: Value) -> bool:
+        if self.reachable(v) or not is_integer(v):
             return self.reachable(v)
-        if self.reachable(v):
-            return True
         if v.op is None:
             owner = v.region.op if v.region is not None else None
             return owner is not None and owner.prim is LOOP and v is owner.regions[0].params[0]
@@ -568,6 +604,11 @@ def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op
         else:
             return False
     return True
+
+
+def is_integer(v: Value) -> bool:
+    """Proven an integer or a bool, as a number."""
+    return v.type.is_scalar and v.type.dtype is not None and v.type.dtype.kind in "ib"
 
 
 def affine(x: Any, loop: Op) -> int | None:

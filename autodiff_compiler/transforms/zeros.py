@@ -22,6 +22,7 @@ from ..ir.numpy_ops import SELECT
 from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
+from ..ir.rewrite import operands_first
 from ..rules import registry
 from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
 
@@ -84,19 +85,15 @@ class Cotangents:
             return 0
         if not self._forward:
             self._prepare()
-        todo = [v]
-        while todo:  # operands before what is made of them, without recursion: a chain may be thousands long
-            x = todo[-1]
-            op = x.op
-            if x not in self._known and op is not None and op.tag == self.tag and not op.regions:
-                if unknown := [y for y in differentiable_operands(op) if y not in self._known]:
-                    todo += unknown
-                    continue
-            if x not in self._known:
+        if v not in self._known:
+            for x in operands_first(v, self._known, self._made_of):
                 self._known[x] = self._everything  # in case it depends on itself
                 self._known[x] = self._find(x)
-            todo.pop()
         return self._known[v]
+
+    def _made_of(self, v: Value) -> list[Value]:
+        derived = v.op is not None and v.op.tag == self.tag and not v.op.regions
+        return differentiable_operands(v.op) if derived else []  # type: ignore[arg-type]
 
     def _find(self, v: Value) -> int:
         op = v.op
