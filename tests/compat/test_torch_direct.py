@@ -39,6 +39,15 @@ OPERATIONS = {
     "x[..., 0]": lambda x, y: x[..., 0] * 2 if x.dim() else x,
     "x @ x.T": lambda x, y: x @ x.t() if x.dim() == 2 else x,
     "linear": lambda x, y: F.linear(x, x, x[:, 0]) if x.dim() == 2 else x,
+    "softmax": lambda x, y: torch.softmax(x, -1) * y if x.dim() else x,
+    "log_softmax": lambda x, y: torch.log_softmax(x, 0) * y if x.dim() else x,
+    "nll_loss": lambda x, y: F.nll_loss(x, torch.arange(len(x)) % x.shape[1]) * y.sum() if x.dim() == 2 else x,
+    "nll_loss with ignored rows": lambda x, y: (
+        F.nll_loss(x, torch.arange(len(x)) - 1, ignore_index=-1, reduction="none") if x.dim() == 2 else x
+    ),
+    "cat": lambda x, y: torch.cat([x, y]) if x.dim() == y.dim() > 0 and x.shape[1:] == y.shape[1:] else x,
+    "cat with itself": lambda x, y: torch.cat([x, x], -1) if x.dim() else x,
+    "stack": lambda x, y: torch.stack([x, y], -1) if x.shape == y.shape else x,
     "linear without bias": lambda x, y: F.linear(x, y) if x.dim() == 2 and x.shape == y.shape else x,
 }
 SHAPES = [((), ()), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((2, 3), (2, 3)), ((2, 1), (1, 3))]
@@ -280,11 +289,12 @@ EXPECTED = {
 
 def test_results_that_are_reductions_or_joins_may_be_viewed_flat():
     x = torch.arange(24.0).view(2, 3, 4).transpose(0, 2).requires_grad_()
-    for made in (
-        torch.softmax(x, 1), x.sum(0), x.mean(1), torch.cat([x, x]), torch.stack([x, x], 1), x.cumsum(0), x.var(0),
-        torch.nn.functional.layer_norm(x, (2,)), x.masked_fill(x > 3, 0.0), torch.log_softmax(x, 0), x.max(0).values,
-    ):  # fmt: skip
-        assert made.is_contiguous() and made.view(-1).shape == (made.numel(),)
+    for _ in range(2):
+        for made in (
+            torch.softmax(x, 1), x.sum(0), x.mean(1), torch.cat([x, x]), torch.stack([x, x], 1), x.cumsum(0), x.var(0),
+            torch.nn.functional.layer_norm(x, (2,)), x.masked_fill(x > 3, 0.0), torch.log_softmax(x, 0), x.max(0).values,
+        ):  # fmt: skip
+            assert made.is_contiguous() and made.view(-1).shape == (made.numel(),)
     assert not (x * 2).is_contiguous() and not x.exp().is_contiguous()
     with pytest.raises(RuntimeError, match="view size is not compatible"):
         (x * 2).view(-1)

@@ -146,7 +146,10 @@ def several(key: Any, name: str, f: General, steps: General, *tensors: Any) -> A
         made = run(name, f, *tensors)
         learn(key, made._own, len(values))
         return made
-    made = tensor_of(system, values[-1])
+    out = values[-1]
+    if out.ndim > 1 and not out.flags.c_contiguous:
+        out = values[-1] = out.copy()
+    made = tensor_of(system, out)
     if recording(list(tensors)):
         versions = tuple([t._memory for t in tensors])
         record(made, name, node, tuple([t._var for t in tensors]), versions, tuple([v.count for v in versions]), values)

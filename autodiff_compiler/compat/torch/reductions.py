@@ -461,13 +461,17 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """``exp(input)``, scaled to sum to one along an axis."""
     axis = check_dim(input, -1 if dim is None else dim)
-    return run("Softmax", lambda a: nn.softmax(a if dtype is None else to(a, dtype.numpy), axis), input)
+    if dtype is None:
+        return unary(("softmax", axis), "Softmax", lambda a: nn.softmax(a, axis), input, False)
+    return run("Softmax", lambda a: nn.softmax(to(a, dtype.numpy), axis), input)
 
 
 def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """The logarithm of `softmax`."""
     axis = check_dim(input, -1 if dim is None else dim)
-    return run("LogSoftmax", lambda a: nn.log_softmax(a if dtype is None else to(a, dtype.numpy), axis), input)
+    if dtype is None:
+        return unary(("log_softmax", axis), "LogSoftmax", lambda a: nn.log_softmax(a, axis), input, False)
+    return run("LogSoftmax", lambda a: nn.log_softmax(to(a, dtype.numpy), axis), input)
 
 
 # --- without gradients ------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import to
+from ..graph.direct import several
 from .arithmetic import result_type
 from .axes import check_dim
 from .core import Base, assign, make, run, view
@@ -304,7 +305,11 @@ def _joined(name: str, f: Callable[..., Any], tensors: Any, *rest: Any) -> Any:
     if not tensors:
         raise RuntimeError(f"{name.lower()}(): expected a non-empty list of Tensors")
     wanted = result_type(*tensors).numpy
-    return run(name, lambda *a: f([to(x, wanted) for x in a], *rest), *tensors)
+
+    def joined(*a: Any) -> Any:
+        return f([to(x, wanted) for x in a], *rest)
+
+    return several((name, len(tensors), *rest), name, joined, lambda *a: [f(a, *rest)], *tensors)
 
 
 def cat(tensors: Any, dim: int = 0, **kwargs: Any) -> Any:

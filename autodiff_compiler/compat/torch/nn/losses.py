@@ -12,6 +12,7 @@ import numpy as np
 
 from .... import kernels
 from ...graph.array import to, value_of
+from ...graph.direct import several
 from ..core import run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..reductions import log_softmax, norm
@@ -128,7 +129,14 @@ def nll_loss(
     def picked(a: Any) -> Any:
         return -np.squeeze(np.take_along_axis(a, np.expand_dims(safe, axis), axis), axis=axis) * w
 
-    loss = run("NllLoss", picked, input)
+    def steps(a: Any) -> list[Any]:
+        index = np.expand_dims(safe, axis)
+        taken = np.take_along_axis(a, index, axis)
+        squeezed = np.squeeze(taken, axis=axis)
+        return [index, taken, squeezed, -squeezed, w, -squeezed * w]
+
+    many = input._value.ndim > 1
+    loss = several(("nll", axis), "NllLoss", picked, steps, input) if many else run("NllLoss", picked, input)
     if reduction == "mean":
         total = w.sum()
         return loss.sum() / (float(total) if total else math.nan)
