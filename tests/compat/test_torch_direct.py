@@ -292,7 +292,7 @@ def test_results_that_are_reductions_or_joins_may_be_viewed_flat():
     for _ in range(2):
         for made in (
             torch.softmax(x, 1), x.sum(0), x.mean(1), torch.cat([x, x]), torch.stack([x, x], 1), x.cumsum(0), x.var(0),
-            torch.nn.functional.layer_norm(x, (2,)), x.masked_fill(x > 3, 0.0), torch.log_softmax(x, 0), x.max(0).values,
+            F.layer_norm(x, (2,)), x.masked_fill(x > 3, 0.0), torch.log_softmax(x, 0), x.max(0).values,
         ):  # fmt: skip
             assert made.is_contiguous() and made.view(-1).shape == (made.numel(),)
     assert not (x * 2).is_contiguous() and not x.exp().is_contiguous()
@@ -328,3 +328,16 @@ def test_functions_of_the_module_write_in_place():
     leaf = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         torch.sin_(leaf)
+
+
+def test_what_was_overwritten_or_rounded_gets_zeros_whatever_comes_back():
+    bad = torch.tensor([float("nan"), float("inf")])
+    for f in (torch.floor, torch.sign, torch.round, lambda x: (x * 2).zero_(), lambda x: (x * 2).fill_(3.0)):
+        x = torch.tensor([0.5, 1.5], requires_grad=True)
+        f(x).backward(bad)
+        assert x.grad.tolist() == [0.0, 0.0]
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    part = (x * 1.5)[1:]
+    part.zero_()
+    part.var().backward()  # nan: of one element
+    assert x.grad.tolist() == [0.0, 0.0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import runtime
+from ...ir.numpy_ops import SELECT, select
 from ...ir.opset import ADDAT, CAST, SET
 from ...tape.native import Tensor as Traced
 from ...tape.tensor import apply
@@ -55,6 +56,9 @@ def add_at(a: Any, items: tuple[Any, ...], v: Any) -> Any:
 
 
 def still(shape: tuple[int, ...], value: Any, a: Any) -> Any:
-    """`value`, which is a step function of `a`: it depends on `a` with derivative zero."""
+    """`value`, which is a step function of `a`: it depends on `a` with derivative zero, whatever the cotangent is."""
+    value = np.broadcast_to(value, shape)
+    if not isinstance(a, Traced):
+        return value
     # The condition is a number, which stays where the arrays of a graph are let go of.
-    return np.where(np.True_, np.broadcast_to(value, shape), a)
+    return apply(SELECT, select, (np.True_, value, a), {})
