@@ -117,31 +117,31 @@ def leaves_like(tree: Tree, obj: Any) -> list[Any]:
     """The leaves of an object at the places where the description has its own, in the order of their numbers; None
     where there is nothing."""
     found: dict[int, Any] = {}
-
-    def walk(t: Tree, x: Any) -> None:
-        kind = t[0]
-        if kind == "leaf":
-            found[t[1]] = x
-        elif kind in ("new", "like", "copy"):
-            if kind == "like":
-                found[t[1]] = None
-            for name, item in zip(t[2], t[-1]):
-                if count_leaves(item):
-                    walk(item, getattr(x, name))
-        elif kind == "dict":
-            needed = {key: item for key, item in zip(t[1], t[-1]) if count_leaves(item)}
-            if not isinstance(x, dict) or not set(needed) <= set(x) <= set(t[1]):
-                raise TypeError(f"a dict with the keys {', '.join(map(repr, needed))} is needed")
-            for key, item in needed.items():
-                walk(item, x[key])
-        elif kind != "static":
-            if not isinstance(x, (tuple, list)) or len(x) != len(t[-1]):
-                raise TypeError(f"a {kind if kind != 'make' else t[1].__name__} of {len(t[-1])} is needed")
-            for item, y in zip(t[-1], x):
-                walk(item, y)
-
-    walk(tree, obj)
+    _collect(tree, obj, found)
     return [found[k] for k in sorted(found)]
+
+
+def _collect(t: Tree, x: Any, found: dict[int, Any]) -> None:
+    kind = t[0]
+    if kind == "leaf":
+        found[t[1]] = x
+    elif kind in ("new", "like", "copy"):
+        if kind == "like":
+            found[t[1]] = None
+        for name, item in zip(t[2], t[-1]):
+            if count_leaves(item):
+                _collect(item, getattr(x, name), found)
+    elif kind == "dict":
+        needed = {key: item for key, item in zip(t[1], t[-1]) if count_leaves(item)}
+        if not isinstance(x, dict) or not set(needed) <= set(x) <= set(t[1]):
+            raise TypeError(f"a dict with the keys {', '.join(map(repr, needed))} is needed")
+        for key, item in needed.items():
+            _collect(item, x[key], found)
+    elif kind != "static":
+        if not isinstance(x, (tuple, list)) or len(x) != len(t[-1]):
+            raise TypeError(f"a {kind if kind != 'make' else t[1].__name__} of {len(t[-1])} is needed")
+        for item, y in zip(t[-1], x):
+            _collect(item, y, found)
 
 
 def is_leaf(x: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import sys
 
@@ -290,3 +291,46 @@ def test_an_operation_that_was_interrupted_is_noticed():
 def test_matmul_with_a_number_says_what_numpy_says():
     with pytest.raises(ValueError, match="matmul"):
         ad.constant(np.eye(2)) @ 2.0
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], 2.0])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_variable_is_another_one(copied, value):
+    v, w = ad.Variable(value, trainable=False, name="v"), ad.Variable(3.0)
+    u = copied(v)
+    with ad.GradientTape() as tape:
+        y = w * u
+        tape.watch(v)
+        z = y * v
+    np.testing.assert_array_equal(tape.gradient(z, v).numpy(), 3.0 * u.numpy())
+    u.assign(u * 2.0)
+    np.testing.assert_array_equal(v.numpy(), value)
+    assert u.name == "v"
+
+
+def test_functions_and_tapes_entered_again_leave_no_cycles():
+    @ad.function
+    def f(x):
+        return np.sum(x * x)
+
+    v = ad.Variable([1.0, 2.0])
+
+    def use():
+        inner, outer = (ad.GradientTape(persistent=True) for _ in range(2))
+        with inner:
+            u = v * v
+        with outer:
+            outer.watch(u)
+            with inner:
+                z = f(u)
+        inner.gradient(z, v)
+        outer.gradient(z, u)
+
+    use()
+    gc.collect()
+    gc.disable()
+    try:
+        use()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import itertools
@@ -407,6 +408,15 @@ class Variable(_Native, _Variable):
         """Subtract `delta`, which broadcasts to the variable's shape."""
         v = self._value
         return self._assigned(v - (delta._value if isinstance(delta, Operand) else np.asarray(delta)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        made: Variable = copy.copy(self)
+        memo[id(self)] = made
+        for name, x in self.__dict__.items():
+            if name not in ("_value", "_leaf"):
+                made.__dict__[name] = copy.deepcopy(x, memo)
+        made._value = as_value(self._value)
+        return made
 
     def _in_place(self, other: Any) -> Any:
         raise RuntimeError(

@@ -360,25 +360,25 @@ class Recording:
 
 def shift(key: Any, move: Callable[[int], int]) -> Any:
     """The key of a record with its slots moved."""
-
-    def moved(arg: Any) -> Any:
-        if type(arg) is int:
-            return arg if arg < 0 else move(arg)
-        if type(arg) is tuple and arg and arg[0] in CONTAINERS:
-            return (arg[0], *[moved(a) for a in arg[1:]])
-        return arg
-
     head = key[0]
     if head == LEAF:
         return key
     if head == BARRIER:
-        return (BARRIER, tuple([moved(s) for s in key[1]]), *key[2:])
+        return (BARRIER, tuple([_moved(s, move) for s in key[1]]), *key[2:])
     if head == PULL:
-        return (PULL, key[1], *[moved(s) for s in key[2:]])
+        return (PULL, key[1], *[_moved(s, move) for s in key[2:]])
     if type(key[1]) is tuple and key[1][:1] == (CALL,):
         args, kwargs = key[1][1:], key[2]
-        return (head, (CALL, *[moved(a) for a in args]), tuple([(name, moved(a)) for name, a in kwargs]))
-    return (head, *[moved(s) for s in key[1:]])
+        return (head, (CALL, *[_moved(a, move) for a in args]), tuple([(name, _moved(a, move)) for name, a in kwargs]))
+    return (head, *[_moved(s, move) for s in key[1:]])
+
+
+def _moved(arg: Any, move: Callable[[int], int]) -> Any:
+    if type(arg) is int:
+        return arg if arg < 0 else move(arg)
+    if type(arg) is tuple and arg and arg[0] in CONTAINERS:
+        return (arg[0], *[_moved(a, move) for a in arg[1:]])
+    return arg
 
 
 # How nested operands stand in a key: a marker, then the items.

@@ -666,6 +666,11 @@ class Variable(Operand):
         self._leaf = made  # type: ignore[misc]
         return made
 
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, _value=self._value[()])  # a recording knows constants by their values
+        return made
+
     def _rebind(self, value: Any) -> None:
         """Give the variable another value."""
         old = self._value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import logging
 import operator
 
@@ -427,6 +428,16 @@ def test_a_variable_assigned_after_the_block_does_not_change_the_gradient(tf):
         y = x * x
     x.assign([10.0, 20.0])
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]
+
+
+def test_a_copy_of_a_variable_is_another_one(tf):
+    v, w = tf.Variable([1.0, 2.0], trainable=False), tf.Variable(3.0)
+    u = copy.deepcopy(v)
+    with tf.GradientTape() as tape:
+        y = w * u
+        tape.watch(v)
+        z = y * v
+    assert tape.gradient(z, v).numpy().tolist() == [3.0, 6.0]
 
 
 @pytest.mark.parametrize("assigned", [True, False])

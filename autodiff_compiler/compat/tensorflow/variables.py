@@ -276,7 +276,7 @@ class Variable(Arithmetic, _Variable):
         out = object.__new__(type(self))
         memo[id(self)] = out
         for key, x in self.__dict__.items():
-            out.__dict__[key] = x if key == "_value" else copy.deepcopy(x, memo)
+            out.__dict__[key] = x[()] if key == "_value" else copy.deepcopy(x, memo)
         out._serial = next(_serial)
         return out
 
