@@ -145,3 +145,12 @@ def test_whole_models_are_not_written_to_files(tf, tmp_path):
         model.load_weights(other)
     with pytest.raises(AttributeError, match="never been called and .* no defined input_shape: start with an Input"):
         _ = tf.keras.Sequential(name="unbuilt").input_shape
+
+
+def test_inference_that_was_asked_for_stays_inference(tf):
+    """Keras 3 overrides ``base(x, training=False)`` in a model that is trained, against what its guide says of it."""
+    base = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.BatchNormalization()])
+    x = tf.keras.Input((2,))
+    model = tf.keras.Model(x, base(x, training=False))
+    model(np.array([[3.0, 4.0], [5.0, 6.0]], np.float32), training=True)
+    assert base.layers[0].moving_mean.numpy().tolist() == [0.0, 0.0]

@@ -123,3 +123,40 @@ def test_outputs_that_need_another_input(tf: ModuleType) -> None:
 def test_what_is_not_symbolic(tf: ModuleType, make: Any) -> None:
     with pytest.raises(ValueError, match="must be KerasTensors"):
         make(tf, tf.keras.Input((2,)))
+
+
+def test_sequential_models_are_made_again(tf):
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [tf.keras.Input((3,)), layers.Dense(2, activation="relu", name="q"), layers.Dropout(0.3)]
+    )
+    for made in (tf.keras.Sequential.from_config(model.get_config()), tf.keras.models.clone_model(model)):
+        assert [tuple(w.shape) for w in made.weights] == [(3, 2), (2,)]
+        assert made.layers[0].name == "q" and made.layers[0] is not model.layers[0]
+    model.pop()
+    model.build()
+    assert model.built and model.output_shape == (None, 2)
+
+
+def test_what_optimizers_and_models_say(tf):
+    made = tf.keras.optimizers.get({"class_name": "adam", "config": {"learning_rate": 0.25}})
+    assert float(made.learning_rate) == 0.25
+
+    class Bare(tf.keras.Model):
+        def __init__(self):
+            self.dense = tf.keras.layers.Dense(1)
+
+    with pytest.raises(RuntimeError, match=r"you forgot to call `super\(\).__init__\(\)`"):
+        Bare()(np.ones((2, 2), np.float32))
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="Data cardinality is ambiguous"):
+        model.fit(np.ones((4, 3)), np.ones((3, 2)), verbose=0)
+
+
+def test_orthogonal_regularizers(tf):
+    x = tf.constant([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    rows = tf.keras.regularizers.OrthogonalRegularizer(0.3)(x).numpy()
+    np.testing.assert_allclose(rows, 0.3 * 2 * np.sqrt(0.5) / 3, rtol=1e-6)
+    columns = tf.keras.regularizers.OrthogonalRegularizer(0.3, mode="columns")(x).numpy()
+    np.testing.assert_allclose(columns, 0.3 / np.sqrt(10 * 5), rtol=1e-6)

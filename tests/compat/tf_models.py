@@ -126,6 +126,16 @@ LAYERS |= {
     "GaussianNoise at inference": (lambda L: L.GaussianNoise(1.0), (2, 3)),
     "SpatialDropout1D at inference": (lambda L: L.SpatialDropout1D(0.5), (1, 2, 2)),
     "ActivityRegularization": (lambda L: L.ActivityRegularization(0.1, 0.2), (2, 3)),
+    "Conv1D, causal": (lambda L: L.Conv1D(3, 2, padding="causal", dilation_rate=2), (2, 5, 2)),
+    "Conv2D in groups": (lambda L: L.Conv2D(4, 2, groups=2), (1, 3, 3, 2)),
+    "GroupNormalization": (lambda L: L.GroupNormalization(2), (2, 3, 4)),
+    "GroupNormalization of an axis": (lambda L: L.GroupNormalization(-1, axis=1, scale=False), (2, 3, 4)),
+    "Softmax of two axes": (lambda L: L.Softmax(axis=[1, 2]), (2, 3, 2)),
+    "UnitNormalization": (lambda L: L.UnitNormalization(), (2, 3)),
+    "RMSNormalization": (lambda L: L.RMSNormalization(epsilon=1e-3), (2, 3)),
+    "EinsumDense": (lambda L: L.EinsumDense("abc,cd->abd", output_shape=(None, 4), bias_axes="d"), (2, 3, 2)),
+    "EinsumDense of more axes": (
+        lambda L: L.EinsumDense("abc,bde->acde", (3, 2, 4), "tanh", bias_axes="ce"), (2, 2, 3)),
     "TimeDistributed": (lambda L: L.TimeDistributed(L.Dense(2, "tanh")), (2, 3, 2)),
 }  # fmt: skip
 

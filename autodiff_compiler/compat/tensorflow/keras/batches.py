@@ -96,7 +96,10 @@ class Batches:
         self._data = [None if p is None else arrays(p) for p in (x, y, weight)]
         lengths = [len(a) if a.ndim else 1 for p in self._data if p is not None for a in flatten(p)]
         if len(set(lengths)) > 1:
-            raise ValueError(f"x, y and weights have different numbers of rows: {lengths}")
+            raise ValueError(
+                f"Data cardinality is ambiguous. Make sure all arrays contain the same number of samples. Received: "
+                f"{lengths}"
+            )
         self._rows = lengths[0]
 
     @property

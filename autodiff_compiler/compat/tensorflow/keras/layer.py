@@ -285,7 +285,8 @@ class Layer(Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "_own" not in vars(self):
             raise RuntimeError(
-                f"layer {type(self).__name__} was never set up: its __init__ has to call super().__init__() first"
+                f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first statement in "
+                "the `__init__()` method. Go add it!"
             )
         if args and is_symbolic(args[0]) or any(is_symbolic(x) for x in kwargs.values()):
             return symbolic_call(self, args, kwargs)

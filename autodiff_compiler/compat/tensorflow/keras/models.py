@@ -136,8 +136,10 @@ class Model(Trainer):
                 return layer
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}.")
 
-    def build(self, input_shape: Any) -> None:
-        """Make all weights, by a trial run on zeros of this shape."""
+    def build(self, input_shape: Any = None) -> None:
+        """Make all weights, by a trial run on zeros of this shape, which a model that begins with an input knows."""
+        if input_shape is None and not self.built:
+            input_shape = self.input_shape
         if not self.built:
             with quiet():
                 tried(lambda length: self(zeros(input_shape, 1, length)))
@@ -249,6 +251,16 @@ class Sequential(Model):
         if self._layers and isinstance(self._layers[0], InputLayer):
             self.build(self._layers[0].batch_shape)
 
+    def get_config(self) -> dict[str, Any]:
+        """The name, and the classes and configurations of the layers."""
+        layers = [{"class_name": type(layer), "config": layer.get_config()} for layer in self._layers]
+        return {"name": self.name, "layers": layers, "dtype": self.dtype, "build_input_shape": self._seen}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A new model of what `get_config` gave, with weights of its own."""
+        return cls([one["class_name"].from_config(one["config"]) for one in config["layers"]], name=config["name"])
+
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         x = inputs
         if self._seen is None and hasattr(x, "shape"):
@@ -279,4 +291,16 @@ class Sequential(Model):
         return [layer for layer in self._layers if not isinstance(layer, InputLayer)]
 
 
-__getattr__, __dir__ = names.public("tf.keras.models", ["Model", "Sequential"])
+def clone_model(model: Any) -> Any:
+    """A sequential model with the same layers and weights of its own. Raises ValueError for another model."""
+    if not isinstance(model, Sequential):
+        raise ValueError("clone_model copies sequential models: make others again from their class")
+    made = type(model).from_config(model.get_config())
+    if model.built and not made.built:
+        made.build(model._seen)
+    return made
+
+
+__getattr__, __dir__ = names.public(
+    "tf.keras.models", ["Model", "Sequential", "clone_model"], {"load_model": SAVED, "save_model": SAVED}
+)

@@ -50,9 +50,35 @@ class L2(Regularizer):
         return self.l2 * tf.reduce_sum(tf.square(x))
 
 
-l1, l2, l1_l2 = L1, L2, L1L2
+class OrthogonalRegularizer(Regularizer):
+    """``factor`` times the mean size of the cosines between the rows of a matrix, or its columns by `mode`."""
 
-_TABLE = both_spellings(L1, L2) | {"L1L2": L1L2, "l1_l2": L1L2}
+    def __init__(self, factor: float = 0.01, mode: str = "rows"):
+        if mode not in ("rows", "columns"):
+            raise ValueError(
+                f"Invalid value for argument `mode`. Expected one of {{'rows', 'columns'}}. Received: mode={mode}"
+            )
+        self.factor, self.mode = float(factor), mode
+
+    def __call__(self, x: Any) -> Any:
+        if len(x.shape) != 2:
+            raise ValueError(
+                f"Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape={tuple(x.shape)}"
+            )
+        rows = x if self.mode == "rows" else tf.transpose(x)
+        rows = tf.nn.l2_normalize(rows, axis=1)
+        size = int(rows.shape[0])
+        others = tf.matmul(rows, rows, transpose_b=True) * (1.0 - tf.eye(size, dtype=rows.dtype))
+        return self.factor * 0.5 * tf.reduce_sum(tf.abs(others)) / (size * (size - 1.0) / 2.0)
+
+
+l1, l2, l1_l2 = L1, L2, L1L2
+orthogonal_regularizer = OrthogonalRegularizer
+
+_TABLE = both_spellings(L1, L2) | {
+    "L1L2": L1L2, "l1_l2": L1L2, "OrthogonalRegularizer": OrthogonalRegularizer,
+    "orthogonal_regularizer": OrthogonalRegularizer,
+}  # fmt: skip
 
 
 def get(identifier: Any) -> Any:

@@ -10,6 +10,7 @@ from .core import (
     ActivityRegularization,
     Dense,
     Dropout,
+    EinsumDense,
     Embedding,
     GaussianNoise,
     Lambda,
@@ -36,7 +37,13 @@ from .merging import (
     multiply,
     subtract,
 )  # fmt: skip
-from .normalization import BatchNormalization, LayerNormalization
+from .normalization import (
+    BatchNormalization,
+    GroupNormalization,
+    LayerNormalization,
+    RMSNormalization,
+    UnitNormalization,
+)
 from .pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -76,15 +83,16 @@ __all__ = [
     "Activation", "ActivityRegularization", "Add", "AdditiveAttention", "Attention", "Average", "AveragePooling1D",
     "AveragePooling2D", "AvgPool1D", "AvgPool2D", "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D",
     "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Convolution1D", "Convolution2D", "Convolution2DTranspose",
-    "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "ELU", "Embedding", "Flatten", "GRU", "GRUCell",
-    "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAvgPool1D", "GlobalAvgPool2D",
-    "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Identity", "Input",
-    "InputLayer", "LSTM", "LSTMCell", "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "Masking", "MaxPool1D",
-    "MaxPool2D", "MaxPooling1D", "MaxPooling2D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply",
-    "Normalization", "PReLU", "Permute", "RNN", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D",
-    "SeparableConvolution2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D",
-    "StackedRNNCells", "Subtract", "TimeDistributed", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
-    "ZeroPadding2D", "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+    "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "ELU", "EinsumDense", "Embedding", "Flatten", "GRU",
+    "GRUCell", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAvgPool1D",
+    "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
+    "GroupNormalization", "Identity", "Input", "InputLayer", "LSTM", "LSTMCell", "Lambda", "Layer",
+    "LayerNormalization", "LeakyReLU", "Masking", "MaxPool1D", "MaxPool2D", "MaxPooling1D", "MaxPooling2D",
+    "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
+    "RNN", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "SeparableConvolution2D", "SimpleRNN",
+    "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "StackedRNNCells", "Subtract",
+    "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "add",
+    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
 ]  # fmt: skip
 
 __getattr__, __dir__ = _public("tf.keras.layers", __all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .... import tensorflow as tf
 from .. import activations, initializers, regularizers
 from ..layer import Layer
 
@@ -62,11 +63,13 @@ class ELU(Layer):
 class Softmax(Layer):
     supports_masking = True
 
-    def __init__(self, axis: int = -1, **kwargs: Any):
+    def __init__(self, axis: Any = -1, **kwargs: Any):
         super().__init__(**kwargs)
         self.axis = axis
 
     def call(self, inputs: Any) -> Any:
+        if isinstance(self.axis, (list, tuple)):
+            return tf.exp(inputs - tf.reduce_logsumexp(inputs, axis=list(self.axis), keepdims=True))
         return activations.softmax(inputs, self.axis)
 
 

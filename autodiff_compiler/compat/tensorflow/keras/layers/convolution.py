@@ -50,14 +50,18 @@ class _Conv(Layer):
     ):  # fmt: skip
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         channels_last(data_format)
-        if groups != 1:
-            raise ValueError(f"groups={groups} is not there: split the channels, and concatenate the results")
+        self.groups = positive_integer("groups", groups)
+        if filters % self.groups:
+            raise ValueError(
+                f"The number of filters must be evenly divisible by the number of groups. Received: groups={groups}, "
+                f"filters={filters}."
+            )
         self.min_ndim = self._rank + 2
         self.filters = positive_integer("filters", filters)
         self.kernel_size = several(kernel_size, self._rank, "kernel_size")
         self.strides = several(strides, self._rank, "strides")
         self.dilation_rate = several(dilation_rate, self._rank, "dilation_rate")
-        self.padding = same_or_valid(padding)
+        self.padding = "causal" if self._rank == 1 and padding == "causal" else same_or_valid(padding)
         self.activation = activations.get(activation)
         self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
@@ -68,6 +72,11 @@ class _Conv(Layer):
 
     def build(self, input_shape: Any) -> None:
         channels = input_shape[-1]
+        if channels % self.groups:
+            raise ValueError(
+                "The number of input channels must be evenly divisible by the number of groups. Received "
+                f"groups={self.groups}, but the input has {channels} channels (full input shape is {input_shape})."
+            )
         self.kernel = self.add_weight(
             self._kernel_shape(channels), self.kernel_initializer, regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint, name="kernel",
@@ -81,7 +90,7 @@ class _Conv(Layer):
         self._axes = {-1: channels}
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
-        return (*self.kernel_size, channels, self.filters)
+        return (*self.kernel_size, channels // self.groups, self.filters)
 
     def call(self, inputs: Any) -> Any:
         x = self._convolve(floating(inputs, self.kernel))
@@ -97,14 +106,20 @@ class _Conv(Layer):
 
 
 class Conv1D(_Conv):
-    """Convolution along one axis: inputs ``(batch, length, channels)``; `kernel` ``(size, channels, filters)``."""
+    """Convolution along one axis: inputs ``(batch, length, channels)``; `kernel` ``(size, channels, filters)``.
+
+    padding: "valid", "same", or "causal", where no step depends on later ones. groups: each so many-th part of the
+    filters sees that part of the channels.
+    """
 
     _rank = 1
 
     def _convolve(self, x: Any) -> Any:
-        return tf.nn.conv1d(
-            x, self.kernel, self.strides[0], self.padding.upper(), dilations=self.dilation_rate[0]
-        )  # fmt: skip
+        padding = self.padding.upper()
+        if padding == "CAUSAL":  # no step sees later ones
+            x = tf.pad(x, [[0, 0], [(self.kernel_size[0] - 1) * self.dilation_rate[0], 0], [0, 0]])
+            padding = "VALID"
+        return tf.nn.conv1d(x, self.kernel, self.strides[0], padding, dilations=self.dilation_rate[0])
 
 
 class Conv2D(_Conv):

@@ -68,6 +68,63 @@ class Dense(Layer):
         raise unbuilt(self, name, ("kernel", "bias"))
 
 
+class EinsumDense(Layer):
+    """``einsum(equation, inputs, kernel)``, plus a bias along the axes `bias_axes` of the result, and an activation.
+
+    output_shape: the lengths of the result's axes after the batch, None where they are those of the inputs.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> tf.keras.layers.EinsumDense("abc,cd->abd", output_shape=(None, 4), bias_axes="d")(tf.ones((2, 5, 3))).shape
+    TensorShape([2, 5, 4])
+    """
+
+    def __init__(
+        self, equation: str, output_shape: Any, activation: Any = None, bias_axes: str | None = None,
+        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", kernel_regularizer: Any = None,
+        bias_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None, **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.equation, self.bias_axes = equation, bias_axes
+        self.partial_output_shape = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
+        self.activation = activations.get(activation)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+
+    def build(self, input_shape: Any) -> None:
+        given, out = self.equation.replace(" ", "").split("->")
+        inputs, kernel = given.split(",")
+        lead = "..." in inputs
+        inputs, out_names = inputs.replace("...", ""), out.replace("...", "")
+        tail = input_shape[len(input_shape) - len(inputs) :] if lead else input_shape
+        lengths = dict(zip(inputs, tail))
+        wanted = out_names if lead else out_names[1:]
+        for name, n in zip(wanted[::-1], self.partial_output_shape[::-1]):
+            if n is not None:
+                lengths[name] = n
+        self.kernel = self.add_weight(
+            tuple([lengths[name] for name in kernel]), self.kernel_initializer, regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint, name="kernel",
+        )  # fmt: skip
+        self.bias = None
+        if self.bias_axes is not None:
+            first = min(out_names.index(name) for name in self.bias_axes)
+            shape = tuple([lengths[name] if name in self.bias_axes else 1 for name in out_names[first:]])
+            self.bias = self.add_weight(
+                shape, self.bias_initializer, regularizer=self.bias_regularizer, constraint=self.bias_constraint,
+                name="bias",
+            )  # fmt: skip
+
+    def call(self, inputs: Any) -> Any:
+        x = tf.einsum(self.equation, floating(inputs, self.kernel), self.kernel)
+        return self.activation(x if self.bias is None else x + self.bias)
+
+    def __getattr__(self, name: str) -> Any:
+        raise unbuilt(self, name, ("kernel", "bias"))
+
+
 class Dropout(Layer):
     """In training, each element is zero with probability `rate`, and the others are divided by ``1 - rate``.
 

@@ -24,6 +24,10 @@ class InputLayer(Layer):
         self.batch_shape = (batch_size, *shape_of(shape)) if shape is not None else shape_of(batch_shape)
         self.built = True
 
+    def get_config(self) -> dict[str, Any]:
+        """The shape, the dtype and the name."""
+        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "name": self.name}
+
     def call(self, inputs: Any) -> Any:
         return inputs
 

@@ -26,6 +26,11 @@ def get(identifier: Any) -> Optimizer:
     """
     if isinstance(identifier, Optimizer):
         return identifier
+    if isinstance(identifier, dict):  # a name and a configuration
+        kind = _TABLE.get(str(identifier.get("class_name")).lower())
+        if kind is not None:
+            configured: Optimizer = kind.from_config(identifier.get("config", {}))
+            return configured
     found = _TABLE.get(identifier.lower()) if isinstance(identifier, str) else None
     if found is None:
         raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
