@@ -223,7 +223,7 @@ def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
     """
     used = {
         n.func.value.id
-        for n in ast.walk(node)
+        for n in _nodes(node)
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name)
     }
     if not used:
