@@ -59,6 +59,7 @@ class Layer(Module):
 
     supports_masking = False
     _symbols: tuple[Any, Any] | None = None  # of its first symbolic call
+    _result: Any = None  # what it gave at first, for its shape
     _owner: Any = None  # the sequential model that it stands in
     _casts_inputs = True
     min_ndim: int | None = None
@@ -304,6 +305,8 @@ class Layer(Module):
             if not self.built:
                 self._build_for(args, kwargs)
             out = self.call(*args, **kwargs)
+            if self._result is None:
+                self._result = _shape_only(out)
             if self.activity_regularizer is not None:
                 for x in out if isinstance(out, (list, tuple)) else [out]:
                     self._added.append(self.activity_regularizer(x) / float(x.shape[0] if len(x.shape) else 1))
@@ -441,6 +444,21 @@ def _members(value: Any) -> Iterator[Any]:
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from _members(item)
+
+
+class _Shaped:
+    """Stands for a tensor of which only the shape is known."""
+
+    def __init__(self, shape: Any):
+        self.shape = shape
+
+
+def _shape_only(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return [_shape_only(item) for item in x]
+    if isinstance(x, Mapping):
+        return {k: _shape_only(item) for k, item in x.items()}
+    return _Shaped(shape_of(x.shape) if hasattr(x, "shape") else ())
 
 
 def _has_tensor(x: Any) -> bool:

@@ -14,6 +14,7 @@ from .functional import Graph, KerasTensor, Node, symbolic_call
 from .layer import Layer
 from .layers.input import InputLayer
 from .shapes import Shape, quiet, shape_of, tried, zeros
+from .summary import table
 from .training import Trainer
 
 SAVED = "whole models are not written to files: save_weights(path), and load_weights(path) of a model that is made anew"
@@ -176,15 +177,10 @@ class Model(Trainer):
             self.set_weights([found[str(k)] for k in range(len(found.files))])
 
     def summary(self, line_length: int | None = None, print_fn: Any = None) -> None:
-        """Print the layers with the shapes and numbers of their weights."""
-        rows = [(f"{layer.name} ({type(layer).__name__})", layer) for layer in self.layers]
-        width = max([len(text) for text, _ in rows] + [20]) + 2
-        out = [f'Model: "{self.name}"', f"{'Layer (type)':{width}}{'Weights':>12}"]
-        out += [f"{text:{width}}{layer.count_params() if layer.built else '(unbuilt)':>12}" for text, layer in rows]
-        trained = sum(int(np.prod(v.shape, dtype=int)) for v in self.trainable_variables)
-        total = sum(int(np.prod(v.shape, dtype=int)) for v in self.weights)
-        out += [f"Total: {total}, trainable: {trained}, not trainable: {total - trained}"]
-        (print_fn or print)("\n".join(out))
+        """Print the layers with the shapes of their results and the numbers of their weights."""
+        if isinstance(self, Sequential) and self._layers and isinstance(self._layers[0], InputLayer):
+            self._symbolic("output")  # finds the shapes
+        (print_fn or print)(table(self, line_length))
 
 
 def _weights_path(filepath: Any) -> str:

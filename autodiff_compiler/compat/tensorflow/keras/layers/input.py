@@ -49,4 +49,6 @@ def Input(
     TensorShape([5, 1])
     """
     layer = InputLayer(shape, batch_size, dtype, batch_shape, name)
-    return KerasTensor(layer.batch_shape, dtype or backend.floatx(), Node(layer), name=layer.name)
+    made = KerasTensor(layer.batch_shape, dtype or backend.floatx(), Node(layer), name=layer.name)
+    layer._symbols = (made, made)
+    return made
