@@ -39,4 +39,13 @@ def make(value: Any, version: Version | None = None) -> Any:
     return new_tensor(TORCH, value, version)
 
 
-__all__ = ["FREED", "TORCH", "Base", "assign", "in_place", "make", "run", "tensors_in", "view"]
+def renamed(t: Any, name: str) -> Any:
+    """The tensor, which was just made: the last operation bears the name of the whole, as in
+    ``grad_fn=<MseLossBackward0>``."""
+    var = t._own
+    if var is not None and var.record is not None:
+        var.record.name = name
+    return t
+
+
+__all__ = ["FREED", "TORCH", "Base", "assign", "in_place", "make", "renamed", "run", "tensors_in", "view"]

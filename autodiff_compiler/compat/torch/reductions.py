@@ -15,7 +15,7 @@ from ..graph.direct import unary
 from . import dtypes
 from .arithmetic import elementwise
 from .axes import axes_of, check_dim
-from .core import Base, make, run
+from .core import Base, make, renamed, run
 from .tensor import method
 
 
@@ -258,7 +258,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along an axis, and where they were."""
     order = argsort(input, dim, descending, stable)
-    return pair("sort", take_along_dim(input, order, dim), order)
+    return pair("sort", renamed(take_along_dim(input, order, dim), "Sort"), order)
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -280,7 +280,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         raise RuntimeError("selected index k out of range")
     order = argsort(input, axis, descending=largest)._value
     indices = make(np.take(order, range(k), axis=axis))
-    return pair("topk", take_along_dim(input, indices, axis), indices)
+    return pair("topk", renamed(take_along_dim(input, indices, axis), "Topk"), indices)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
@@ -391,7 +391,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of the difference."""
-    return norm(input - other, p)
+    return renamed(norm(input - other, p), "Dist")
 
 
 # --- cumulative -------------------------------------------------------------------------------------------------------

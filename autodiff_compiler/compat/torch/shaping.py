@@ -12,7 +12,7 @@ from ..graph.array import to
 from ..graph.direct import several
 from .arithmetic import result_type
 from .axes import check_dim
-from .core import Base, assign, make, run, view
+from .core import Base, assign, make, renamed, run, view
 from .tensor import method
 
 
@@ -370,7 +370,8 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, 
         size = int(split_size_or_sections)
         lengths = [min(size, n - k) for k in range(0, n, size)] or [0]
     ends = np.cumsum([0, *lengths]).tolist()
-    return tuple([narrow(tensor, axis, a, b - a) for a, b in itertools.pairwise(ends)])
+    name = "SplitWithSizes" if isinstance(split_size_or_sections, (list, tuple)) else "Split"
+    return tuple([renamed(narrow(tensor, axis, a, b - a), name) for a, b in itertools.pairwise(ends)])
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
@@ -402,7 +403,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The parts along an axis, as views."""
-    return tuple([select(input, dim, k) for k in range(input._value.shape[check_dim(input, dim)])])
+    return tuple([renamed(select(input, dim, k), "Unbind") for k in range(input._value.shape[check_dim(input, dim)])])
 
 
 def atleast_1d(input: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from .... import kernels
 from ...graph.array import to, value_of
 from ...graph.direct import several
-from ..core import run
+from ..core import renamed, run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..reductions import log_softmax, norm
 
@@ -30,15 +30,12 @@ def reduced(loss: Any, reduction: str) -> Any:
 
 
 def _named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The last operation of a loss bears the name of the whole: ``grad_fn=<MseLossBackward0>``."""
+    """The last operation of a loss bears this name."""
 
     def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)
         def loss(*args: Any, **kwargs: Any) -> Any:
-            out = f(*args, **kwargs)
-            if out._own is not None and out._own.record is not None:
-                out._own.record.name = name
-            return out
+            return renamed(f(*args, **kwargs), name)
 
         return loss
 

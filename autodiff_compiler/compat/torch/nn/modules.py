@@ -25,7 +25,7 @@ class IncompatibleKeys(_Keys):
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return _Keys.__repr__(self)
+        return _Keys.__repr__(self).replace("IncompatibleKeys", "_IncompatibleKeys", 1)
 
 
 class Module:
@@ -381,15 +381,16 @@ class Module:
     def _get_name(self) -> str:
         return type(self).__name__
 
+    def _shown_parts(self) -> list[tuple[str, str]]:
+        """The modules inside as text, with their names."""
+        return [(name, repr(child)) for name, child in self._modules.items()]
+
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = []
-        for name, child in self._modules.items():
-            text = repr(child).split("\n")
-            lines.append(f"({name}): " + "\n".join([text[0], *["  " + line for line in text[1:]]]))
-        if not lines:
+        lines = [f"({name}): " + text.replace("\n", "\n  ") for name, text in self._shown_parts()]
+        head = extra.split("\n") if extra else []
+        if not lines and len(head) < 2:
             return f"{self._get_name()}({extra})"
-        head = [extra] if extra else []
         return f"{self._get_name()}(\n  " + "\n  ".join([*head, *lines]) + "\n)"
 
 
@@ -475,6 +476,14 @@ class ModuleList(Module):
             self.append(m)
         return self
 
+    def _shown_parts(self) -> list[tuple[str, str]]:
+        """Neighbours with equal texts stand once: ``(0-1): 2 x Linear(...)``."""
+        out: list[tuple[str, str]] = []
+        for text, group in itertools.groupby(super()._shown_parts(), key=lambda part: part[1]):
+            names = [name for name, _ in group]
+            out.append((names[0], text) if len(names) == 1 else (f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"))
+        return out
+
 
 class ModuleDict(Module):
     """A dict of modules."""
@@ -512,6 +521,10 @@ class ModuleDict(Module):
 class ParameterList(Module):
     """A list of parameters."""
 
+    def extra_repr(self) -> str:
+        rows = [f"  ({k}): Parameter containing: [{p.dtype} of size {_by(p.shape)}]" for k, p in enumerate(self)]
+        return "\n".join(rows)
+
     def __init__(self, values: Any = ()):
         super().__init__()
         for v in values or ():
@@ -530,6 +543,10 @@ class ParameterList(Module):
 
     def __getitem__(self, k: int) -> Any:
         return list(self._parameters.values())[k]
+
+
+def _by(shape: Any) -> str:
+    return "x".join(str(n) for n in shape)
 
 
 class ParameterDict(Module):
