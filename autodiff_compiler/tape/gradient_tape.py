@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
 from .connect import View
 from .jacobians import batch_jacobian, jacobian
@@ -348,7 +349,11 @@ class GradientTape:
             watched = (*watched, *[rec.became[slot] for slot, _ in watched if slot in rec.became])
         return View(spans, watched, self._auto)
 
-    def _gradient(self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None) -> list[Any]:
+    def _gradient(
+        self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None, stacked: bool = False
+    ) -> list[Any]:
+        """The cotangents of the sources, or None. `stacked`: the seeds, and the results, are stacks of cotangents;
+        raises NotBatchedError where that is not possible."""
         if len(rec.values) != rec.node.count:
             raise RuntimeError(
                 "an operation was interrupted while this tape recorded it: compute it again, on a new tape"
@@ -369,7 +374,7 @@ class GradientTape:
         conjugate = bool(sources) and sources[0]._conjugate
         if conjugate:
             ends = [(at, conjugated(seed)) for at, seed in ends]
-        results = self._run(rec, ends, slots, seeds is not None, sources)
+        results = self._run(rec, ends, slots, seeds is not None, sources, stacked)
         if conjugate:
             results = {at: conjugated(g) for at, g in results.items()}
         out = []
@@ -388,8 +393,9 @@ class GradientTape:
         return out
 
     def _run(
-        self, rec: Recording, ends: list[tuple[Any, Any]], slots: list[tuple[int, ...]], seeded: bool, sources: Any
-    ) -> dict[int, Any]:
+        self, rec: Recording, ends: list[tuple[Any, Any]], slots: list[tuple[int, ...]], seeded: bool, sources: Any,
+        stacked: bool,
+    ) -> dict[int, Any]:  # fmt: skip
         if not ends:
             return {}
         cls = sources[0]._tensor_class if len(sources) else None
@@ -399,6 +405,8 @@ class GradientTape:
         targets = tuple([t for t, _ in ends])
         view = self._view(rec)
         if rec.barriers:
+            if stacked:
+                raise NotBatchedError("a function with its own gradient")
             ran: list[Pullback] = []
 
             def run(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
@@ -414,8 +422,9 @@ class GradientTape:
         ask = request(rec, targets, wanted, view, seeded, opaque)
         if not ask.sources:
             return {}
-        self._ran = (ask.pullback(rec.values),)
-        return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls)
+        pull = ask.pullback(rec.values)
+        self._ran = (pull.stacked() or pull if stacked else pull,)
+        return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls, stacked)
 
     def jacobian(
         self, target: Any, sources: Any, unconnected_gradients: Any = NONE,
@@ -424,8 +433,9 @@ class GradientTape:
         """The derivative of each element of `target` by each element of the sources.
 
         The result has the structure of `sources`; its parts have the shape of the target followed by that of the
-        source. The pullback runs once for each element of the target. `parallel_iterations` is accepted and has no
-        effect; ``experimental_use_pfor=False`` needs a persistent tape, as in TensorFlow.
+        source. The pullback runs for all elements of the target at once where its operations have rules for that.
+        `parallel_iterations` is accepted and has no effect; ``experimental_use_pfor=False`` needs a persistent tape, as
+        in TensorFlow.
         """
         return jacobian(self, target, sources, _unconnected(unconnected_gradients), experimental_use_pfor)
 
@@ -436,8 +446,7 @@ class GradientTape:
         """For each row of a batch, the derivative of the target's row by the source's row.
 
         target: shape (b, m...), source: shape (b, n...); the result has shape (b, m..., n...). Rows must not depend on
-        each other: what row i of the target owes to row j of the source would be added to what it owes to its own. The
-        pullback runs once for each element of a target's row.
+        each other: what row i of the target owes to row j of the source would be added to what it owes to its own.
         """
         return batch_jacobian(self, target, source, _unconnected(unconnected_gradients), experimental_use_pfor)
 

@@ -1,11 +1,14 @@
-"""Jacobians: the pullback, once for each element of the target."""
+"""Jacobians: the pullback of a stack of cotangents, one for each element of the target; or once for each of them where
+an operation has no rule for stacks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..transforms.batch import NotBatchedError
 from .nest import flatten, is_nested, pack_like
 from .tensor import Operand, call, wrap
 
@@ -30,7 +33,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
         tape._pop()
     try:
         shape = np.shape(target._value)
-        columns = rows(tape, rec, target, flat, basis(target))
+        v = np.asarray(target._value)
+        columns = rows(tape, rec, target, flat, v.size, lambda start, stop: basis(v, start, stop))
         out = []
         for x, found in zip(flat, columns):
             if found is None:
@@ -46,23 +50,44 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
     return pack_like(sources, out) if is_nested(sources) else out[0]
 
 
-def basis(target: Any) -> list[Any]:
-    """A cotangent for each element of the target."""
-    v = np.asarray(target._value)
-    out = []
-    for k in range(v.size):
-        e = np.zeros(v.size, v.dtype)
-        e[k] = 1
-        out.append(wrap(target._tensor_class, e.reshape(v.shape)[()]))
-    return out
+# A stack of cotangents has at most so many elements, next to the largest value of the recording.
+MAX_ELEMENTS = 1 << 22
 
 
-def rows(tape: Any, rec: Any, target: Any, flat: list[Any], seeds: list[Any]) -> list[Any]:
-    """For each source, its gradients for each of the seeds, stacked; None if it is not connected."""
-    if not seeds:
+def basis(v: Any, start: int, stop: int) -> Any:
+    """Cotangents of an array: one for each of its elements from `start` to `stop`, as a stack."""
+    made = np.zeros((stop - start, v.size), v.dtype)
+    made[np.arange(stop - start), np.arange(start, stop)] = 1
+    return made.reshape(stop - start, *v.shape)
+
+
+def rows(tape: Any, rec: Any, target: Any, flat: list[Any], count: int, seeds: Callable[[int, int], Any]) -> list[Any]:
+    """For each source, its gradients for each of the seeds, stacked; None if it is not connected.
+
+    ``seeds(start, stop)`` gives a part of the `count` seeds, as a stack.
+    """
+    cls = target._tensor_class
+    if not count:
         return [wrap(x._tensor_class, np.zeros((0, *np.shape(x._value)), np.asarray(x._value).dtype)) for x in flat]
-    made = [tape._gradient(rec, [target], flat, [seed]) for seed in seeds]
-    return [None if made[0][k] is None else call(np.stack, [row[k] for row in made]) for k in range(len(flat))]
+    largest = max([np.size(v) for v in rec.values], default=1)
+    step = max(1, MAX_ELEMENTS // max(largest, 1))
+    made: list[list[Any]] = []
+    if count > 1 and step > 1:
+        try:
+            for start in range(0, count, step):
+                stack = wrap(cls, seeds(start, min(start + step, count)))
+                made.append(tape._gradient(rec, [target], flat, [stack], stacked=True))
+            return [_joined([part[k] for part in made], np.concatenate) for k in range(len(flat))]
+        except NotBatchedError:
+            pass
+    made = [tape._gradient(rec, [target], flat, [wrap(cls, seeds(k, k + 1)[0][()])]) for k in range(count)]
+    return [_joined([part[k] for part in made], np.stack) for k in range(len(flat))]
+
+
+def _joined(parts: list[Any], join: Any) -> Any:
+    if parts[0] is None:
+        return None
+    return parts[0] if len(parts) == 1 and join is np.concatenate else call(join, parts)
 
 
 def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pfor: bool) -> Any:
@@ -81,13 +106,13 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pf
     if tape._recording and not tape._persistent:
         tape._pop()
     try:
-        seeds = []
         v = np.asarray(target._value)
-        for k in range(int(np.prod(m[1:]))):
-            e = np.zeros((m[0], int(np.prod(m[1:]))), v.dtype)
-            e[:, k] = 1
-            seeds.append(wrap(target._tensor_class, e.reshape(m)))
-        (found,) = rows(tape, rec, target, [source], seeds)
+        row = np.empty(m[1:], v.dtype)
+
+        def seeds(start: int, stop: int) -> Any:  # the same element of all samples at once
+            return np.repeat(basis(row, start, stop)[:, None], m[0], axis=1)
+
+        (found,) = rows(tape, rec, target, [source], row.size, seeds)
     finally:
         if not tape._persistent:
             tape._release()

@@ -22,6 +22,7 @@ from ..ir.opset import PRIMS
 from ..ir.rewrite import SHAPE_ONLY, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..rules.registry import is_nondiff
+from ..transforms.batch import NotBatchedError, batch
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
 from ..transforms.vjp import DERIVED
@@ -55,12 +56,14 @@ class Pullback:
         "leaves",
         "complex",
         "ask",
+        "_stacked",
     )
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
     ):
         self.ask: Request | None = None  # that it was made for
+        self._stacked: Pullback | bool = True
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
         self.seeded = seeded
@@ -80,6 +83,21 @@ class Pullback:
         if self._depends is None:
             self._depends = dependence(self.function)
         return self._depends
+
+    def stacked(self) -> Pullback | None:
+        """The pullback of a stack of cotangents, with one more axis in front, as the results have; None if there is an
+        operation that has no rule for stacks."""
+        if self._stacked is True:
+            with Request.lock, collector_paused():
+                first = len(self.needed)
+                try:
+                    function = batch(self.function, set(range(first, len(self.function.params))))
+                    made = Pullback(function, self.needed, True, function.body.dims, [])
+                    made.ask, made.leaves = self.ask, self.leaves
+                    self._stacked = made
+                except NotBatchedError:
+                    self._stacked = False
+        return self._stacked or None  # type: ignore[return-value]
 
     def accepts(self, values: Sequence[Any]) -> bool:
         """It may be run for leaves like these, and not only for those that it was compiled for."""

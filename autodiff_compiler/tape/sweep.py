@@ -7,16 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from ..transforms.batch import NotBatchedError
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
 from .recording import BARRIER, PULL, STATE, Node, Recording
 from .tensor import call, wrap
 
 
-def run_pullback(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
-    """The cotangents of the sources of a request, as tensors by slot. Recorded if a tape is open."""
+def run_pullback(
+    rec: Recording, ask: Request, seeds: list[Any], cls: type[Any], stacked: bool = False
+) -> dict[int, Any]:
+    """The cotangents of the sources of a request, as tensors by slot. Recorded if a tape is open.
+
+    `stacked`: the seeds are stacks of cotangents; raises NotBatchedError where the pullback cannot take these.
+    """
     values = rec.values
     pull = ask.pullback(values)
+    if stacked:
+        many = pull.stacked()
+        if many is None:
+            raise NotBatchedError("the pullback")
+        pull = many
     out = pull.run(*pull.fetch(values), *[s._value for s in seeds])
     if len(ask.sources) == 1:
         out = (out,)
