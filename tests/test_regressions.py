@@ -398,3 +398,21 @@ def test_pseudoinverse_with_singular_values_cut_off(shape, rcond):
     want = (gradient(a + h * direction) - gradient(a - h * direction)) / (2 * h)
     np.testing.assert_allclose(second, want, rtol=1e-5, atol=1e-6)
     assert gradient(a.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize(
+    "reduction", [np.sum, np.max, np.min, np.prod, np.cumsum, np.cumprod, np.ptp, np.maximum.reduce]
+)
+def test_reductions_of_a_number_along_an_axis(reduction, axis):
+    # NumPy's reductions take 0 and -1 for an axis of a number.
+    def f(x):
+        return np.sum(3.0 * reduction(x, axis=axis) + x)
+
+    x = np.float64(2.0)
+    want = 1.0 if reduction is np.ptp else 4.0
+    assert ad.grad(f)(x) == want
+    v = ad.Variable(x)
+    with ad.GradientTape() as tape:
+        y = f(v)
+    assert tape.gradient(y, v).numpy() == want

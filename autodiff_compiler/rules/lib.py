@@ -116,6 +116,8 @@ def axes(axis: Any, x: Any) -> tuple[int, ...]:
     """The axes named by an `axis` argument, counted from the front."""
     found = axes_of(axis, ndim(x)) if not symbolic(axis) else None
     if found is None:
+        if type(axis) is int and axis in (0, -1) and ndim(x) == 0:
+            return ()  # NumPy's reductions let a number have an axis
         if not symbolic(axis) and isinstance(axis, (int, tuple)):
             raise np.exceptions.AxisError(f"axis {axis} is out of bounds for an array of {ndim(x)} axes")
         raise unsupported("the derivative rule needs an axis that is a constant", "write the axis as a literal")

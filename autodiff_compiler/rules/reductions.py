@@ -61,7 +61,7 @@ def _cumsum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> An
 def _cumprod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     # d out[k] / d a[i] is the product before i times the product of a[i + 1 .. k]; no division, so zeros are as good
     # as others.
-    if axis is None:
+    if axis is None or lib.ndim(a) == 0:
         return lib.reshape_as(_cumprod(g, out, call(np.ravel, a), 0), a)
     before = call(runtime.shift, out, axis, 1)
     return call(runtime.flip_scan, g, a, axis) * before
@@ -69,9 +69,9 @@ def _cumprod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> A
 
 @vjp(np.prod, "a")
 def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    if lib.ndim(a) == 0:
+        return g
     if axis is None:
-        if lib.ndim(a) == 0:
-            return g
         return lib.reshape_as(g * _others(call(np.ravel, a), 0), a)
     if isinstance(axis, tuple):
         # One axis after the other.

@@ -273,7 +273,7 @@ def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
             pass
         elif axis is None:
             return _reduce(x, None) / size
-        elif axis.__class__ is int:
+        elif axis.__class__ is int and x.ndim:
             return _reduce(x, axis) / x.shape[axis]
     return np.mean(x, axis=axis, keepdims=keepdims)
 
