@@ -334,3 +334,33 @@ def test_functions_and_tapes_entered_again_leave_no_cycles():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_second_order_of_a_function_with_keywords_and_integers_in_containers():
+    @ad.function
+    def f(x, d, k=1.0):
+        return d["q"][0] * np.sum(x**3) * k, d["q"][1] + 1
+
+    x, q, k = ad.Variable([1.0, 2.0]), ad.Variable(3.0), ad.Variable(2.0)
+    with ad.GradientTape() as outer:
+        with ad.GradientTape() as inner:
+            y, n = f(x, {"q": [q, 2]}, k=k)
+        by_x = inner.gradient(y, x)
+    assert n.item() == 3
+    np.testing.assert_array_equal(by_x.numpy(), [18.0, 72.0])
+    second = outer.gradient(by_x, [x, q, k])
+    np.testing.assert_array_equal(second[0].numpy(), [36.0, 72.0])
+    assert second[1].item() == 30.0 and second[2].item() == 45.0
+
+
+def test_arrays_of_another_system_do_not_lose_the_gradient_in_silence():
+    from autodiff_compiler.compat.mxnet import np as mnp
+
+    v, foreign = ad.Variable([1.0, 2.0]), mnp.array([7.0, 8.0])
+    with ad.GradientTape() as tape:
+        for compute in (lambda: np.dot(v, foreign), lambda: np.stack([v, foreign])):
+            with pytest.raises(TypeError, match="make it a tensor first"):
+                compute()
+        assert not (v == foreign).numpy().any()
+        y = np.dot(v, ad.constant(foreign))
+    np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [7.0, 8.0])

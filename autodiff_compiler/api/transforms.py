@@ -225,12 +225,13 @@ class Gradient(Transformed):
 
     suffix = "grad"
     keep_value = False
+    exact = False  # integers are allowed; their cotangent is None
 
     def __autodiff_portable__(self) -> list[str]:
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, self.exact)
         check_scalar(lowered, self)
         fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=[1.0], keep_results=self.keep_value)
         hand_through(fn, wanted)

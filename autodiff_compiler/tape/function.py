@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..api.specialize import Dispatcher
-from ..api.transforms import Transformed, _Pullback, grad, innermost, lower_any
+from ..api.transforms import Gradient, Transformed, _Pullback, innermost, lower_any
 from ..errors import ArgumentError
 from ..frontend.lower import Lowered
 from ..tree import unflatten
@@ -132,7 +132,7 @@ class Function:
             found = self._adjoints.get((wanted, paths))
             if found is None:
                 shifted = tuple([k + 1 if isinstance(k, int) else k for k in wanted])
-                found = self._adjoints[wanted, paths] = Function(grad(_weighted(self.fn, paths), shifted))
+                found = self._adjoints[wanted, paths] = Function(_Adjoint(_weighted(self.fn, paths), shifted))
             return found
 
     def _of_operands(self, given: list[Any], bars: Any, cls: type[Any]) -> list[Any]:
@@ -150,6 +150,8 @@ class Function:
         """For each result that can be differentiated, which operands it depends on; None where that is not known."""
         found = self._dependence
         names, _ = found.bind(args, kwargs)
+        if not all(isinstance(k, int) or k in names for k, _ in given):
+            return None
         wanted = tuple(
             [p for k, a in given for p in _paths(a, (("arg", k if isinstance(k, int) else names.index(k)),))]
         )
@@ -204,6 +206,13 @@ def _wrapped(cls: type[Any], v: Any) -> Any:
 def _like(seed: Any, value: Any) -> Any:
     """A cotangent in the form that the pullback takes for this result."""
     return seed if seed is not None else value
+
+
+class _Adjoint(Gradient):
+    """The pullback of a function: the gradient of the sum of its results with weights, by containers that may hold
+    integers as well."""
+
+    exact = True
 
 
 def _weighted(fn: Callable[..., Any], paths: tuple[tuple[Any, ...], ...]) -> Callable[..., Any]:

@@ -21,6 +21,7 @@ from ..errors import RuleLookupError, UnsupportedError
 from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import ABS, GET, PRIMS
+from ..rules.registry import is_nondiff
 from .recording import CALL, LIST, SLICE, STATE, TUPLE, Leaf, Recording, leaf_key, signature
 
 ndarray = np.ndarray
@@ -514,6 +515,13 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         if count == 1 and out.__class__ is tuple:
             return tuple([wrap(cls, np.asarray(v)[()]) for v in out])
         out = np.asarray(out)[()] if count == 1 else out
+    elif count == 1 and out.__class__ is not ndarray and not isinstance(out, np.generic):
+        if not is_nondiff(prim):
+            foreign = f"{type(out).__module__}.{type(out).__name__}"
+            raise TypeError(
+                f"{prim.name} of a tensor and a {foreign} would lose the gradient: make a tensor of it first"
+            )
+        out = np.asarray(out)[()]
     slot = -1
     if tracked:
         assert rec is not None
