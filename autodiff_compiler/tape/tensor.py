@@ -519,7 +519,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         if not is_nondiff(prim):
             foreign = f"{type(out).__module__}.{type(out).__name__}"
             raise TypeError(
-                f"{prim.name} of a tensor and a {foreign} would lose the gradient: make a tensor of it first"
+                f"{prim.name} of a tensor and of {foreign} would lose the gradient: make a tensor of it first"
             )
         out = np.asarray(out)[()]
     slot = -1
