@@ -520,3 +520,49 @@ def _(tf: Any) -> dict[str, Any]:
             value = loss(CLASSES, tf.identity(x))
         out |= {name: value, f"{name} gradient": tape.gradient(value, x)}
     return out
+
+
+# --------------------------------------------------------------------------------------------------------------- images
+
+
+@program("Images of another size")
+def _(tf: Any) -> dict[str, Any]:
+    out = {}
+    single, batch = numbers(3, 4, 2), numbers(2, 5, 6, 1)
+    cases: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "larger": (single, [5, 7], {}), "smaller": (batch, (2, 4), {}),
+        "nearest": (single, [5, 2], {"method": "nearest"}),
+        "area": (batch, [2, 3], {"method": "area"}), "antialias": (batch, [2, 4], {"antialias": True}),
+        "ratio": (single, [6, 6], {"preserve_aspect_ratio": True}),
+    }  # fmt: skip
+    for name, (value, size, arguments) in cases.items():
+        x = tf.Variable(value)
+        with tf.GradientTape() as tape:
+            y = tf.image.resize(x, size, **arguments)
+            loss = tf.reduce_sum(y * numbers(*y.shape, start=5))
+        out[name] = y
+        if name != "area":  # of which TensorFlow has no gradient
+            out[f"{name} gradient"] = tape.gradient(loss, x)
+    whole = (numbers(3, 4, 1) * 100 + 100).astype(np.uint8)
+    return {
+        **out, "integers": tf.image.resize(whole, [2, 2]),
+        "nearest of integers": tf.image.resize(whole, [2, 2], "nearest"),
+    }  # fmt: skip
+
+
+@program("Parts and edges of images")
+def _(tf: Any) -> dict[str, Any]:
+    out = {}
+    for name, function in {
+        "edges": tf.image.sobel_edges, "variation": tf.image.total_variation,
+        "noise": lambda x: tf.image.psnr(x, x * 0.5, 2.0),
+        "gamma": lambda x: tf.image.adjust_gamma(tf.abs(x), 2.0, 3.0),
+        "padded": lambda x: tf.image.pad_to_bounding_box(x, 1, 2, 6, 7),
+        "both": lambda x: tf.image.resize_with_crop_or_pad(x, 2, 7),
+    }.items():  # fmt: skip
+        x = tf.Variable(numbers(2, 4, 5, 2))
+        with tf.GradientTape() as tape:
+            y = function(x)
+            loss = tf.reduce_sum(y * numbers(*y.shape, start=5))
+        out |= {name: y, f"{name} gradient": tape.gradient(loss, x)}
+    return out

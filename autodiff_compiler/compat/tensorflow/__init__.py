@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "autodiff bitwise config data debugging dtypes errors image keras linalg math nest nn random raw_ops "
+        "": "autodiff bitwise config data debugging dtypes errors image keras linalg math nest nn random raw_ops train "
         "signal version",
         "control": "case cond control_dependencies device foldl foldr get_static_value group init_scope map_fn "
         "no_op print=print_ scan switch_case timestamp tuple=tuple_ vectorized_map while_loop",

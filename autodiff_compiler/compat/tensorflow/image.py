@@ -11,7 +11,7 @@ from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import abs_, cast, saturate_cast, sqrt
 from .namespace import lazy
-from .operands import operand, run
+from .operands import integers, operand, run
 from .operators import subscript
 from .reductions import reduce_mean, reduce_sum, reduce_variance
 from .tensors import convert_to_tensor, tensor
@@ -174,6 +174,163 @@ def total_variation(images: Any, name: str | None = None) -> Any:
     )
     at = (-3, -2, -1)
     return reduce_sum(abs_(rows), at) + reduce_sum(abs_(columns), at)
+
+
+def sobel_edges(image: Any) -> Any:
+    """How a batch of images changes down and across, by Sobel's filters: ``(batch, height, width, channels, 2)``."""
+    from .shaping import pad, reshape
+    from .windows import depthwise_conv2d
+
+    x = operand(image)
+    batch, height, width, channels = x._value.shape
+    down = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], x._value.dtype)
+    filters = np.broadcast_to(np.stack([down, down.T], -1)[:, :, None, :], (3, 3, channels, 2))
+    padded = pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
+    found = depthwise_conv2d(padded, tensor(np.array(filters)), [1, 1, 1, 1], "VALID")
+    return reshape(found, [batch, height, width, channels, 2])
+
+
+def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Any:
+    """The peak signal to noise ratio of two images, in decibels, for values from 0 to `max_val`."""
+    from .elementwise import log, square
+
+    x, y = convert_image_dtype(a, dtypes.float32), convert_image_dtype(b, dtypes.float32)
+    peak = float(max_val)
+    if not dtypes.of(operand(a)._value.dtype).is_floating:
+        peak /= float(np.iinfo(operand(a)._value.dtype).max)
+    error = reduce_mean(square(x - y), (-3, -2, -1))
+    return float(20.0 * np.log10(peak)) - float(10.0 / np.log(10.0)) * log(error)
+
+
+def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
+    """``gain * image**gamma``, for values from 0 to 1."""
+    from .elementwise import pow as power
+
+    x = operand(image)
+    original = dtypes.of(x._value.dtype)
+    floating = x if original.is_floating else convert_image_dtype(x, dtypes.float32)
+    out = power(floating, float(gamma)) * float(gain)
+    return out if original.is_floating else convert_image_dtype(out, original, saturate=True)
+
+
+def pad_to_bounding_box(
+    image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int
+) -> Any:  # fmt: skip
+    """The image inside a larger one of zeros. Raises ValueError where it does not fit."""
+    x = operand(image)
+    height, width = x._value.shape[-3:-1]
+    after = (target_height - offset_height - height, target_width - offset_width - width)
+    for name, n in (("offset_height", offset_height), ("offset_width", offset_width)):
+        if n < 0:
+            raise ValueError(f"{name} must be >= 0")
+    for name, n in (("height", after[0]), ("width", after[1])):
+        if n < 0:
+            raise ValueError(f"{name} must be <= target - offset")
+    widths = [(0, 0)] * (x._value.ndim - 3) + [(offset_height, after[0]), (offset_width, after[1]), (0, 0)]
+    return run(np.pad, x, tuple(widths))
+
+
+def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -> Any:
+    """The middle of the image, or the image in the middle of zeros, on each axis."""
+    x = operand(image)
+    height, width = x._value.shape[-3:-1]
+    top, left = max((height - target_height) // 2, 0), max((width - target_width) // 2, 0)
+    cut = crop_to_bounding_box(x, top, left, min(height, target_height), min(width, target_width))
+    above, before = max((target_height - height) // 2, 0), max((target_width - width) // 2, 0)
+    return pad_to_bounding_box(cut, above, before, target_height, target_width)
+
+
+def resize(
+    images: Any, size: Any, method: str = "bilinear", preserve_aspect_ratio: bool = False, antialias: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Images of another height and width, as float32, or with "nearest" of the same dtype.
+
+    method: "bilinear", "nearest" or "area". antialias: where images become smaller, "bilinear" takes all pixels into
+    account. preserve_aspect_ratio: the images become as large as fits into `size`.
+    Raises ValueError for another method, and for what is neither an image nor a batch of them.
+    """
+    from .elementwise import identity
+    from .indexing import gather
+    from .linear_algebra import einsum
+
+    x = operand(images)
+    if x._value.ndim not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    old = x._value.shape[-3:-1]
+    new = tuple(integers(size))
+    if len(new) != 2:
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    if preserve_aspect_ratio:
+        scale = min(new[0] / old[0], new[1] / old[1])
+        new = (round(old[0] * scale), round(old[1] * scale))
+    if method == "nearest":
+        at = [np.minimum(((np.arange(n) + 0.5) * (m / n)).astype(int), m - 1) for m, n in zip(old, new)]
+        x = identity(x)  # of a variable the gradient would be IndexedSlices
+        return gather(gather(x, at[0], axis=x._value.ndim - 3), at[1], axis=x._value.ndim - 2)
+    if method not in ("bilinear", "area"):
+        raise ValueError(f"method={method!r} is not there: 'bilinear', 'nearest' and 'area' are")
+    x = x if dtypes.of(x._value.dtype).is_floating else cast(x, dtypes.float32)
+    rows, columns = (_mixed(m, n, method, antialias).astype(x._value.dtype) for m, n in zip(old, new))
+    return einsum("yh,...hwc,xw->...yxc", tensor(rows), x, tensor(columns))
+
+
+def _mixed(old: int, new: int, method: str, antialias: bool) -> Any:
+    """How much of each old pixel is in each new one, along one axis."""
+    scale = old / new
+    pixels = np.arange(old)
+    if method == "area":
+        start, end = np.arange(new)[:, None] * scale, np.arange(1, new + 1)[:, None] * scale
+        part = np.clip(np.minimum(pixels + 1, end) - np.maximum(pixels, start), 0, None)
+    else:
+        width = max(scale, 1.0) if antialias else 1.0
+        center = (np.arange(new)[:, None] + 0.5) * scale - 0.5
+        if not antialias:
+            center = np.clip(center, 0, old - 1)
+        part = np.clip(1.0 - np.abs(pixels - center) / width, 0, None)
+    return part / part.sum(1, keepdims=True)
+
+
+def _chance(seed: Any) -> Any:
+    from .random import generator
+
+    return generator(seed)
+
+
+def random_flip_left_right(image: Any, seed: Any = None) -> Any:
+    """The image, or its mirror image, by chance; in a batch for each image by itself."""
+    return _flipped(image, seed, -2)
+
+
+def random_flip_up_down(image: Any, seed: Any = None) -> Any:
+    """The image, or itself upside down, by chance; in a batch for each image by itself."""
+    return _flipped(image, seed, -3)
+
+
+def _flipped(image: Any, seed: Any, axis: int) -> Any:
+    from .indexing import where
+
+    x = operand(image)
+    turned = run(np.flip, x, axis=axis)
+    chosen = _chance(seed).random((*x._value.shape[:-3], 1, 1, 1)) < 0.5
+    return where(tensor(np.broadcast_to(chosen, x._value.shape).copy()), turned, x)
+
+
+def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Any:
+    """A part of these lengths, from anywhere."""
+    x, lengths = operand(value), tuple(integers(size))
+    if any(n > m for n, m in zip(lengths, x._value.shape)):
+        raise ValueError(f"Need value.shape >= size, got {list(x._value.shape)} and {list(lengths)}")
+    chance = _chance(seed)
+    starts = [int(chance.integers(m - n + 1)) for n, m in zip(lengths, x._value.shape)]
+    return subscript(x, tuple([slice(a, a + n) for a, n in zip(starts, lengths)]))
+
+
+def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Any:
+    """`adjust_brightness` by chance, from ``-max_delta`` to ``max_delta``."""
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+    return adjust_brightness(image, float(_chance(seed).uniform(-max_delta, max_delta)))
 
 
 __getattr__, __dir__ = lazy(__name__, {})
