@@ -91,14 +91,14 @@ class Numbers:
         self.count = 0
 
     def from_(self, start: float) -> Iterator[int]:
-        """The numbers that may be free at `start`, in order."""
+        """The numbers that may be free at `start`, in order; each has to be blocked before the next is asked for."""
         while self.blocked and self.blocked[0][0] <= start:
             insort(self.open, heappop(self.blocked)[1])
-        yield from list(self.open)
         while True:
-            self.count += 1
-            insort(self.open, self.count)
-            yield self.count
+            if not self.open:
+                self.count += 1
+                self.open.append(self.count)
+            yield self.open[0]
 
     def block(self, n: int, until: float) -> None:
         """The name with this number is in use, for all groups that start before `until`."""

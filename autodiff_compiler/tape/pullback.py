@@ -19,7 +19,7 @@ from ..codegen.load import load
 from ..errors import AutodiffError
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
-from ..ir.rewrite import SHAPE_ONLY, clone_op, replace_values, substitute, used_values
+from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..rules.registry import is_nondiff
 from ..transforms.batch import NotBatchedError, batch
@@ -72,10 +72,13 @@ class Pullback:
         self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
-        analysis = restore_inplace(function, keep=True)
-        emitted = emit_function(analysis.fn, analysis, "pullback", line_of=line_of, quick=True)
+        analysis = restore_inplace(function, before_change=self._keep)
+        emitted = emit_function(function, analysis, "pullback", line_of=line_of, quick=True)
         self.source = emitted.source
         self.run = load(emitted.source, emitted.name, emitted.objects)
+
+    def _keep(self) -> None:
+        self.function, _ = clone_function(self.function)
 
     @property
     def depends(self) -> tuple[tuple[int, ...], ...]:

@@ -13,6 +13,7 @@ cheapest: copy the view, copy what is put on a stack or into a list, else copy t
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -22,7 +23,6 @@ from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SP
 from ..ir.rewrite import (
     SHAPE_ONLY,
     called,
-    clone_function,
     content_operands,
     enclosing,
     enclosing_func,
@@ -40,21 +40,20 @@ EXTERNAL = "external"  # memory that is not ours, or not known to be
 Root = Any
 
 
-def restore_inplace(fn: Function, *, split: bool = False, keep: bool = False) -> Analysis:
+def restore_inplace(fn: Function, *, split: bool = False, before_change: Callable[[], None] | None = None) -> Analysis:
     """Insert the copies that make every store safe in place; returns the final analysis for the code generator.
 
     `split`: the backward sweep (the operations tagged as derived) becomes a function of its own that may be called
-    again; it must then leave the forward sweep's buffers alone. `keep`: leave the function as it is; the copies, if
-    any are needed, go into one of its own, `fn` of the analysis.
+    again; it must then leave the forward sweep's buffers alone. `before_change` is called if copies are needed, before
+    the first is inserted.
     """
     for _ in range(200):
         analysis = Analysis(fn, split)
         if not analysis.conflicts():
             return analysis
-        if keep:
-            keep = False
-            fn, _ = clone_function(fn)
-            continue
+        if before_change is not None:
+            before_change()
+            before_change = None
         analysis.insert_copies()
         drop_dead(fn)  # a broadcast, say, of which only a copy was needed
     raise AssertionError("the in-place analysis does not settle")
