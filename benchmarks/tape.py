@@ -289,8 +289,70 @@ def measure_tape(rounds: int) -> dict[str, Any]:
             "step": {k: min(v) for k, v in steps.items()},
             "notes": notes,
         }
+    measure_jacobian(rounds)
     measure_recording(rounds)
     return out
+
+
+def measure_jacobian(rounds: int) -> None:
+    """The Jacobian of a layer of 128 outputs by its weights, all at once and one row after the other."""
+    import autodiff_compiler as ad
+    from benchmarks.run import pretty, print_table, time_sides
+
+    r = np.random.default_rng(3)
+    x, w = r.normal(size=(8, 4)), r.normal(size=(4, 16))
+    seeds = [ad.constant(e.reshape(8, 16)) for e in np.eye(128)]
+    v, tx = ad.Variable(w), ad.constant(x)
+
+    def at_once() -> Any:
+        with ad.GradientTape() as tape:
+            y = np.tanh(tx @ v)
+        return tape.jacobian(y, v).numpy()
+
+    def in_rows() -> Any:
+        with ad.GradientTape(persistent=True) as tape:
+            y = np.tanh(tx @ v)
+        return np.stack([tape.gradient(y, v, output_gradients=e).numpy() for e in seeds]).reshape(8, 16, 4, 16)
+
+    def by_hand() -> Any:
+        out = np.zeros((8, 16, 4, 16))
+        slope = 1 - np.tanh(x @ w) ** 2
+        j = np.arange(16)
+        out[:, j, :, j] = (slope[:, :, None] * x[:, None]).transpose(1, 0, 2)
+        return out
+
+    sides: dict[str, Callable[[], Any]] = {"hand": by_hand, "tape": at_once, "tape, one row after the other": in_rows}
+    try:
+        import jax
+        import jax.numpy as jnp
+
+        jax.config.update("jax_enable_x64", True)
+        compiled = jax.jit(jax.jacrev(lambda w: jnp.tanh(jnp.asarray(x) @ w)))
+        sides["jax.jit(jacrev)"] = lambda: np.asarray(compiled(w))
+    except ImportError:
+        pass
+    try:
+        import tensorflow as tf
+
+        tw, tfx = tf.Variable(w), tf.constant(x)
+
+        def of_tensorflow() -> Any:
+            with tf.GradientTape() as tape:
+                y = tf.tanh(tfx @ tw)
+            return tape.jacobian(y, tw).numpy()
+
+        sides["tensorflow"] = of_tensorflow
+    except ImportError:
+        pass
+    want = by_hand()
+    for name, run in sides.items():
+        assert np.allclose(run(), want, atol=1e-12), name
+    times = time_sides(sides, rounds)
+    print_table(
+        [[name, pretty(min(t)), f"{min(t) / min(times['hand']):.3g}"] for name, t in times.items()],
+        ["Jacobian, 128 outputs by 64 weights", "time", "to hand"],
+    )
+    print()
 
 
 def measure_recording(rounds: int) -> None:
@@ -310,6 +372,10 @@ def measure_recording(rounds: int) -> None:
         "np.sum(x, axis=0)": (lambda v: np.sum(v, axis=0), lambda a: np.sum(a, axis=0)),
         "np.where(m, x, 0.0)": (lambda v: np.where(raw > 0, v, 0.0), lambda a: np.where(raw > 0, a, 0.0)),
         "x[1:]": (lambda v: v[1:], lambda a: a[1:]),
+        "x**2": (lambda v: v**2, lambda a: a**2),
+        "np.maximum(x, 0.0)": (lambda v: np.maximum(v, 0.0), lambda a: np.maximum(a, 0.0)),
+        "np.dot(x, x)": (lambda v: np.dot(v, v), lambda a: np.dot(a, a)),
+        "np.concatenate([x, x])": (lambda v: np.concatenate([v, v]), lambda a: np.concatenate([a, a])),
         "np.reshape(x, -1)": (lambda v: np.reshape(v, -1), lambda a: np.reshape(a, -1)),
     }
     rows = []

@@ -479,15 +479,14 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         elif a.__class__ in _STATIC:
             values.append(a)
             codes.append((a.__class__, a))
-        elif a.__class__ is list and rec is not None and all(isinstance(x, Operand) for x in a):
+        elif a.__class__ is list and rec is not None and _are_operands(a):
             found += a
             values.append([x._value for x in a])
             slots = [x._slot if x._token is token else rec.find(x) for x in a]
-            for x, slot in zip(a, slots):
-                if slot < 0:
-                    constants.append(x._value)
-                else:
-                    tracked = True
+            if min(slots) < 0:
+                constants += [x._value for x, slot in zip(a, slots) if slot < 0]
+            if max(slots) >= 0:
+                tracked = True
             codes.append((LIST, *slots))
         else:
             before = len(found)
@@ -551,6 +550,13 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
     t._token = token if tracked else None
     t._slot = slot
     return t
+
+
+def _are_operands(items: list[Any]) -> bool:
+    for x in items:
+        if not isinstance(x, Operand):
+            return False
+    return bool(items)
 
 
 _PLAIN = frozenset((int, float, complex, bool, str, type(None), type(Ellipsis), ndarray, np.float64, np.float32))
