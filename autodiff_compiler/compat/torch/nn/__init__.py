@@ -13,6 +13,7 @@ from . import initial as _init
 from . import layers
 from . import modules as _modules
 from . import normalisation as _normalisation
+from . import rearranging as _rearranging
 from . import recurrent as _recurrent
 
 _MEMBERS: dict[str, Any] = {
@@ -21,8 +22,11 @@ _MEMBERS: dict[str, Any] = {
     **_normalisation.MEMBERS,
     **_recurrent.MEMBERS,
     **_attention.MEMBERS,
+    **_rearranging.MEMBERS,
     "Parameter": Parameter,
-    "functional": namespace(f"{__name__}.functional", "Functions of networks.", _functional.MEMBERS),
+    "functional": namespace(
+        f"{__name__}.functional", "Functions of networks.", {**_functional.MEMBERS, **_rearranging.FUNCTIONS}
+    ),
     "init": namespace(f"{__name__}.init", "First values of parameters.", _init.MEMBERS),
     "utils": namespace(f"{__name__}.utils", "Helpers for gradients and parameters.", _utils.MEMBERS),
 }

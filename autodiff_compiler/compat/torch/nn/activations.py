@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -185,6 +186,28 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, dim: int = -
 # --- dropout ----------------------------------------------------------------------------------------------------------
 
 
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """The element, nearer to zero by `lambd`; zero between ``-lambd`` and `lambd`."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+
+    def computed(a: Any) -> Any:
+        v = value_of(a)
+        return np.where(v > lambd, a - lambd, np.where(v < -lambd, a + lambd, 0 * v))
+
+    return run("Softshrink", computed, input, layout=True)
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """The element; zero between ``-lambd`` and `lambd`."""
+
+    def computed(a: Any) -> Any:
+        v = value_of(a)
+        return np.where((v >= -lambd) & (v <= lambd), 0 * v, a)
+
+    return run("Hardshrink", computed, input, layout=True)
+
+
 def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -229,9 +252,12 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "relu": relu, "relu6": relu6, "selu": selu, "silu": silu, "mish": mish, "hardsigmoid": hardsigmoid,
-    "hardswish": hardswish, "logsigmoid": logsigmoid, "softsign": softsign, "tanhshrink": tanhshrink, "tanh": tanh,
+    "hardswish": hardswish, "logsigmoid": logsigmoid, "softsign": softsign,
+    "softshrink": softshrink, "hardshrink": hardshrink, "tanhshrink": tanhshrink, "tanh": tanh,
     "sigmoid": sigmoid, "leaky_relu": leaky_relu, "prelu": prelu, "elu": elu, "celu": celu, "gelu": gelu,
     "softplus": softplus, "hardtanh": hardtanh, "threshold": threshold, "glu": glu, "softmin": softmin,
     "softmax": softmax, "log_softmax": log_softmax, "normalize": normalize, "gumbel_softmax": gumbel_softmax,
     "dropout": dropout, "dropout1d": dropout2d, "dropout2d": dropout2d, "alpha_dropout": alpha_dropout,
 }  # fmt: skip
+for _name in ("relu", "leaky_relu", "elu", "selu", "celu", "hardtanh", "threshold"):
+    FUNCTIONS[f"{_name}_"] = functools.partial(FUNCTIONS[_name], inplace=True)

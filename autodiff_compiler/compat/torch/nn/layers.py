@@ -331,6 +331,8 @@ def _activation(name: str, function: str, *parameters: tuple[str, Any]) -> type[
         return activations.FUNCTIONS[function](input, **{n: getattr(self, n) for n, _ in parameters})
 
     def extra_repr(self: Any) -> str:
+        if function in ("softshrink", "hardshrink"):
+            return str(self.lambd)
         shown = [f"{n}={getattr(self, n)!r}" for n, _ in parameters if n != "inplace" or self.inplace]
         return ", ".join(shown)
 
@@ -345,7 +347,8 @@ ACTIVATIONS = {
         ("ReLU", "relu", (_INPLACE,)), ("ReLU6", "relu6", (_INPLACE,)), ("SELU", "selu", (_INPLACE,)),
         ("SiLU", "silu", (_INPLACE,)), ("Mish", "mish", (_INPLACE,)), ("Hardsigmoid", "hardsigmoid", (_INPLACE,)),
         ("Hardswish", "hardswish", (_INPLACE,)), ("LogSigmoid", "logsigmoid", ()), ("Softsign", "softsign", ()),
-        ("Tanhshrink", "tanhshrink", ()), ("Tanh", "tanh", ()), ("Sigmoid", "sigmoid", ()),
+        ("Tanhshrink", "tanhshrink", ()), ("Softshrink", "softshrink", (("lambd", 0.5),)),
+        ("Hardshrink", "hardshrink", (("lambd", 0.5),)), ("Tanh", "tanh", ()), ("Sigmoid", "sigmoid", ()),
         ("LeakyReLU", "leaky_relu", (("negative_slope", 0.01), _INPLACE)), ("ELU", "elu", (("alpha", 1.0), _INPLACE)),
         ("CELU", "celu", (("alpha", 1.0), _INPLACE)), ("GELU", "gelu", (("approximate", "none"),)),
         ("Softplus", "softplus", (("beta", 1.0), ("threshold", 20.0))),
