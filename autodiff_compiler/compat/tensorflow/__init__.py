@@ -31,8 +31,8 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "autodiff bitwise config data debugging dtypes errors image keras linalg math nest nn random raw_ops train "
-        "signal version",
+        "": "autodiff autograph bitwise config data debugging dtypes errors image keras linalg math nest nn random "
+        "raw_ops signal train version",
         "control": "case cond control_dependencies device foldl foldr get_static_value group init_scope map_fn "
         "no_op print=print_ scan switch_case timestamp tuple=tuple_ vectorized_map while_loop",
         "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
@@ -46,6 +46,8 @@ __getattr__, __dir__ = lazy(
         "tensor_array": "TensorArray",
         "module": "Module",
         "keras": "initializers losses metrics optimizers",
+        "keras.initializers": "constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros "
+        "random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform",
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable VariableAggregation VariableSynchronization",
         "naming": "get_current_name_scope name_scope",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.nest import flatten, map_nested, pack_like
+from ..space import namespace
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import DataLossError, InvalidArgumentError, OutOfRangeError, dims
@@ -508,4 +509,18 @@ def _stacked(rows: list[Any]) -> Any:
     return pack_like(rows[0], made)
 
 
+def _cardinality(dataset: Dataset) -> EagerTensor:
+    return dataset.cardinality()
+
+
+experimental = namespace(
+    f"{__name__}.experimental",
+    "What used to be experimental.",
+    {
+        "AUTOTUNE": AUTOTUNE,
+        "INFINITE_CARDINALITY": INFINITE_CARDINALITY,
+        "UNKNOWN_CARDINALITY": UNKNOWN_CARDINALITY,
+        "cardinality": _cardinality,
+    },
+)
 __getattr__, __dir__ = lazy(__name__, {})

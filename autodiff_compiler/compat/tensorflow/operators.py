@@ -39,8 +39,11 @@ def not_allowed(op: str, dtype: Any, allowed: str = NUMBERS) -> InvalidArgumentE
 
 def add(x: Any, y: Any) -> Any:
     out = x + y
-    if out.dtype is BOOL:
-        raise not_allowed("AddV2", BOOL)
+    try:
+        if out.dtype is BOOL:
+            raise not_allowed("AddV2", BOOL)
+    except AttributeError:  # two strings
+        return np.bytes_(out)
     return out
 
 

@@ -28,6 +28,10 @@ class WrongDtype(TypeError):
         self.found = found  # what TensorFlow calls the dtype that the value has
 
 
+# Programs print the names of errors.
+WrongDtype.__name__ = WrongDtype.__qualname__ = "TypeError"
+
+
 def as_value(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
     """A value of its own, an array or a NumPy number: of `dtype`, or of `hint` where that is possible, or of the dtype
     that goes with Python's type.

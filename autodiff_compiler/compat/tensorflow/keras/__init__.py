@@ -12,6 +12,7 @@ from . import (
     models,
     ops,
     optimizers,
+    preprocessing,
     random,
     regularizers,
     utils,
@@ -27,7 +28,8 @@ from .variables import Variable
 
 __all__ = [
     "Input", "Layer", "Loss", "Metric", "Model", "Optimizer", "Sequential", "Variable", "activations", "backend",
-    "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "ops", "optimizers", "random",
+    "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "ops", "optimizers",
+    "preprocessing", "random",
     "regularizers", "utils",
 ]  # fmt: skip
 

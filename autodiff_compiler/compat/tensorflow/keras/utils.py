@@ -41,4 +41,32 @@ def set_random_seed(seed: int) -> None:
     tf.random.set_seed(seed)
 
 
-__getattr__, __dir__ = public("tf.keras.utils", ["to_categorical", "normalize", "set_random_seed"])
+def pad_sequences(
+    sequences: Any, maxlen: int | None = None, dtype: Any = "int32", padding: str = "pre", truncating: str = "pre",
+    value: Any = 0.0,
+) -> Any:  # fmt: skip
+    """Sequences of several lengths as rows of one array, filled up with `value` in front ("pre") or behind ("post").
+
+    maxlen: the length of the rows, that of the longest sequence by default; longer ones lose their start or end.
+    Raises ValueError for other words than "pre" and "post".
+
+    >>> pad_sequences([[1], [1, 2, 3]], maxlen=2)
+    array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    for name, given in (("Truncating", truncating), ("Padding", padding)):
+        if given not in ("pre", "post"):
+            raise ValueError(f'{name} type "{given}" not understood')
+    rows = [np.asarray(x) for x in sequences]
+    length = max((len(r) for r in rows), default=0) if maxlen is None else maxlen
+    tail = next((r.shape[1:] for r in rows if len(r)), ())
+    out = np.full((len(rows), length, *tail), value, dtype)
+    for k, row in enumerate(rows):
+        cut = row[max(len(row) - length, 0) :] if truncating == "pre" else row[:length]
+        if len(cut):
+            start = length - len(cut) if padding == "pre" else 0
+            out[k, start : start + len(cut)] = cut
+    return out
+
+
+__getattr__, __dir__ = public("tf.keras.utils", ["to_categorical", "normalize", "pad_sequences", "set_random_seed"])
