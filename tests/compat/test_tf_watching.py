@@ -450,3 +450,17 @@ def test_a_tensor_and_a_variable_of_its_value_are_two_things(tf, assigned):
         tape.watch(x)
         z = y * x
     assert tape.gradient(z, x).numpy().tolist() == [4.0, 9.0]
+
+
+def test_rows_of_a_variable_that_a_tape_does_not_watch(tf):
+    v = tf.Variable([1.0, 2.0])
+    blind = tf.GradientTape(persistent=True, watch_accessed_variables=False)
+    paused, seeing = tf.GradientTape(persistent=True), tf.GradientTape(persistent=True)
+    with blind, paused, seeing:
+        with paused.stop_recording():
+            y = tf.gather(v, [1, 0, 1])
+        z = tf.gather(v, [0])
+    assert blind.gradient(y, v) is None and blind.gradient(z, v) is None
+    assert paused.gradient(y, v) is None
+    assert tf.convert_to_tensor(paused.gradient(z, v)).numpy().tolist() == [1.0, 0.0]
+    assert tf.convert_to_tensor(seeing.gradient(y, v)).numpy().tolist() == [1.0, 2.0]

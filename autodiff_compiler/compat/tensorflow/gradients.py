@@ -86,7 +86,10 @@ class GradientTape(_tape.GradientTape):
         flat = flatten(sources)
         targets = [x for x in flatten(target) if isinstance(x, Operand)]
         rows = [
-            gathered(rec, x) if isinstance(x, Arithmetic) and not any(x is t for t in targets) else None for x in flat
+            gathered(rec, x, self._view(rec))
+            if isinstance(x, Arithmetic) and not any(x is t for t in targets)
+            else None
+            for x in flat
         ]
         asked = [x if r is None else [slot_of(rec, slot) for slot, _ in r] for x, r in zip(flat, rows)]
         found = super().gradient(target, asked, seeds)

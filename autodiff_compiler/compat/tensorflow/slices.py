@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.connect import read
+from ...tape.connect import View, records_of
 from ...tape.recording import Recording
 from . import dtypes
 from .operands import operand, run
@@ -82,8 +82,9 @@ def note_gather(variable: Any, result: Any, ids: Any) -> None:
     known[1].append((result._slot, ids))
 
 
-def gathered(rec: Recording, x: Any) -> list[tuple[int, Any]] | None:
-    """The slots of the rows that were gathered from a variable, and their indices; None if it was read otherwise."""
+def gathered(rec: Recording, x: Any, view: View) -> list[tuple[int, Any]] | None:
+    """The slots of the rows that were gathered from a variable, as a tape saw it, and their indices; None if it was
+    read otherwise."""
     known = x._gathers
     if known is None or known[0] is not rec.token:
         return None
@@ -91,11 +92,10 @@ def gathered(rec: Recording, x: Any) -> list[tuple[int, Any]] | None:
     if len(at) != 1:
         return None
     slots = {slot for slot, _ in known[1]}
-    for node in rec.node.path():
-        record = read(node)
-        if at[0] in record.operands and record.results.start not in slots:
-            return None
-    return known[1]  # type: ignore[no-any-return]
+    seen = {record.results.start: record for record in records_of(rec.node, view, rec.values)[0]}
+    if any(at[0] in record.operands and first not in slots for first, record in seen.items()):
+        return None
+    return [(slot, ids) for slot, ids in known[1] if slot in seen] or None
 
 
 def slot_of(rec: Recording, slot: int) -> EagerTensor:
