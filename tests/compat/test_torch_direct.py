@@ -361,3 +361,26 @@ def test_parts_are_shown_as_pytorch_shows_them():
         (torch.dist(x, x * 2), "Dist"),
     ):  # fmt: skip
         assert made.grad_fn.name() == f"{name}Backward0"
+
+
+def test_tensors_without_axes():
+    x = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+    for f in (lambda t: t.flip(0), lambda t: t.cumsum(0), lambda t: t.cumprod(0)):
+        y = f(x)
+        assert y.shape == () and torch.autograd.grad(y * 2, x)[0].item() == 2.0
+    assert torch.tensor(True).cumsum(0).dtype is torch.int64
+    v = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    s = v.norm()
+    for y in (s[None].sin().sum() + s.sin(), s.sin() + s[None].sin().sum(), s[...].sin() * 2):
+        (g,) = torch.autograd.grad(y, v, retain_graph=True)
+        np.testing.assert_allclose(g.numpy(), 2 * np.cos(5.0) * np.array([0.6, 0.8]), rtol=1e-12)
+
+
+def test_losses_of_two_shapes_are_taken_in_one():
+    a, b = torch.tensor([1.0, 3.0], requires_grad=True), torch.tensor(2.0, dtype=torch.float64)
+    for loss, want in ((F.mse_loss, 1.0), (F.l1_loss, 1.0), (F.smooth_l1_loss, 0.5), (F.huber_loss, 0.5)):
+        with pytest.warns(UserWarning, match="Using a target size") as caught:
+            found = loss(a, b)
+        assert found.item() == want and (loss is F.l1_loss or caught[0].filename == __file__)
+    with pytest.warns(UserWarning, match="Using a target size"):
+        assert F.mse_loss(a, b).dtype is torch.float64  # as two tensors with axes promote

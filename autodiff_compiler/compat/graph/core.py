@@ -175,8 +175,8 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
             slot = x._slot if x._token is trace.rec.token else -1
             x = x._value
         t = new_tensor(found[0]._system, _apart(x, found, layout))
-        if slot >= 0 and t._value.ndim:
-            whole.values[slot] = t._value  # and not what may share the operands' memory
+        if slot >= 0:
+            whole.values[slot] = t._value if t._value.ndim else t._value[()]  # not what may share the operands' memory
         if slot >= 0 and t._value.dtype.kind in "fc":
             give(t, whole, slot)
         made.append(t)

@@ -401,7 +401,13 @@ def _cumulative(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     def cumulate(input: Any, dim: int, *, dtype: Any = None) -> Any:
         axis = check_dim(input, dim)
         wanted = dtype.numpy if dtype is not None else np.dtype(np.int64) if input._value.dtype.kind in "biu" else None
-        return run(name.capitalize(), lambda a: f(a if wanted is None else to(a, wanted), axis=axis), input)
+        shape = input._value.shape  # NumPy gives one axis to what has none
+
+        def computed(a: Any) -> Any:
+            a = a if wanted is None else to(a, wanted)
+            return f(a, axis=axis) if shape else np.reshape(f(np.reshape(a, (1,)), axis=0), ())
+
+        return run(name.capitalize(), computed, input)
 
     cumulate.__name__ = cumulate.__qualname__ = name
     cumulate.__doc__ = f"`{name}` along an axis."

@@ -245,6 +245,8 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
 def flip(input: Any, *dims: Any) -> Any:
     """The elements in the opposite order along axes."""
     axes = tuple([check_dim(input, d) for d in sizes(dims)])
+    if not input._value.ndim:
+        return input.clone()
     return run("Flip", lambda a: np.flip(a, axes), input)
 
 

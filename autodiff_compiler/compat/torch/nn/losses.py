@@ -16,6 +16,7 @@ from ...graph.direct import several
 from ..core import renamed, run
 from ..elementwise import FUNCTIONS as _ELEMENTWISE
 from ..reductions import log_softmax, norm
+from ..shaping import broadcast_tensors
 
 
 def reduced(loss: Any, reduction: str) -> Any:
@@ -42,28 +43,32 @@ def _named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def _check_sizes(input: Any, target: Any) -> None:
-    if input._value.shape != target._value.shape:
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
-            f"will likely "
-            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            UserWarning,
-            stacklevel=4,
-        )
+def _sized(input: Any, target: Any) -> tuple[Any, Any]:
+    """Both in one shape, with a warning where they had two."""
+    if input._value.shape == target._value.shape:
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
+        f"will likely "
+        "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        UserWarning,
+        stacklevel=4,
+    )
+    first, second = broadcast_tensors(input, target)
+    return first, second
 
 
 @_named("MseLoss")
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """The squared differences."""
-    _check_sizes(input, target)
+    input, target = _sized(input, target)
     d = input - target
     return reduced(d * d if weight is None else weight * d * d, reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """The absolute differences."""
-    _check_sizes(input, target)
+    input, target = _sized(input, target)
     d = (input - target).abs()
     return reduced(d if weight is None else weight * d, reduction)
 
@@ -71,7 +76,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None
 @_named("SmoothL1Loss")
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Quadratic for differences below `beta`, linear above."""
-    _check_sizes(input, target)
+    input, target = _sized(input, target)
     if beta == 0:
         return l1_loss(input, target, reduction)
 
@@ -84,7 +89,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 @_named("HuberLoss")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """Quadratic for differences up to `delta`, linear above."""
-    _check_sizes(input, target)
+    input, target = _sized(input, target)
 
     def computed(d: Any) -> Any:
         return np.where(np.abs(value_of(d)) <= delta, 0.5 * d * d, delta * (np.abs(d) - 0.5 * delta))
