@@ -49,6 +49,7 @@ class Nesting:
             found = self._hazard(op)
             for root in (True,) if found is True else found or ():
                 hazards.setdefault(root, []).append(k)
+        places = sorted({k for at in hazards.values() for k in at})
         for k, op in enumerate(region.ops):
             for inner in op.regions:
                 self._choose_inlined(inner)
@@ -72,16 +73,25 @@ class Nesting:
                 continue
             if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
                 continue
-            if hazards:
-                read = content_operands(op)
-                reads = frozenset().union(*map(self.analysis.of, read), *map(self.analysis.inside_of, read))
-                self.reads[op] = reads = reads.union(*[self.reads[x] for x in within])
-                if any(_is_between(hazards[root], k, last) for root in (True, *reads) if root in hazards):
+            if _is_between(places, k, last):
+                roots = hazards.keys() & {True, *self._reads(op)}
+                if any(_is_between(hazards[root], k, last) for root in roots):
                     continue
             self.inlined[op] = user
             self.weight[op] = weight
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
+
+    def _reads(self, op: Op) -> frozenset[Any]:
+        """The buffers that the expression reads."""
+        found = self.reads.get(op)
+        if found is None:
+            found = frozenset().union(
+                *[self.analysis.of(x) | self.analysis.inside_of(x) for x in content_operands(op)],
+                *[self._reads(x.op) for x in op.operands() if x.op in self.inlined],
+            )
+            self.reads[op] = found
+        return found
 
     def _in_pullback(self, v: Value, user: Op | Region) -> bool:
         """A use by the backward sweep that becomes a function of its own."""

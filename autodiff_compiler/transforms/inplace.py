@@ -112,7 +112,7 @@ class Analysis:
             for root in roots:
                 self.sharing.setdefault(root, []).append(v)
         self.captures: dict[Root, list[tuple[Op, Value]]] = {}  # what puts something that shares it elsewhere
-        for root, values in self.sharing.items():
+        for root, values in self.sharing.items() if any(op.prim in CAPTURES for op in self.ops) else ():
             for v in values:
                 for user, _ in self.uses.get(v, ()):
                     if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
@@ -213,7 +213,8 @@ class Analysis:
             self.roots[param] = frozenset([(EXTERNAL, param)]) if _may_share(param) else frozenset()
             self.inner[param] = self.roots[param]
         for op, starts in self.flow:
-            self._flow_through(op, starts)
+            if op.results or starts:
+                self._flow_through(op, starts)
         # Only into a loop does anything flow backwards. From there on, what takes part is looked at again.
         place = {step: k for k, step in enumerate(self.flow)}
         todo = [k for k, (_, starts) in enumerate(self.flow) if starts]
