@@ -388,7 +388,74 @@ def histogram_digitize(x):
     return np.sum(h * x) + np.sum(d * x**2)
 
 
+def grids(x):
+    i, j = np.ogrid[:2, 1:4]
+    h, w = M.shape
+    a = np.mgrid[0:h, 0 : 2 * w : 2]
+    b = np.mgrid[-1:1:3j, 0:3]
+    k, l = np.ogrid[0.0:1.0:0.5, :3]
+    return (
+        np.sum((i + 2 * j) * x**2)
+        + np.sum(a[0] * a[1] * np.outer(x, x))
+        + np.sum(b[0] * b[1] * M * x**3)
+        + np.sum((k - l) * np.sin(x))
+        + np.sum(np.mgrid[1:4] * x)
+        + np.sum(np.fromfunction(lambda i, j: i * j, (2, 3)) * x)
+    )
+
+
+def differences_with_ends(x):
+    A = M * x
+    return (
+        np.sum(np.diff(x, append=0.5) ** 2)
+        + np.sum(np.diff(x, 2, prepend=x[:1], append=x[:2]) ** 3)
+        + np.sum(np.diff(A, axis=0, append=A[:1]) ** 2)
+        + np.sum(np.diff(A, axis=0, prepend=2.0) ** 3)
+        + np.sum(np.diff(A, prepend=A[:, -1:]) * M)
+    )
+
+
+def indices_to_loop_over(x):
+    A = M * x
+    total = 0.0
+    for i, j in np.ndindex(2, 3):
+        total += A[i, j] ** 2 * (i + 1)
+    for at in np.ndindex(A.shape):
+        total += A[at] * at[1]
+    for (i, j), v in np.ndenumerate(A):
+        total += v**3 * i - j
+    return total + np.sum(A[np.s_[:2, 1]] ** 2) + np.sum(x[np.index_exp[1:]] ** 3)
+
+
+def joined_slices(x):
+    return np.sum(np.r_[0:2, x, 1:2:3j, 5.0] ** 2 * np.r_[x, 1, 2, 3, x]) + np.sum(np.c_[x, 0:3] ** 3)
+
+
+def polynomial_fit(x):
+    y = np.sin(np.outer(x, x))[:, :2]
+    t = np.array([0.0, 1.0, 2.5])
+    return (
+        np.sum(np.polyfit(t, x, 1) ** 2)
+        + np.polyfit(x, x**3, 2)[0]
+        + np.sum(np.polyfit(t + 0.1 * x, y, 1, w=1.0 + x * x) ** 3)
+    )
+
+
+def vectors_and_matrices(x):
+    A = np.stack([M * x, M + np.outer(x, x)])
+    matvec, vecmat = getattr(np, "matvec", None), getattr(np, "vecmat", None)  # from NumPy 2.2 on
+    if matvec is None:
+        return np.sum(np.require(A) @ x)
+    return np.sum(matvec(A, x) ** 2) + np.sum(vecmat(x, A) ** 3) + np.sum(np.require(x) ** 2)
+
+
 FUNCTIONS = [
+    vectors_and_matrices,
+    grids,
+    differences_with_ends,
+    indices_to_loop_over,
+    joined_slices,
+    polynomial_fit,
     split,
     array_split_store,
     array_split_idx,

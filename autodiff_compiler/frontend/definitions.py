@@ -71,7 +71,7 @@ def constant(obj: Any) -> Any:
 def load() -> None:
     """Fill the table."""
     from .. import nn
-    from .library import arrays, fourier, linear_algebra, numbers, statistics, ufunc_methods  # noqa: F401
+    from .library import arrays, fourier, grids, linear_algebra, numbers, statistics, ufunc_methods  # noqa: F401
 
     # The functions of `nn` are definitions of themselves.
     _modules.update(fn.__module__ for fn in vars(nn).values() if isinstance(fn, types.FunctionType))

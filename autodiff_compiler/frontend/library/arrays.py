@@ -169,11 +169,6 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
     return start * (stop / start) ** np.linspace(0.0, 1.0, num, endpoint=endpoint)
 
 
-@defines(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
-    return function(*[np.asarray(i, dtype=dtype) for i in np.indices(shape)], **kwargs)
-
-
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
@@ -262,6 +257,38 @@ def kron(a: Any, b: Any) -> Any:
         right = right + (None, slice(None))
     shape = tuple([n * m for n, m in zip(a.shape, b.shape)])
     return (a[left] * b[right]).reshape(shape)
+
+
+@defines(np.diff)
+def diff(a: Any, n: Any = None, axis: Any = None, prepend: Any = None, append: Any = None) -> Any:
+    if prepend is not None or append is not None:
+        place = -1 if axis is None else axis
+        a = np.asarray(a)
+        parts = [a]
+        if prepend is not None:
+            parts = [_end(prepend, a, place), a]
+        if append is not None:
+            parts = parts + [_end(append, a, place)]
+        a = np.concatenate(parts, place)
+    if axis is None:
+        return np.diff(a) if n is None else np.diff(a, n)
+    return np.diff(a, axis=axis) if n is None else np.diff(a, n, axis)
+
+
+def _end(x: Any, a: Any, axis: Any) -> Any:
+    """What is put before or behind an array along an axis: a number is put there once."""
+    if np.ndim(x):
+        return x
+    rank = np.ndim(a)
+    place = axis % rank
+    return np.broadcast_to(x, np.shape(a)[:place] + (1,) + np.shape(a)[place + 1 :])
+
+
+@defines(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    if requirements is not None or like is not None:
+        refuse("np.require with requirements", "leave them out")
+    return np.asarray(a, dtype)
 
 
 @defines(np.ediff1d)
@@ -377,6 +404,8 @@ def concatenated(self: Any, key: Any) -> Any:
 
 
 def _joinable(item: Any) -> Any:
-    if isinstance(item, (str, slice)):
-        refuse("np.r_ and np.c_ with a slice or a text", "write np.arange(...) for the slice, or np.concatenate")
+    if isinstance(item, slice):
+        return np.ogrid[item]
+    if isinstance(item, str):
+        refuse("np.r_ and np.c_ with a text", "write np.concatenate")
     return np.atleast_1d(item)

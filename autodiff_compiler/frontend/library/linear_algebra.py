@@ -204,3 +204,29 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
     s = np.linalg.svdvals(np.moveaxis(np.asarray(x), (rows, columns), (-2, -1)))
     out = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0] if ord == 2 else s[..., -1]
     return np.expand_dims(out, (min(rows, columns), max(rows, columns))) if keepdims else out
+
+
+@defines(np.polyfit)
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
+    if full or cov or rcond is not None:
+        refuse("np.polyfit with rcond, full or cov", "use np.linalg.lstsq with np.vander")
+    y = np.asarray(y)
+    lhs = np.vander(np.asarray(x), deg + 1)
+    if w is not None:
+        w = np.asarray(w)
+        lhs = lhs * w[:, None]
+        y = y * (w[:, None] if np.ndim(y) == 2 else w)
+    scale = np.sqrt(np.sum(lhs * lhs, axis=0))
+    c = np.linalg.lstsq(lhs / scale, y, rcond=None)[0]
+    return c / (scale[:, None] if np.ndim(y) == 2 else scale)
+
+
+if hasattr(np, "matvec"):  # from NumPy 2.2 on
+
+    @defines(np.matvec)
+    def matvec(x1: Any, x2: Any) -> Any:
+        return np.matmul(x1, np.asarray(x2)[..., None])[..., 0]
+
+    @defines(np.vecmat)
+    def vecmat(x1: Any, x2: Any) -> Any:
+        return np.matmul(np.conj(np.asarray(x1))[..., None, :], x2)[..., 0, :]
