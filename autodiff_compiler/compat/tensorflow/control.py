@@ -68,22 +68,24 @@ def while_loop(
     parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False, maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Run `body` on the loop variables while `cond` of them is true; their last values."""
+    """Run `body` on the loop variables while `cond` of them is true; their last values, in a list or tuple as `body`
+    returned them."""
     values = list(loop_vars)
+    kind = type(loop_vars)
     made = [_tensors(v) for v in values]
     count = 0
     limit = None if maximum_iterations is None else integer(maximum_iterations)
     while (limit is None or count < limit) and bool(cond(*made)):
         out = body(*made)
         if isinstance(out, (list, tuple)) and not hasattr(out, "_fields") and len(out) == len(made):
-            made = list(out)
+            made, kind = list(out), type(out)
         elif len(made) == 1:
             made = [out]
         else:
             raise ValueError("The two structures don't have the same nested structure.")
         made = [_tensors(v) for v in made]
         count += 1
-    return type(loop_vars)(made) if type(loop_vars) in (list, tuple) else made
+    return tuple(made) if kind is tuple else made
 
 
 def _rows(elems: Any) -> tuple[int, Callable[[int], Any]]:

@@ -33,6 +33,8 @@ __all__ = [
     "regularizers", "utils",
 ]  # fmt: skip
 
+__version__ = "3.15.1"
+
 _HINTS = {
     "datasets": "data do not come with it: sklearn.datasets.load_digits() gives real images",
 }
