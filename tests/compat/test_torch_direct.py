@@ -384,3 +384,11 @@ def test_losses_of_two_shapes_are_taken_in_one():
         assert found.item() == want and (loss is F.l1_loss or caught[0].filename == __file__)
     with pytest.warns(UserWarning, match="Using a target size"):
         assert F.mse_loss(a, b).dtype is torch.float64  # as two tensors with axes promote
+
+
+def test_integers_to_negative_powers():
+    base, power = torch.tensor([0, -1, -1, -2, 1, 3]), torch.tensor([-1, -1, -2, -3, -5, 2])
+    assert (base**power).tolist() == [0, -1, 1, 0, 1, 9]
+    assert (2 ** torch.tensor([1, -1])).tolist() == [2, 0]
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers are not allowed"):
+        base**-1

@@ -212,6 +212,11 @@ def pow(input: Any, exponent: Any) -> Any:
 
 
 def _tensor_power(a: Any, b: Any) -> Any:
+    x, y = np.asarray(value_of(a)), np.asarray(value_of(b))
+    if x.dtype.kind in "iu" and y.dtype.kind == "i" and (y < 0).any():
+        # Integers to negative powers are rounded towards zero.
+        inverse = np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (y % 2), 0))
+        return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(np.result_type(x, y))
     return np.power(a, b)
 
 
