@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -364,3 +365,45 @@ def test_arrays_of_another_system_do_not_lose_the_gradient_in_silence():
         assert not (v == foreign).numpy().any()
         y = np.dot(v, ad.constant(foreign))
     np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [7.0, 8.0])
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (lambda u: u[:1], "shape (1,) for an operand of shape (2,)"),
+        (lambda u: 3.0, "shape () for an operand of shape (2,)"),
+        (lambda u: np.ones((2, 2)), "shape (2, 2) for an operand of shape (2,)"),
+        (lambda u: u * 1j, "complex numbers for an operand that is real"),
+        (lambda u: np.array([1j, 2j]), "complex numbers for an operand that is real"),
+        (lambda u: "g", "which is no tensor"),
+    ],
+)
+def test_what_cannot_be_a_cotangent_is_refused(given, error):
+    f = ad.custom_gradient(lambda x: (x * 1.0, given))
+    v = ad.Variable([1.0, 2.0])
+    with ad.GradientTape() as tape:
+        y = f(v)
+    with pytest.raises((ValueError, TypeError), match=re.escape(error)):
+        tape.gradient(y, v)
+
+
+@pytest.mark.parametrize("value", [np.float32(2.0), np.array([2.0, 3.0], np.float32)])
+@pytest.mark.parametrize(
+    "given", [lambda u: u.astype(np.float64) * 3.0, lambda u: u.numpy() * 3, lambda u: u.astype(int) * 3]
+)
+def test_cotangents_take_the_dtype_of_the_operand(value, given):
+    f = ad.custom_gradient(lambda x: (x * np.float32(1.0), given))
+    v = ad.Variable(value)
+    with ad.GradientTape() as tape:
+        y = f(v)
+    found = tape.gradient(y, v)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found.numpy(), 3.0 * np.ones_like(value))
+
+
+def test_a_number_as_the_cotangent_of_a_number():
+    f = ad.custom_gradient(lambda x: (x * 1.0, lambda u: 3))
+    v = ad.Variable(2.0)
+    with ad.GradientTape() as tape:
+        y = f(v)
+    assert tape.gradient(y, v).numpy() == 3.0

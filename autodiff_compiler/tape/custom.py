@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..ir.opset import PRIMS
 from .barrier import record_barrier
 from .gradient_tape import GradientTape
 from .nest import flatten, map_nested, pack_like
 from .recording import STATE, Recording, Watcher
-from .tensor import Operand, wrap
+from .tensor import Operand, apply, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -147,10 +148,25 @@ def _as_tensor_like(x: Any, given: list[Any]) -> Any:
     raise TypeError(f"a custom_gradient function returned {x!r}, which is no tensor")
 
 
+def _astype(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
+
+
 def _tensor_or_none(g: Any, x: Any) -> Any:
-    if g is None or isinstance(g, Operand):
-        return g
-    return wrap(x._tensor_class, x._coerce(g))
+    """A cotangent of the operand `x`, in its dtype; what is complex or of another shape is refused later."""
+    if g is None:
+        return None
+    dtype = np.asarray(x._value).dtype
+    if isinstance(g, Operand):
+        kinds = (np.asarray(g._value).dtype.kind, dtype.kind)
+        if g._value.dtype == dtype or kinds not in (("f", "f"), ("i", "f"), ("u", "f"), ("f", "c"), ("c", "c")):
+            return g
+        return apply(PRIMS[np.ndarray.astype], _astype, (g, dtype), {})
+    value = x._coerce(g)
+    if value is NotImplemented:
+        raise TypeError(f"a gradient function returned {g!r}, which is no tensor")
+    value = np.asarray(value)
+    return wrap(x._tensor_class, (value if value.dtype.kind == "c" else value.astype(dtype))[()])
 
 
 def _is_value(x: Any) -> bool:

@@ -130,9 +130,19 @@ def sweep(
                     found = [conjugated(g) for g in found]
                 for s, g in zip(barrier.operands, found):
                     if g is not None and s in useful:
+                        check_cotangent(g, values[s])
                         add(s, g)
             high = barrier.results.start
     return {s: env[s] for s in sources if s in env and s in reached}
+
+
+def check_cotangent(g: Any, value: Any) -> None:
+    """Refuse what a Python function gives as the cotangent of an operand and cannot be one."""
+    given, wanted = np.asarray(g._value), np.asarray(value)
+    if given.shape != wanted.shape:
+        raise ValueError(f"a gradient function gave shape {given.shape} for an operand of shape {wanted.shape}")
+    if given.dtype.kind == "c" and wanted.dtype.kind != "c":
+        raise TypeError("a gradient function gave complex numbers for an operand that is real")
 
 
 def _segment(
