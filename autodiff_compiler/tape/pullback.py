@@ -501,4 +501,4 @@ def line_of(loc: Loc) -> str:
     return ""
 
 
-__all__ = ["Pullback", "Request", "request", "signature", "type_of"]
+__all__ = ["NotBatchedError", "Pullback", "Request", "request", "signature", "type_of"]

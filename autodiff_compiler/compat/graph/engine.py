@@ -18,7 +18,7 @@ from ...ir.opset import PRIMS
 from ...ir.rewrite import SHAPE_ONLY, collect_uses
 from ...tape.barrier import Barrier
 from ...tape.connect import View
-from ...tape.pullback import Pullback, Request, request
+from ...tape.pullback import NotBatchedError, Pullback, Request, request
 from ...tape.recording import BARRIER, PULL, Node, Recording, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
@@ -338,11 +338,13 @@ def modified(system: System, value: Any, version: Version, count: int, var: Var 
 
 
 def gradients(
-    targets: list[Var], seeds: list[Any], sources: list[Var] | None, retain_graph: bool, create_graph: bool
-) -> list[tuple[Var, Any]]:
+    targets: list[Var], seeds: list[Any], sources: list[Var] | None, retain_graph: bool, create_graph: bool,
+    stacked: bool = False,
+) -> list[tuple[Var, Any]]:  # fmt: skip
     """The gradients of the sources, None for those that no target depends on. Seeds are tensors, one for each target.
 
-    Without sources: of all leaves that the targets depend on, and of the results that keep their gradients.
+    Without sources: of all leaves that the targets depend on, and of the results that keep their gradients. `stacked`:
+    seeds and results are stacks of cotangents; raises NotBatchedError where an operation has no rule for these.
     """
     replay = Replay(targets)
     if sources is None:
@@ -359,7 +361,7 @@ def gradients(
                 seed = seed.conj()
             summed[slot] = summed[slot] + seed if slot in summed else seed
         wanted = tuple(dict.fromkeys([s for found in slots for s in found]))
-        found = _cotangents(replay, summed, wanted, create_graph, system)
+        found = _cotangents(replay, summed, wanted, create_graph, system, stacked)
         out: list[tuple[Var, Any]] = []
         for var, own_slots in zip(sources, slots):
             total = None
@@ -370,7 +372,10 @@ def gradients(
             if total is None:
                 if own_slots and (var in targets or any(var in r.operands for r in replay.records)):
                     # It is used, without a slope.
-                    total = new_tensor(system, np.zeros_like(replay.rec.values[own_slots[0]]))
+                    zeros = np.zeros_like(replay.rec.values[own_slots[0]])
+                    if stacked:
+                        zeros = np.zeros((len(seeds[0]._value), *zeros.shape), zeros.dtype)
+                    total = new_tensor(system, zeros)
             elif total._value.dtype.kind == "c":
                 total = total.conj()
             out.append((var, total))
@@ -392,10 +397,12 @@ def kept(replay: Replay) -> list[Var]:
 
 
 def _cotangents(
-    replay: Replay, summed: dict[int, Any], wanted: tuple[int, ...], create_graph: bool, system: System
+    replay: Replay, summed: dict[int, Any], wanted: tuple[int, ...], create_graph: bool, system: System, stacked: bool
 ) -> dict[int, Any]:
     rec = replay.rec
     if replay.hooked:
+        if stacked:
+            raise NotBatchedError("a hook, or a function with its own gradient")
 
         def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
             return run_pullback(replay, ask, given, create_graph, system)
@@ -406,7 +413,9 @@ def _cotangents(
     if key not in pulls:
         pulls[key] = _connected(rec, tuple(summed), wanted, _view(replay))
     ask: Request | None = pulls[key]
-    return run_pullback(replay, ask, [summed[s] for s in ask.targets], create_graph, system) if ask is not None else {}
+    if ask is None:
+        return {}
+    return run_pullback(replay, ask, [summed[s] for s in ask.targets], create_graph, system, stacked)
 
 
 def _view(replay: Replay) -> View:
@@ -424,10 +433,17 @@ def _connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...
     return found if found is not None and found.sources else None
 
 
-def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: bool, system: System) -> dict[int, Any]:
+def run_pullback(
+    replay: Replay, ask: Request, seeds: list[Any], create_graph: bool, system: System, stacked: bool = False
+) -> dict[int, Any]:
     """The cotangents of the sources of a request, as tensors by slot; recorded if the graph is wanted."""
     values = replay.rec.values
     pull = readable(replay, ask, system)
+    if stacked:
+        many = pull.stacked()
+        if many is None:
+            raise NotBatchedError("the pullback")
+        pull = many
     given = (*pull.fetch(values), *[s._value[()] for s in seeds])
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         results = pull.run(*given)
@@ -436,7 +452,8 @@ def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: b
     taken = {*map(id, given), *[id(s._value) for s in seeds]}
     tensors = []
     for g, slot in zip(results, ask.sources):
-        made = own(g, values[slot], taken)
+        like = values[slot]
+        made = own(g, like, taken, (len(seeds[0]._value), *like.shape) if stacked else like.shape)
         taken.add(id(made))
         tensors.append(new_tensor(system, made))
     if create_graph and system.mode.grad:
@@ -444,14 +461,14 @@ def run_pullback(replay: Replay, ask: Request, seeds: list[Any], create_graph: b
     return dict(zip(ask.sources, tensors))
 
 
-def own(g: Any, like: Any, taken: set[int]) -> np.ndarray[Any, Any]:
-    """The gradient in memory of its own, in the shape and dtype of what it belongs to. `taken`: the arrays, by id, that
-    are others' already."""
+def own(g: Any, like: Any, taken: set[int], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """The gradient in memory of its own, in this shape and in the dtype of what it belongs to. `taken`: the arrays, by
+    id, that are others' already."""
     value: np.ndarray[Any, Any] = g if type(g) is np.ndarray else np.asarray(g)
     if value.dtype is not like.dtype and value.dtype != like.dtype:
         value = (value.real if like.dtype.kind != "c" and value.dtype.kind == "c" else value).astype(like.dtype)
-    if value.shape != like.shape:
-        value = np.broadcast_to(value, like.shape)
+    if value.shape != shape:
+        value = np.broadcast_to(value, shape)
     if value.base is not None or id(value) in taken or not value.flags.writeable:
         value = value.copy()
     return value

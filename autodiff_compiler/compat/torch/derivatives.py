@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...tape.jacobians import MAX_ELEMENTS, basis
+from ...tape.pullback import NotBatchedError
+from ..graph.engine import gradients
 from .core import Base, make
 from .modes import enable_grad
 
@@ -39,6 +42,11 @@ def _run(func: Callable[..., Any], inputs: Any, create_graph: bool) -> tuple[lis
     return leaves, _tuple(out), many
 
 
+def _shaped(rows: Any, out: Any, leaf: Any) -> Any:
+    shape = tuple(out._value.shape) + tuple(leaf._value.shape)
+    return make(np.zeros(shape, leaf._value.dtype)) if rows is None else rows.reshape(shape)
+
+
 def _rows(out: Any, leaves: list[Any], create_graph: bool, strict: bool) -> list[Any]:
     """For each leaf, the derivatives of each element of `out`, in out's shape and then the leaf's."""
     from .autograd import grad
@@ -51,6 +59,14 @@ def _rows(out: Any, leaves: list[Any], create_graph: bool, strict: bool) -> list
     size = out._value.size
     rows = []
     with enable_grad():
+        if size > 1 and size * max(out._value.size, *[t._value.size for t in leaves]) <= MAX_ELEMENTS:
+            try:
+                found = gradients(
+                    [out._var], [make(basis(out._value, 0, size))], [t._var for t in leaves], True, create_graph, True
+                )
+                return [_shaped(g, out, t) for (_, g), t in zip(found, leaves)]
+            except NotBatchedError:
+                pass
         for k in range(size):
             seed = np.zeros(size, out._value.dtype)
             seed[k] = 1
@@ -74,7 +90,8 @@ def jacobian(
 ) -> Any:  # fmt: skip
     """The Jacobian of ``func(*inputs)``, of shape output + input; tuples of them for tuples of outputs and inputs.
 
-    It takes one backward pass for each element of the output.
+    It takes one backward pass for all elements of the output where each operation has a rule for that, and else one
+    for each of them.
 
     >>> from autodiff_compiler.compat import torch
     >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
