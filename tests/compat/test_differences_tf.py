@@ -154,3 +154,17 @@ def test_inference_that_was_asked_for_stays_inference(tf):
     model = tf.keras.Model(x, base(x, training=False))
     model(np.array([[3.0, 4.0], [5.0, 6.0]], np.float32), training=True)
     assert base.layers[0].moving_mean.numpy().tolist() == [0.0, 0.0]
+
+
+def test_a_gradient_function_that_forgets_to_sum_over_what_broadcast(tf):
+    """TensorFlow gives a gradient of two numbers for a variable of one."""
+
+    @tf.custom_gradient
+    def scaled(x, y):
+        return x * y, lambda g: (g * y, g * x)
+
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        z = scaled(v, tf.constant([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"shape \(2,\) for an operand of shape \(\)"):
+        tape.gradient(z, v)
