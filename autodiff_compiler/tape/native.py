@@ -255,6 +255,8 @@ _POWERS = (np.power, np.float_power)
 @functools.cache
 def _means(fn: Any, name: str) -> bool:
     """None, given for this parameter, is another thing than leaving it out."""
+    if fn is np.concatenate:  # NumPy 2.2 does not tell its signature
+        return name == "axis"
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return name == "axis" and fn.__name__ == "reduce"
     try:
