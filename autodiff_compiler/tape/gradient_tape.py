@@ -16,7 +16,7 @@ from .connect import View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
 from .pullback import Pullback, Request, request
-from .recording import STATE, Node, Recording
+from .recording import CONSTANT, STATE, Node, Recording
 from .shown import show_pullback, show_recording
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, wrap
@@ -99,7 +99,8 @@ class GradientTape:
         self._recording = False
         end = rec.node.count
         if end > self._start:
-            self._spans = (*self._spans, (self._start, end))
+            span = (self._start, end)
+            self._spans = (*self._spans, span) if self._spans else (span,)
         if len(rec.tapes) == 1:
             rec.tapes = ()
             state = STATE
@@ -313,15 +314,28 @@ class GradientTape:
         values = rec.values
         if len(values) != rec.node.count:
             return None
-        pull = ask.pullback(values)
+        try:
+            pull = ask.exact[ask.kind_of(values)]
+        except (KeyError, AttributeError):
+            pull = ask.pullback(values)
         if pull.complex and target._conjugate:
             return None
         results = pull.run(*pull.fetch(values))
+        self._ran = (pull,)
+        if not self._persistent:  # as in `_release`
+            if self._auto and rec.variables:
+                read = (rec.variables, rec.node, self._spans)
+                self._seen = (*self._seen, read) if self._seen else (read,)
+            self._rec = None
+            self._spans = self._watched = ()
+        if single:
+            t = flat[0]._tensor_class()
+            t._value = results
+            t._token = CONSTANT
+            t._slot = -1
+            return t
         if len(slots) == 1:
             results = (results,)
-        self._ran = (pull,)
-        if not self._persistent:
-            self._release()
         out = []
         kind: Any = None
         for value, x in zip(results, flat):
@@ -330,10 +344,10 @@ class GradientTape:
                 cls = x._tensor_class
             t = cls()
             t._value = value
-            t._token = None
+            t._token = CONSTANT
             t._slot = -1
             out.append(t)
-        return t if single else out
+        return out
 
     def _view(self, rec: Recording) -> View:
         spans = self._spans

@@ -18,7 +18,7 @@ from ..errors import RuleLookupError, UnsupportedError
 from ..frontend.definitions import DEFINED
 from ..ir.core import Prim
 from ..ir.opset import PRIMS
-from .recording import STATE
+from .recording import CONSTANT, STATE
 from .tensor import (
     Operand,
     Static,
@@ -104,24 +104,22 @@ class _Native(Operand):
         out: np.ndarray[Any, Any] = np.array(self._value, dtype)
         return out
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if kwargs and kwargs.get("out") is not None:
-            raise UnsupportedError("a tensor is never written into, so out= is not supported", None, "use the result")
-        if method != "__call__":
-            return call_numpy(getattr(ufunc, method), inputs, kwargs)
-        if not kwargs:
-            if len(inputs) == 1:
+    def __array_ufunc__(self, ufunc: Any, method: str, x: Any, *rest: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            if not rest:
                 fast = _FAST.get(ufunc)
                 if fast is not None:
-                    return fast(self)
-            elif len(inputs) == 2:
+                    return fast(x)
+            elif len(rest) == 1:
                 forms = _PAIRS.get(ufunc)
                 if forms is not None:
-                    x, y = inputs
+                    (y,) = rest
                     out = forms[0](x, y) if isinstance(x, _Native) else forms[1](y, x)
                     if out is not NotImplemented:
                         return out
-        return call_numpy(ufunc, inputs, kwargs)
+        elif kwargs.get("out") is not None:
+            raise UnsupportedError("a tensor is never written into, so out= is not supported", None, "use the result")
+        return call_numpy(ufunc if method == "__call__" else getattr(ufunc, method), (x, *rest), kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs:
@@ -341,7 +339,7 @@ class Tensor(_Native, _Tensor):
 
     def __init__(self, value: Any, dtype: Any = None):
         self._value = as_value(value, dtype)
-        self._token = None
+        self._token = CONSTANT
         self._slot = -1
 
     def __reduce__(self) -> Any:
@@ -376,6 +374,8 @@ class Variable(_Native, _Variable):
     def __init__(self, value: Any, trainable: bool = True, name: str = "", dtype: Any = None):
         self._value = as_value(value, dtype)
         self._trainable = trainable
+        self._token = None  # attributes of the object are read faster than those of its class
+        self._slot = -1
         self.name = name
         self._name_hint = "".join(c if c.isalnum() else "_" for c in name.split(":")[0])
         self._serial = next(_serial)

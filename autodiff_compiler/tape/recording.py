@@ -144,12 +144,15 @@ class Token:
     __slots__ = ()
 
 
+CONSTANT = Token()  # of a tensor that nothing was recorded of: unless it is watched, no recording need be asked
+
+
 class Recording:
     """The values of one recording, and the structure that it has reached."""
 
     __slots__ = (
         "token", "node", "values", "append", "known", "variables", "versions", "barriers", "became", "absorbed", "auto",
-        "reads", "tapes",
+        "reads", "tapes", "alone",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -167,6 +170,7 @@ class Recording:
         self.absorbed: dict[Token, list[int]] = NOTHING  # recordings appended to this one: where their slots are now
         self.tapes: tuple[Any, ...] = ()  # those that are open
         self.auto = True  # one of them watches what is read
+        self.alone = True  # no tensor is a leaf and nothing is absorbed: those marked `CONSTANT` are not known here
         self.reads: list[Any] | None = None  # where variables that are read are noted, if somebody asks
 
     # --- operands -------------------------------------------------------------------------------------------------
@@ -215,6 +219,7 @@ class Recording:
         slot = node.count
         known = self.known.get(id(x))
         value = x._value
+        self.alone = False
         self.node = node.go(key, 1)
         self.append(value)
         if known is not None:
@@ -304,6 +309,7 @@ class Recording:
         A result of the other one may have been watched here as if it came from outside. It stays that for what was
         recorded so far; from here on it is the result, and tapes that watch the one watch the other (`became`).
         """
+        self.alone = False
         places = list(self.absorbed.get(other.token, ()))
         # What both hold already: records of this one that the other one took over before, or of a third.
         both = {at: s for s, at in enumerate(other.absorbed.get(self.token, ()))}

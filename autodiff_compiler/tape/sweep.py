@@ -10,7 +10,7 @@ import numpy as np
 from ..transforms.batch import NotBatchedError
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
-from .recording import BARRIER, PULL, STATE, Node, Recording
+from .recording import BARRIER, CONSTANT, PULL, STATE, Node, Recording
 from .tensor import call, wrap
 
 
@@ -33,13 +33,13 @@ def run_pullback(
         out = (out,)
     outer = STATE.rec
     first = -1 if outer is None else record_pull(outer, rec, pull, seeds, out)
-    token = None if outer is None or first < 0 else outer.token
+    token = CONSTANT if outer is None or first < 0 else outer.token
     grads: dict[int, Any] = {}
     for k, slot in enumerate(ask.sources):
         t = cls()
         t._value = out[k]
         t._token = token
-        t._slot = first + k if token is not None else -1
+        t._slot = first + k if token is not CONSTANT else -1
         grads[slot] = t
     return grads
 

@@ -22,7 +22,7 @@ from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import ABS, GET, PRIMS
 from ..rules.registry import is_nondiff
-from .recording import CALL, LIST, SLICE, STATE, TUPLE, Leaf, Recording, leaf_key, signature
+from .recording import CALL, CONSTANT, LIST, SLICE, STATE, TUPLE, Leaf, Recording, leaf_key, signature
 
 ndarray = np.ndarray
 
@@ -73,7 +73,7 @@ def wrap(cls: type[Any], value: Any) -> Any:
     """A tensor of a value, which no recording knows."""
     t = cls()
     t._value = value
-    t._token = None
+    t._token = CONSTANT
     t._slot = -1
     return t
 
@@ -91,8 +91,10 @@ def operator(self, other):
         rec = STATE.rec
         if rec is not None:
             token = rec.token
-            i = self._slot if self._token is token else rec.find(self)
-            j = other._slot if other._token is token else rec.find(other)
+            at = self._token
+            i = self._slot if at is token else -1 if at is CONSTANT and rec.alone else rec.find(self)
+            at = other._token
+            j = other._slot if at is token else -1 if at is CONSTANT and rec.alone else rec.find(other)
             if i >= 0 or j >= 0:
                 if {first} < 0:
                     rec.append({first_value})
@@ -108,7 +110,7 @@ def operator(self, other):
                 t._token = token
                 t._slot = node.last
                 return t
-        t._token = None
+        t._token = CONSTANT
         t._slot = -1
         return t
     y = {coerced}
@@ -127,7 +129,7 @@ def operator(self, other):
             t._token = token
             t._slot = node.last
             return t
-    t._token = None
+    t._token = CONSTANT
     t._slot = -1
     return t
 """
@@ -172,7 +174,15 @@ def binary(
         if cls is not None
         else "self._coerce(other)",
     )
-    scope = {"Operand": Operand, "STATE": STATE, "cls": cls, "prim": prim, "compute": compute, "name": name}
+    scope = {
+        "Operand": Operand,
+        "STATE": STATE,
+        "CONSTANT": CONSTANT,
+        "cls": cls,
+        "prim": prim,
+        "compute": compute,
+        "name": name,
+    }
     scope["plain"] = frozenset((int, float))
     made = types.FunctionType(_code(text), scope, method)
     made.__qualname__ = f"Operand.{method}"
@@ -212,7 +222,7 @@ def unary(
                 t._token = rec.token
                 t._slot = node.last
                 return t
-        t._token = None
+        t._token = CONSTANT
         t._slot = -1
         return t
 
@@ -251,7 +261,7 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
                 t._token = rec.token
                 t._slot = node.last
                 return t
-        t._token = None
+        t._token = CONSTANT
         t._slot = -1
         return t
 
@@ -259,6 +269,7 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
 
 
 _reduce: Any = np.add.reduce
+_FULL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -268,7 +279,7 @@ def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
-    if not keepdims and x.__class__ is ndarray and x.dtype.char in "fd":
+    if not keepdims and x.__class__ is ndarray and x.dtype in _FULL:
         size = x.size
         if not size:
             pass
@@ -547,7 +558,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         return tuple([_tensor(cls, v, rec, slot + k if tracked else -1) for k, v in enumerate(out)])
     t = cls()
     t._value = out
-    t._token = token if tracked else None
+    t._token = token if tracked else CONSTANT
     t._slot = slot
     return t
 
@@ -574,7 +585,7 @@ def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any
         t._token = rec.token
         t._slot = slot
     else:
-        t._token = None
+        t._token = CONSTANT
         t._slot = -1
     return t
 

@@ -77,7 +77,7 @@ def gather(
     _check(ids, x._value.shape[at])
     if not batch:
         out = run(np.take, x, ids, axis=at)
-        if at == 0 and out._token is not None and hasattr(x, "_serial"):
+        if at == 0 and out._slot >= 0 and hasattr(x, "_serial"):
             note_gather(x, out, ids)
         return out
     # Subscripts for all axes up to `at`: of the batch, of those between, and the indices themselves.

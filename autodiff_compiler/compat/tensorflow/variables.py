@@ -77,6 +77,7 @@ class Variable(Arithmetic, _Variable):
             if not wanted.is_fully_defined():
                 self._shape = wanted
         self._trainable = trainable is None or bool(trainable)
+        self._token, self._slot = None, -1  # attributes of the object are read faster than those of its class
         self._name = scoped("Variable" if name is None else name)
         self._name_hint = "".join(c if c.isalnum() else "_" for c in self._name)
         self._constraint = constraint
