@@ -81,7 +81,7 @@ def wrap(cls: type[Any], value: Any) -> Any:
 # An operator of two operands. Every operation of a user goes through it, so it is written out for each operator, class
 # and order, without a question that is answered beforehand.
 _BINARY = """
-def operator(self, other):
+def operation(self, other):
     x = self._value
     if isinstance(other, Operand):
         y = other._value
@@ -91,10 +91,21 @@ def operator(self, other):
         rec = STATE.rec
         if rec is not None:
             token = rec.token
-            at = self._token
+            at, to = self._token, other._token
+            if at is token and to is token:
+                i, j = self._slot, other._slot
+                node = rec.node
+                hot = node.hot
+                if hot.head is prim and hot.left == {first} and hot.right == {second}:
+                    rec.node = node = hot
+                else:
+                    rec.node = node = node.go((prim, {first}, {second}), 1)
+                rec.append(out)
+                t._token = token
+                t._slot = node.last
+                return t
             i = self._slot if at is token else -1 if at is CONSTANT and rec.alone else rec.find(self)
-            at = other._token
-            j = other._slot if at is token else -1 if at is CONSTANT and rec.alone else rec.find(other)
+            j = other._slot if to is token else -1 if to is CONSTANT and rec.alone else rec.find(other)
             if i >= 0 or j >= 0:
                 if {first} < 0:
                     rec.append({first_value})
@@ -133,7 +144,11 @@ def operator(self, other):
     t._slot = -1
     return t
 """
+_FULL = (np.dtype(np.float64), np.dtype(np.float32))
 _EXPRESSIONS: dict[Any, str] = {
+    np.sum: "reduce(x, None)",
+    # Where there is something to average in full precision.
+    np.mean: "reduce(x, None) / x.size if x.__class__ is ndarray and x.dtype in full and x.size else compute(x)",
     operator.add: "{0} + {1}",
     operator.sub: "{0} - {1}",
     operator.mul: "{0} * {1}",
@@ -192,7 +207,36 @@ def binary(
 @functools.cache
 def _code(text: str) -> types.CodeType:
     """The code of the function that a text defines: most operators have the same."""
-    return load(text, "operator", {}).__code__
+    return load(text, "operation", {}).__code__
+
+
+# An operation of one operand, likewise.
+_UNARY = """
+def operation(self):
+    x = self._value
+    out = {expression}
+    if out is x:
+        out = out[()]  # each tensor has a value of its own: a recording knows constants by it
+    t = {cls}()
+    t._value = out
+    rec = STATE.rec
+    if rec is not None:
+        i = self._slot if self._token is rec.token else rec.find(self)
+        if i >= 0:
+            node = rec.node
+            hot = node.hot
+            if hot.head is prim and hot.left == i and hot.right is right:
+                rec.node = node = hot
+            else:
+                rec.node = node = node.go((prim, i, *static), 1)
+            rec.append(out)
+            t._token = rec.token
+            t._slot = node.last
+            return t
+    t._token = CONSTANT
+    t._slot = -1
+    return t
+"""
 
 
 def unary(
@@ -200,33 +244,14 @@ def unary(
 ) -> Callable[..., Any]:
     """An operation of one operand. `arguments`: plain ones that follow it, as part of the structure."""
     static = tuple([(type(a), a) for a in arguments])
-    right = static[0] if static else None
-
-    def method(self: Any) -> Any:
-        out = compute(self._value)
-        if out is self._value:
-            out = out[()]  # each tensor has a value of its own: a recording knows constants by it
-        t = cls() if cls is not None else self._tensor_class()
-        t._value = out
-        rec = STATE.rec
-        if rec is not None:
-            i = self._slot if self._token is rec.token else rec.find(self)
-            if i >= 0:
-                node = rec.node
-                hot = node.hot
-                if hot.head is prim and hot.left == i and hot.right is right:
-                    rec.node = node = hot
-                else:
-                    rec.node = node = node.go((prim, i, *static), 1)
-                rec.append(out)
-                t._token = rec.token
-                t._slot = node.last
-                return t
-        t._token = CONSTANT
-        t._slot = -1
-        return t
-
-    return method
+    text = _UNARY.format(
+        expression=_EXPRESSIONS.get(compute, "compute(x)"), cls="cls" if cls is not None else "self._tensor_class"
+    )
+    scope = {
+        "STATE": STATE, "CONSTANT": CONSTANT, "cls": cls, "prim": prim, "compute": compute, "static": static,
+        "right": static[0] if static else None, "reduce": np.add.reduce, "ndarray": ndarray, "full": _FULL,
+    }  # fmt: skip
+    return types.FunctionType(_code(text), scope, prim.name)
 
 
 def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[Any] | None = None) -> Callable[..., Any]:
@@ -269,7 +294,6 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
 
 
 _reduce: Any = np.add.reduce
-_FULL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
