@@ -10,7 +10,8 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.tape import jacobians as jacobians_module
-from autodiff_compiler.tape import pullback, tensor
+from autodiff_compiler.tape import pullback
+from autodiff_compiler.tape.apply import apply
 from autodiff_compiler.transforms.batch import NotBatchedError
 from tests.test_rules import BY_PRIM, prim_of
 
@@ -31,7 +32,7 @@ def jacobians(prim: Prim, args: Any, kwargs: Any) -> list[Any]:
     found: list[Any] = []
     with ad.GradientTape(persistent=True) as tape:
         leaves = leaves_of(args, found)
-        out = tensor.apply(prim, prim.fn, tuple(leaves), kwargs)
+        out = apply(prim, prim.fn, tuple(leaves), kwargs)
     out = out if isinstance(out, tuple) else (out,)
     return [tape.jacobian(y, found) for y in out if y._value.dtype.kind in "fc" and 1 < np.size(y._value) <= 100]
 

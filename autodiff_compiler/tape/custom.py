@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..ir.opset import PRIMS
+from .apply import apply
 from .barrier import record_barrier
 from .gradient_tape import GradientTape
 from .nest import flatten, map_nested, pack_like
 from .recording import STATE, Recording, Watcher
-from .tensor import Operand, apply, wrap
+from .tensor import Operand, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 

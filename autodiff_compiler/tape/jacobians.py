@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..transforms.batch import NotBatchedError
+from .apply import call
 from .nest import flatten, is_nested, pack_like
-from .tensor import Operand, call, wrap
+from .tensor import Operand, wrap
 
 NOT_PERSISTENT = (
     "GradientTape must be created with persistent=True to compute the jacobian with experimental_use_pfor set to False."

@@ -18,24 +18,10 @@ from ..errors import RuleLookupError, UnsupportedError
 from ..frontend.definitions import DEFINED
 from ..ir.core import Prim
 from ..ir.opset import PRIMS
+from .apply import Static, apply, exact, getitem, missing, operands_in, plain
+from .operators import add_up, average, binary, install_operators, reduction, unary
 from .recording import CONSTANT, STATE
-from .tensor import (
-    Operand,
-    Static,
-    add_up,
-    apply,
-    average,
-    binary,
-    exact,
-    getitem,
-    install_operators,
-    missing,
-    operands_in,
-    plain,
-    reduction,
-    unary,
-    wrap,
-)
+from .tensor import Operand, wrap
 from .tensor import Tensor as _Tensor
 from .tensor import Variable as _Variable
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..frontend.definitions import DEFINED
 from ..ir.opset import PRIMS
+from .apply import operands_in
 from .native import call_numpy, constant
-from .tensor import Operand, operands_in
+from .tensor import Operand
 
 
 def _names() -> dict[str, Any]:

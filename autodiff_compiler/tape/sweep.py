@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..transforms.batch import NotBatchedError
+from .apply import call
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
 from .recording import BARRIER, CONSTANT, PULL, STATE, Node, Recording
-from .tensor import call, wrap
+from .tensor import wrap
 
 
 def run_pullback(

@@ -9,8 +9,8 @@ import numpy as np
 from ... import runtime
 from ...ir.numpy_ops import SELECT, select
 from ...ir.opset import ADDAT, CAST, SET
+from ...tape.apply import apply
 from ...tape.native import Tensor as Traced
-from ...tape.tensor import apply
 
 
 def value_of(a: Any) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 from ... import kernels
 from ...ir.opset import ABS, PRIMS
 from ...tape.custom import record_barrier
+from ...tape.operators import unary
 from ...tape.recording import STATE
-from ...tape.tensor import Operand, unary
+from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
 from .gradients import GradientTape

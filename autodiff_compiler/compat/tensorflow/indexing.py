@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import runtime
 from ...ir import opset
-from ...tape.tensor import apply, getitem
+from ...tape.apply import apply, getitem
 from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import maximum, minimum

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.tensor import getitem
+from ...tape.apply import getitem
 from . import dtypes
 from .creation import ones_like, zeros_like
 from .elementwise import abs_, cast, log, real, sqrt, square

@@ -10,7 +10,9 @@ import numpy as np
 from ... import kernels
 from ...ir import ops_nn  # noqa: F401  (fills the table)
 from ...ir.opset import PRIMS
-from ...tape.tensor import Operand, apply, unary
+from ...tape.apply import apply
+from ...tape.operators import unary
+from ...tape.tensor import Operand
 from . import dtypes
 from .operators import Arithmetic, not_allowed
 from .tensors import convert_to_tensor

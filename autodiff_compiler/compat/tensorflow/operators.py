@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import ABS, PRIMS
+from ...tape.apply import apply, getitem
+from ...tape.operators import binary, unary
 from ...tape.recording import STATE
-from ...tape.tensor import Operand, apply, binary, getitem, unary, wrap
+from ...tape.tensor import Operand, wrap
 from . import dtypes
 from .errors import InvalidArgumentError, dims, invalid
 from .shapes import TensorShape, known

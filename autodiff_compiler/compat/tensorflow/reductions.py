@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...ir.opset import PRIMS
-from ...tape.tensor import average, reduction
+from ...tape.operators import average, reduction
 from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import named, sqrt, square

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import PRIMS
-from ...tape.tensor import Operand, unary
+from ...tape.operators import unary
+from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid

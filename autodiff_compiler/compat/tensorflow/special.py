@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...tape.tensor import getitem
+from ...tape.apply import getitem
 from . import dtypes
 from .dtypes import as_dtype
 from .operands import elementwise, integer, operand, run

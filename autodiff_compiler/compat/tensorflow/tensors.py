@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.tensor import Operand, call, wrap
+from ...tape.apply import call
+from ...tape.tensor import Operand, wrap
 from ...tape.tensor import Tensor as _Tensor
 from . import dtypes
 from .dtypes import DType, as_dtype

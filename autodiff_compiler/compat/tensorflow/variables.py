@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import PRIMS
-from ...tape.tensor import Operand, unary, wrap
+from ...tape.operators import unary
+from ...tape.tensor import Operand, wrap
 from ...tape.tensor import Variable as _Variable
 from . import dtypes
 from .dtypes import as_dtype

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import nn, runtime
-from ...tape.tensor import call
+from ...tape.apply import call
 from ..graph.array import still, to, value_of
 from ..graph.direct import unary
 from . import dtypes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import nn
-from ...tape.tensor import add_up, average
+from ...tape.operators import add_up, average
 from ..graph.array import still, to, value_of
 from ..graph.direct import unary
 from . import dtypes
