@@ -6,6 +6,7 @@ import enum
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -299,13 +300,17 @@ class GradientTape:
         open; None if it is not."""
         if rec.barriers or rec.versions:
             return None
-        known = rec.known
         single = sources.__class__ is not list
         flat = (sources,) if single else sources
+        variables = rec.variables
         try:
             if target._token is not rec.token:
                 return None
-            slots = tuple([known[id(x)][1] for x in flat])
+            if len(flat) == len(variables) and all(map(is_, variables.values(), flat)):
+                slots = tuple(variables)  # all variables in the order in which they were read first, as is most usual
+            else:
+                known = rec.known
+                slots = tuple([known[id(x)][1] for x in flat])
         except (AttributeError, KeyError):
             return None
         ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False, False))

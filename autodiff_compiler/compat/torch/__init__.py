@@ -28,9 +28,6 @@ from . import (
     datasets as _data,
 )
 from . import (
-    distributions as _distributions,
-)
-from . import (
     fourier as _fft,
 )
 from . import (
@@ -41,6 +38,9 @@ from . import (
 )
 from . import (
     optim as _optim,
+)
+from . import (
+    probability as _probability,
 )
 from . import (
     special_functions as _special,
@@ -85,7 +85,7 @@ _MEMBERS["utils"] = namespace(
 _MEMBERS["cuda"] = namespace(
     f"{__name__}.cuda", "There is none.", {"is_available": lambda: False, "device_count": lambda: 0}
 )
-_MEMBERS["distributions"] = namespace(f"{__name__}.distributions", "Distributions.", _distributions.MEMBERS)
+_MEMBERS["distributions"] = namespace(f"{__name__}.distributions", "Distributions.", _probability.MEMBERS)
 _MEMBERS["fft"] = namespace(f"{__name__}.fft", "Fourier transforms.", _fft.MEMBERS)
 _MEMBERS["special"] = namespace(f"{__name__}.special", "Special functions.", _special.MEMBERS)
 _MEMBERS["func"] = namespace(f"{__name__}.func", "Transforms of functions.", _func.MEMBERS)

@@ -29,8 +29,8 @@ class LBFGS(Optimizer):
     ...     return loss
     >>> optimizer.step(closure).item()
     13.0
-    >>> x
-    tensor([ 3., -1.], requires_grad=True)
+    >>> [round(v, 4) for v in x.tolist()]
+    [3.0, -1.0]
     """
 
     def __init__(
