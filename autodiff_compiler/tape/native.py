@@ -108,10 +108,14 @@ class _Native(Operand):
         return call_numpy(ufunc if method == "__call__" else getattr(ufunc, method), (x, *rest), kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs:
-            fast = _FAST.get(fn)
-            if fast is not None and isinstance(args[0], _Native):
-                return fast(args[0])
+        if not kwargs:
+            if len(args) == 1:
+                fast = _FAST.get(fn)
+                if fast is not None and isinstance(args[0], _Native):
+                    return fast(args[0])
+            prim = _PRIMITIVES.get(fn)
+            if prim is not None:
+                return apply(prim, fn, args, kwargs)
         return call_numpy(fn, args, kwargs)
 
     def _leave(self, what: str, instead: str) -> None:
@@ -390,12 +394,20 @@ class Variable(_Native, _Variable):
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta`, which broadcasts to the variable's shape."""
         v = self._value
-        return self._assigned(v + (delta._value if isinstance(delta, Operand) else np.asarray(delta)))
+        made = v + (delta._value if isinstance(delta, Operand) else np.asarray(delta))
+        if made.__class__ is v.__class__ and made.dtype is v.dtype and made.shape == v.shape:
+            self._value = made
+            return self
+        return self._assigned(made)
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta`, which broadcasts to the variable's shape."""
         v = self._value
-        return self._assigned(v - (delta._value if isinstance(delta, Operand) else np.asarray(delta)))
+        made = v - (delta._value if isinstance(delta, Operand) else np.asarray(delta))
+        if made.__class__ is v.__class__ and made.dtype is v.dtype and made.shape == v.shape:
+            self._value = made
+            return self
+        return self._assigned(made)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         made: Variable = copy.copy(self)
