@@ -665,3 +665,15 @@ def test_source_shows_the_operations_that_its_values_come_from():
     with ad.GradientTape(persistent=True) as tape:
         y = w * 2.0
     assert tape.source(constant, w) == "# no operation of the tape leads from the sources to the target"
+
+
+def test_integers_first_and_floats_then_in_one_structure():
+    def step(values):
+        v = ad.Variable(values, name="of two kinds")
+        with ad.GradientTape() as tape:
+            y = v * 3.0
+        return tape.gradient(y, v)
+
+    assert step(np.array([1, 2])) is None
+    assert step(np.array([1.0, 2.0])).numpy().tolist() == [3.0, 3.0]
+    assert step(np.array([1, 2])) is None
