@@ -596,3 +596,27 @@ def test_forms_of_operands(f):
 def test_edges_of_a_histogram_are_refused():
     with pytest.raises(ad.RuleLookupError, match="edges"):
         ad.grad(lambda x: np.sum(np.histogram(x, bins=3)[1]))(X)
+
+
+def test_powers_of_integers_in_a_fit_do_not_wrap_around():
+    t = np.array([1000, 2000, 3000, 4000, 5000, 6000, 7000])
+
+    def f(y):
+        return np.sum(np.polyfit(t, y, 6) * 1e3 ** np.arange(6, -1, -1))
+
+    y = np.sin(np.arange(7.0))
+    value, gradient = ad.value_and_grad(f)(y)
+    np.testing.assert_allclose(value, f(y), rtol=1e-6)
+    np.testing.assert_allclose(gradient, differences(f, y, 1e-3), rtol=1e-5, atol=1e-6)
+
+
+def test_grids_of_numpys_floats_and_differences_of_order_zero():
+    def f(x):
+        i = np.mgrid[0 : np.float32(3)]
+        return np.sum(i // 2 * x) + np.sum((i / 2 + x) ** 2) + np.sum(np.diff(x, 0, append=5.0) ** 3)
+
+    x = X.copy()
+    value, gradient = ad.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-12)
+    np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
+    assert ad.value_and_grad(lambda x: np.sum(x * (np.mgrid[0 : np.float32(3)].dtype.kind == "f")))(x)[0] == np.sum(x)

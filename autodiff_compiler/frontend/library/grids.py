@@ -30,9 +30,9 @@ def grid(self: Any, key: Any) -> Any:
 def _is_exact(item: Any) -> Any:
     if not isinstance(item, slice):
         refuse("np.mgrid and np.ogrid of what is not a slice", "write slices, such as 0:n")
-    return not (
-        isinstance(item.start, float) or isinstance(item.stop, float) or isinstance(item.step, (float, complex))
-    )
+    inexact = (float, np.floating)
+    ends = isinstance(item.start, inexact) or isinstance(item.stop, inexact)
+    return not (ends or isinstance(item.step, (*inexact, complex)))
 
 
 def _points(item: Any, exact: Any) -> Any:

@@ -210,8 +210,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
 def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
     if full or cov or rcond is not None:
         refuse("np.polyfit with rcond, full or cov", "use np.linalg.lstsq with np.vander")
-    y = np.asarray(y)
-    lhs = np.vander(np.asarray(x), deg + 1)
+    y = np.asarray(y) + 0.0
+    lhs = np.vander(np.asarray(x) + 0.0, deg + 1)  # powers of integers would wrap around
     if w is not None:
         w = np.asarray(w)
         lhs = lhs * w[:, None]
