@@ -182,6 +182,7 @@ class Core:
         self.functions: dict[Any, None] = {}  # those that were inlined
         self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
+        self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind
         self.stack: list[Any] = []  # the functions being inlined
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for

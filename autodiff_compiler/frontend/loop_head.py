@@ -76,6 +76,16 @@ class Guess:
             return True
         return slot[0] == "n" and (slot[1], slot[2]) in self.assumed and slot not in self.kept
 
+    def rebinds(self, entry: State) -> bool:
+        """Whether a name of an array or container is assumed to get another one in the body."""
+        held = [entry.envs[env].get(name) for env, name in self.assumed if env in entry.envs]
+        return any(type(av) in (Ref, ListRef, DictRef, Instance) or is_composite(av) for av in held)
+
+    def retract(self, kept: set[Any]) -> None:
+        """These slots keep what they are bound to. What was found while they had buffers of their own does not hold."""
+        fresh = Guess(names=self.names, assumed=self.assumed, kept=self.kept | kept, rebound=self.rebound)
+        self.__dict__.update(fresh.__dict__)
+
 
 class LoopHead:
     """The top of the body: its leaves are the loop's parameters."""
@@ -91,6 +101,7 @@ class LoopHead:
         self.head_cells: dict[Any, int] = {}
         self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
         self.again = False
+        self.kept: set[Any] = set()  # slots that were assumed to be rebound, and are not
         self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
         self.by_index = False  # the loop's variable is the index itself
         self.region = interp.builder.new_region()

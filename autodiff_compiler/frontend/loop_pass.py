@@ -76,6 +76,8 @@ class LoopPass(LoopHead):
                 heap_before.setdefault(cell, content)
                 end.heap.setdefault(cell, content)
             self.compare(before, heap_before, end)
+            if self.kept:
+                self.guess.retract(self.kept)
             if self.again:
                 raise Again
             self.collect(end)
@@ -323,7 +325,7 @@ class LoopPass(LoopHead):
             if not mine:
                 return
             if mine[0] is not None and slot not in guess.rebound and slot not in guess.kept:
-                guess.kept.add(slot)
+                self.kept.add(slot)
                 self.again = True
                 return
             # It keeps the buffer that it has at the top of the body, but what is in there may change.

@@ -354,21 +354,29 @@ class Loops(Statements):
         for name in sorted(facts.assigned):
             if name in self.frame.scope.locals and name in self.state.envs[env]:
                 guess.names[env, name] = None
-        guess.assumed |= {(env, name) for name in facts.plainly}
+        if not self.plan.has("doubt", stmt):
+            guess.assumed |= {(env, name) for name in facts.plainly}
         memo_key = (stmt, self.frame.call)
         self.recall(guess, self.loop_memo.get(memo_key))
         entry = self.state
+        first = memo_key not in self.loop_memo and guess.rebinds(entry)
         for cell, content in self.inputs.initial.items():
             entry.heap.setdefault(cell, content)
-        for _ in range(60):
+        for attempts in range(60):
             attempt = LoopPass(self, guess, entry, facts.needed, stmt)
             attempt.by_index = by_index
+            unsure = first and attempts == 0
+            if unsure:
+                self.assuming.append(stmt)
             try:
                 code = attempt.run(stmt, range_, head, test, body)
                 break
             except Again:
                 self.state = entry
                 continue
+            finally:
+                if unsure:
+                    self.assuming.pop()
         else:
             self.fail(
                 "what this loop carries from trip to trip does not settle",

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 MAX_TRIES = 60
 MAX_SPLITS = 200  # how often what follows an `if` is lowered once more
 
-Action = tuple[str, Any]  # ("split", node), ("unroll", node), ("static", path) or ("layout", path of an input, or ())
+# ("split", node), ("unroll", node), ("doubt", loop), ("static", path) or ("layout", path of an input, or ())
+Action = tuple[str, Any]
 
 
 class Replan(Exception):
@@ -76,7 +77,9 @@ class Plan:
     def require(self, actions: list[Action] | None, error: AutodiffError | None) -> None:
         """Start again with these actions, if they are possible and new."""
         new = [a for a in actions or () if a not in self.actions]
-        if not new or any(node in self.refused for _, node in new if not isinstance(node, tuple)):
+        if not new or any(
+            node in self.refused for kind, node in new if kind != "doubt" and not isinstance(node, tuple)
+        ):
             return
         self.tries += 1
         if self.tries > MAX_TRIES:
@@ -94,6 +97,7 @@ def original(node: Any) -> Any:
 
 def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
     """Start again with a larger plan, if that removes the cause of the error."""
+    interp.plan.require([("doubt", original(stmt)) for stmt in interp.assuming], error)
     interp.plan.require(actions_for(interp, cause), error)
     origin = getattr(cause, "origin", None)
     if type(origin) is Origin:

@@ -309,14 +309,6 @@ class Joiner:
         pair = (keys[0], keys[1])
         cell = self.pairs.get(pair)
         if cell is None:
-            if (
-                type(sample) is Ref
-                and keys[0] is not None
-                and keys[1] is not None
-                and a.cell == b.cell
-                and (a.path or b.path)
-            ):
-                return Conflict("is a different part of the same array on different paths", self.origin)
             cell = self.cells.new()
             self.pairs[pair] = cell
             self.note(cell, a, b)
