@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
+import signal
+import sys
 from typing import Any, Protocol
 
 
@@ -69,6 +72,30 @@ class AutodiffError(Exception):
 
     def __reduce__(self) -> Any:
         return type(self), (self.message, self.loc, self.remedy)
+
+
+def is_interruption(error: BaseException) -> bool:
+    """The exception is not about what was being done: a signal handler raised it, or it is of a class that neither the
+    standard library nor NumPy nor this package has, as one that was thrown into the thread. It has to pass through."""
+    if type(error).__module__.split(".")[0] not in _KNOWN_MODULES:
+        return True
+    handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+_KNOWN_MODULES = sys.stdlib_module_names | {"numpy", __name__.split(".")[0]}
+
+
+def _code_of(fn: Any) -> Any:
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    fn = getattr(fn, "__func__", fn)
+    return getattr(fn, "__code__", None) or getattr(vars(type(fn)).get("__call__"), "__code__", None)
 
 
 class UnsupportedError(AutodiffError, NotImplementedError):

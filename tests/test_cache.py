@@ -62,7 +62,7 @@ def test_keys_tell_parts_apart() -> None:
 
 
 def test_key_depends_on_the_package_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_module, "_surroundings", lambda: b"another compiler")
+    monkeypatch.setattr(cache_module, "_surroundings", lambda: "another compiler")
     assert key_of("some source", "some signature") != KEY
 
 
@@ -312,7 +312,7 @@ def test_reading_an_old_entry_makes_it_recent(cache: DiskCache, entry: Path) -> 
     assert entry.stat().st_mtime > 1e9
 
 
-@pytest.mark.parametrize("value", ["off", "0", "OFF"])
+@pytest.mark.parametrize("value", ["off", "0", "OFF", "no", "No", "false", "FALSE", "none", "null", "", " ", " off "])
 def test_turned_off(monkeypatch: pytest.MonkeyPatch, value: str, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AUTODIFF_COMPILER_CACHE", value)
@@ -320,6 +320,13 @@ def test_turned_off(monkeypatch: pytest.MonkeyPatch, value: str, tmp_path: Path)
     cache.store(KEY, TEXT)
     assert cache.load(KEY) is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", ["on", "1", "True", "YES"])
+def test_turned_on(monkeypatch: pytest.MonkeyPatch, value: str, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("AUTODIFF_COMPILER_CACHE", value)
+    assert default_folder() == str(tmp_path / "autodiff_compiler")
 
 
 def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

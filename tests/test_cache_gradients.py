@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
 import errno
 import hashlib
+import json
 import os
 import pickle
+import random
 import shutil
 import signal
 import subprocess
@@ -21,6 +24,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
+from autodiff_compiler.rules import registry
 from tests.program_checks import load
 from tests.test_threads_and_pickle import in_threads
 
@@ -49,6 +53,7 @@ def expected() -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(registry, "_by_users", [])  # whatever other tests have registered
     monkeypatch.setenv(cache_module.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -117,6 +122,93 @@ def test_damage(folder: Path, damage: str, tmp_path: Path, monkeypatch: pytest.M
     assert compiled == 1 or damage == "unreadable"  # root reads it
     assert not (tmp_path / "executed").exists()
     assert gradient()[0] == want
+
+
+def shuffled(body: bytes, rng: random.Random) -> bytes:
+    """The text of an entry with a few things in it changed."""
+    kind = rng.randrange(6)
+    if kind == 0:
+        return body[: rng.randrange(len(body))]
+    if kind == 1:
+        flipped = bytearray(body)
+        for _ in range(rng.randrange(1, 4)):
+            flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(7)
+        return bytes(flipped)
+    if kind == 2:
+        lines = body.split(b"\n")
+        rng.shuffle(lines)
+        return b"\n".join(lines)
+    if kind == 3:
+        return rng.choice([b"", b"null", b"[]", b"{}", b'"a"\n1', b"0\n{}\n\n", pickle.dumps({"objects": []})])
+    check, head, source = body.split(b"\n", 2)
+    header = json.loads(head)
+    places: list[tuple[Any, Any]] = []
+
+    def collect(x: Any) -> None:
+        for key in list(x) if isinstance(x, dict) else range(len(x)):
+            places.append((x, key))
+            if isinstance(x[key], (dict, list)):
+                collect(x[key])
+
+    collect(header)
+    for holder, key in rng.sample(places, min(len(places), rng.randrange(1, 3))):
+        if kind == 4:
+            holder[key] = rng.choice([None, True, 0, 3, -1, 1.5, "x", [], {}, [[]], {"tuple": 1}])
+        elif isinstance(holder, list) and holder:
+            holder.pop(min(key, len(holder) - 1))
+    return b"\n".join([check, json.dumps(header).encode(), source])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_entries_changed_at_random(folder: Path, seed: int) -> None:
+    want, _ = gradient()
+    path = entry_of(folder)
+    good = path.read_bytes().split(b"\n", 1)[1]
+    with_right_hash(path, shuffled(good, random.Random(seed)))
+    changed = path.read_bytes().split(b"\n", 1)[1] != good
+    assert gradient() == (want, int(changed))
+    assert gradient() == (want, 0)  # it was written anew, in its place
+    assert len(list(folder.glob("*.entry"))) == 1
+
+
+@pytest.mark.parametrize("what", ["source", "compiled"])
+def test_a_package_without_files_of_its_own(tmp_path: Path, what: str) -> None:
+    """From a zip archive, or from compiled modules alone: what is in them is what the cache depends on."""
+    package = tmp_path / "at" / "autodiff_compiler"
+    ignore = shutil.ignore_patterns("__pycache__", "compat")
+    shutil.copytree(ROOT / "autodiff_compiler", package, ignore=ignore)
+    (tmp_path / "m.py").write_text("def f(x):\n    return x * x\n")
+
+    def run() -> str:
+        where: Path = package.parent
+        if what == "source":
+            where = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", package.parent))
+        else:
+            where = tmp_path / "compiled"
+            shutil.rmtree(where, ignore_errors=True)
+            shutil.copytree(package.parent, where)
+            compileall.compile_dir(where, quiet=2, legacy=True)
+            for path in where.rglob("*.py"):
+                path.unlink()
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{where}{os.pathsep}{tmp_path}",
+            "AUTODIFF_COMPILER_CACHE": str(tmp_path / "cache"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        script = "import m, autodiff_compiler as ad; print(ad.__file__, ad.grad(m.f)(3.0))"
+        out = subprocess.run(
+            [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert out.returncode == 0, out.stderr
+        assert str(where) in out.stdout
+        return out.stdout.split()[-1]
+
+    assert run() == "6.0"
+    module = package / "rules" / "elementwise.py"
+    module.write_text(module.read_text().replace("MUL", "MUL  ", 1) + "\n# changed\nCHANGED = 1\n")
+    assert run() == "6.0"
+    assert len(list((tmp_path / "cache").glob("*.entry"))) == 2
 
 
 @pytest.mark.parametrize("when", [0.0, 1.0, time.time() + 1e9])

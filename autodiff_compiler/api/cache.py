@@ -5,7 +5,8 @@ belong to this user, are no links, and no one else may write to them; the first 
 Anything else is as good as absent. Nothing here raises for what the disk does: without a usable folder there is no
 cache.
 
-``AUTODIFF_COMPILER_CACHE`` names another folder, or is ``off`` or ``0``.
+``AUTODIFF_COMPILER_CACHE`` names another folder, or turns the cache off: ``off``, ``no``, ``false``, ``none``, ``0``,
+or nothing. ``on``, ``yes``, ``true`` and ``1`` mean the usual folder.
 """
 
 from __future__ import annotations
@@ -16,13 +17,18 @@ import stat
 import sys
 import time
 from functools import lru_cache
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import numpy as np
+
+from ..errors import is_interruption
 
 VARIABLE = "AUTODIFF_COMPILER_CACHE"
 _MAGIC = "# autodiff_compiler cache entry 1"
 _SUFFIX = ".entry"
 _LARGEST = 1 << 24  # bytes in one entry: more than any program that could be compiled in reasonable time
+_OFF = frozenset(["", "off", "no", "false", "none", "null", "disabled", "0"])
+_ON = frozenset(["on", "yes", "true", "enabled", "1"])
 # Without these the checks cannot be made, and there is no cache (Windows).
 _SUPPORTED = (
     hasattr(os, "geteuid") and hasattr(os, "O_NOFOLLOW") and {os.open, os.unlink, os.rename} <= os.supports_dir_fd
@@ -31,10 +37,10 @@ _SUPPORTED = (
 
 def default_folder() -> str | None:
     """The folder that the environment asks for; None if it turns the cache off or there is no home."""
-    asked = os.environ.get(VARIABLE, "").strip()
-    if asked.lower() in ("off", "0"):
+    asked = os.environ.get(VARIABLE, "on").strip()
+    if asked.lower() in _OFF:
         return None
-    if asked:
+    if asked.lower() not in _ON:
         return os.path.abspath(os.path.expanduser(asked))
     # The XDG specification says to ignore a relative path.
     base = os.environ.get("XDG_CACHE_HOME", "")
@@ -44,19 +50,43 @@ def default_folder() -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _surroundings() -> bytes:
-    """What every entry depends on: the versions, and the files of this package (it may be a checkout under work)."""
+def _surroundings() -> str | None:
+    """What every entry depends on: the versions, and the files of this package (it may be a checkout under work). None
+    if they cannot be told."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     facts = [sys.implementation.cache_tag or sys.implementation.name, sys.version, np.__version__]
     facts.append(str(getattr(sys.modules.get("autodiff_compiler"), "__version__", "")))
+    files = _files(package) if os.path.isdir(package) else _archived(package)
+    return _digest([*facts, *files]) if files else None
+
+
+def _files(package: str) -> list[str]:
+    facts = []
     for folder, inner, names in os.walk(package):
         inner[:] = sorted(name for name in inner if name != "__pycache__")
         for name in sorted(names):
-            if name.endswith(".py"):
+            # Compiled modules may stand alone, without their source.
+            if name.endswith((".py", ".pyc", *EXTENSION_SUFFIXES)):
                 path = os.path.join(folder, name)
                 info = os.stat(path)
-                facts.append(f"{path[len(package) :]} {info.st_size} {info.st_mtime_ns}")
-    return _digest(facts).encode()
+                facts.append(f"{path[len(package) :]} {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns}")
+    return facts
+
+
+def _archived(package: str) -> list[str]:
+    """The files of a package that was imported from a zip archive."""
+    archive = getattr(getattr(sys.modules.get("autodiff_compiler"), "__loader__", None), "archive", None)
+    if not isinstance(archive, str):
+        return []
+    import zipfile
+
+    inner = os.path.relpath(package, archive).replace(os.sep, "/")
+    try:
+        with zipfile.ZipFile(archive) as file:
+            members = sorted(file.infolist(), key=lambda info: info.filename)
+    except zipfile.BadZipFile:
+        return []
+    return [f"{m.filename} {m.file_size} {m.CRC}" for m in members if m.filename.startswith(inner + "/")]
 
 
 def _digest(parts: list[str]) -> str:
@@ -71,7 +101,10 @@ def _digest(parts: list[str]) -> str:
 
 def key_of(*parts: str) -> str:
     """The name of the entry that depends on these texts, on the versions in use, and on this package's source."""
-    return _digest([_surroundings().decode(), *parts])
+    about = _surroundings()
+    if about is None:
+        raise OSError("the files of this package cannot be told")
+    return _digest([about, *parts])
 
 
 def _private(info: os.stat_result) -> bool:
@@ -97,7 +130,9 @@ class DiskCache:
             return None
         try:
             data = _read(directory, name)
-        except OSError:
+        except OSError as error:
+            if is_interruption(error):
+                raise
             return None
         finally:
             os.close(directory)
@@ -131,9 +166,17 @@ class DiskCache:
                 raise
             if key < "04":  # one store in 64, chosen by the key, so that the folder is seldom listed
                 self._prune(directory)
-        except OSError:
-            pass
+        except OSError as error:
+            if is_interruption(error):
+                raise
         finally:
+            os.close(directory)
+
+    def drop(self, key: str) -> None:
+        """Remove the entry under the key: what it holds is of no use to anyone."""
+        directory = self._open_folder(create=False)
+        if directory is not None:
+            _remove(directory, _name(key))
             os.close(directory)
 
     def prune(self) -> None:
@@ -143,8 +186,9 @@ class DiskCache:
             return
         try:
             self._prune(directory)
-        except OSError:
-            pass
+        except OSError as error:
+            if is_interruption(error):
+                raise
         finally:
             os.close(directory)
 
@@ -165,7 +209,9 @@ class DiskCache:
                 except FileExistsError:
                     pass  # another process was faster
                 directory = os.open(self.folder, flags)
-        except (OSError, ValueError):  # a ValueError: a null byte in the path
+        except (OSError, ValueError) as error:  # a ValueError: a null byte in the path
+            if is_interruption(error):
+                raise
             return None
         if _private(os.fstat(directory)):
             return directory
@@ -182,7 +228,9 @@ class DiskCache:
                 continue
             try:
                 info = os.stat(name, dir_fd=directory, follow_symlinks=False)
-            except OSError:
+            except OSError as error:
+                if is_interruption(error):
+                    raise
                 continue  # another process removed it
             if temporary:
                 if now - info.st_mtime > 3600:
@@ -226,8 +274,9 @@ def _read(directory: int, name: str) -> bytes:
         if time.time() - info.st_mtime > 86400:
             try:
                 os.utime(descriptor)  # it is in use: among the last to be pruned
-            except OSError:
-                pass
+            except OSError as error:
+                if is_interruption(error):
+                    raise
         return data
     finally:
         os.close(descriptor)
@@ -243,5 +292,6 @@ def _write(directory: int, name: str, data: bytes) -> None:
 def _remove(directory: int, name: str) -> None:
     try:
         os.unlink(name, dir_fd=directory)
-    except OSError:
-        pass
+    except OSError as error:
+        if is_interruption(error):
+            raise

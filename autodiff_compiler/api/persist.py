@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import is_interruption
 from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
 from ..frontend.lower import Lowered, location_of
 from ..ir.core import Function, Region
@@ -27,13 +28,17 @@ from ..tree import children
 from .cache import DiskCache, default_folder, key_of
 from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name
 
-FORMAT = "1"
+FORMAT = "2"
 # Entries under one key: functions with one text may see different things, such as the closures that a function returns.
 SLOTS = 4
 
 
 class Unusable(Exception):
     """The entry is not for what is there now."""
+
+
+class _Damaged(Exception):
+    """The entry is for nobody: not what was written, or nothing that can be run."""
 
 
 # --- constants --------------------------------------------------------------------------------------------------------
@@ -310,7 +315,9 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
             return None
         about = [*chain, transformed.__name__, repr(names), str(getattr(fn, "__module__", "")), _root_print(fn)]
         return key_of(FORMAT, *about, *[_signature(v) for v in values])
-    except (NotPortable, OSError):
+    except (NotPortable, OSError) as error:
+        if is_interruption(error):
+            raise
         return None
 
 
@@ -359,6 +366,7 @@ def store(
     except (NotPortable, TypeError, ValueError, AttributeError, LookupError):
         return
     text = f"{text}\n{source}"
+    text = f"{digest(key, text)}\n{text}"
     disk = DiskCache()
     slots = [digest(key, str(k)) for k in range(SLOTS)]
     free = [slot for slot in slots if disk.load(slot) is None]
@@ -376,9 +384,15 @@ def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) 
         text = disk.load(digest(key, str(k)))
         if text is None:
             continue  # it may have been pruned, and not those after it
-        found = _read(text, fn, values, build)
+        check, _, text = text.partition("\n")
+        try:
+            found = _read(text, fn, values, build) if check == digest(key, text) else None
+        except _Damaged:
+            found, check = None, ""
         if found is not None:
             yield found
+        elif check != digest(key, text):
+            disk.drop(digest(key, str(k)))
 
 
 def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
@@ -401,7 +415,16 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
             list(header["params"]),
             [(i, j) for i, j in header["no_alias"]], [], location_of(fn),
         )  # fmt: skip
-        return lowered, build(source, bound, details)
-    except Exception:
-        # Whatever it is, e.g. an attribute that is gone or an entry of another form: compile instead.
+    except Exception as error:
+        # Whatever it is, e.g. an attribute that is gone: compile instead.
+        if is_interruption(error):
+            raise
         return None
+    try:
+        run = build(source, bound, details)
+        if run.__autodiff_arity__ == len(inputs):
+            return lowered, run
+    except Exception as error:
+        if is_interruption(error):
+            raise
+    raise _Damaged

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
-import threading
+import os
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError, AutodiffError
+from ..errors import AliasError, ArgumentError, AutodiffError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
 from ..ir.core import Function, Region
+from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
 from ..tree import flatten
+from .locks import Lock
 
 MAX_ENTRIES = 128
 MAX_SHAPES = 4096
@@ -68,7 +70,7 @@ class _Names:
     def constant(self, obj: Any) -> str:
         if obj is None or obj is True or obj is False:
             return repr(obj)
-        if type(obj) in (int, str):
+        if type(obj) is str or (type(obj) is int and abs(obj) < 1 << 64):
             return repr(obj)
         name = self.constants.get(id(obj))
         if name is None:
@@ -101,11 +103,9 @@ class _Names:
             self.namespace["class_lookup"] = class_lookup
             text = f"class_lookup({self.fetch(path[:-1])}, {step[1]!r})"
         else:
-            text = (
-                f"{self.fetch(path[:-1])}.{step[1]}"
-                if step[1].isidentifier()
-                else f"getattr({self.fetch(path[:-1])}, {step[1]!r})"
-            )
+            holder = self.fetch(path[:-1])
+            plain = identifier(step[1], "x") == step[1]
+            text = f"{holder}.{step[1]}" if plain else f"getattr({holder}, {step[1]!r})"
         name = f"v{len(self.locals)}"
         self.locals[path] = name
         self.lines.append(f"{name} = {text}")
@@ -220,29 +220,20 @@ class Entry:
         names.namespace["run"] = self.run
         self.namespace = names.namespace
         source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
-        # A guarded global, attribute or item may have gone.
-        risky = any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards
-        if risky:
+        # A guarded global, attribute or item may have gone. What is raised on purpose while shapes and overlaps are
+        # checked comes through.
+        on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
+        names.namespace["is_interruption"] = is_interruption
+        if any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards:
             source += [
                 "  try:",
-                *checks,
-                "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):",
+                *([c for c in checks if c not in on_purpose] or ["    pass"]),
+                "  except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:",
+                "    if is_interruption(error): raise",
                 "    return MISS",
             ]
-            # An error raised on purpose while shapes and overlaps are checked must come through.
-            checks_on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
-            if checks_on_purpose:
-                plain = [c for c in checks if c not in checks_on_purpose]
-                source = [
-                    source[0],
-                    "  try:",
-                    *plain,
-                    "  except (KeyError, IndexError, AttributeError, TypeError, ValueError):",
-                    "    return MISS",
-                ]
-                source += ["  if True:", *checks_on_purpose]
-        else:
-            source += ["  if True:", *(checks or ["    pass"])]
+            checks = on_purpose
+        source += ["  if True:", *(checks or ["    pass"])]
         source.append(f"  return run({', '.join(leaves)})")
         exec(compile("\n".join(source), "<autodiff_compiler dispatch>", "exec"), names.namespace)
         self.source = "\n".join(source)
@@ -330,7 +321,7 @@ class Dispatcher:
         self.lower = lower
         self.disk = disk
         self.entries: dict[tuple[str, ...], list[Entry]] = {}
-        self.lock = threading.RLock()
+        self.lock = Lock()
         try:
             params = list(inspect.signature(fn, follow_wrapped=False).parameters.values())
             kinds = {p.kind for p in params}
@@ -415,7 +406,9 @@ class Dispatcher:
                 entry = Entry(self.fn, lowered, run)
                 if entry.accepts(values):
                     return entry
-            except Exception:  # shapes that do not fit, arrays that overlap: the compiler says it best
+            except Exception as error:  # shapes that do not fit, arrays that overlap: the compiler says it best
+                if is_interruption(error):
+                    raise
                 return None
         return None
 
@@ -437,13 +430,30 @@ class Dispatcher:
 def collector_paused() -> Iterator[None]:
     """Without the cyclic garbage collector, which would look through the growing IR again and again: half of the time
     of a long compilation, for nothing, as the IR is in use."""
-    enabled = gc.isenabled()
-    gc.disable()
+    enabled, token = gc.isenabled(), object()
     try:
+        if enabled:
+            _pausing.add(token)
+            gc.disable()
         yield
     finally:
         if enabled:
+            _pausing.discard(token)
             gc.enable()
+
+
+_pausing: set[object] = set()  # the compilations for which the collector is off
+
+
+def _resume_collector() -> None:
+    """In a child process: the threads that were compiling are not there any more."""
+    if _pausing:
+        _pausing.clear()
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_resume_collector)
 
 
 def _found(*leaves: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
@@ -16,9 +15,11 @@ from ..errors import ArgumentError, NonScalarOutputError
 from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
+from ..ir.spelling import identifier
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist, pipeline
 from .arguments import Wanted, argument_place
+from .locks import Lock
 from .nested import lower_transform
 from .specialize import MISS, Dispatcher
 
@@ -142,6 +143,7 @@ class Transformed:
         run = load(source, self.__name__, objects)
         run.__autodiff_source__ = source  # type: ignore[attr-defined]
         run.__autodiff_objects__ = objects  # type: ignore[attr-defined]
+        run.__autodiff_arity__ = run.__code__.co_argcount  # type: ignore[attr-defined]
         return run
 
     # --- the disk cache -------------------------------------------------------------------------------------------
@@ -191,10 +193,11 @@ def name_classes(tree: Any, named: dict[Any, str]) -> None:
     wanted += [{"new": new_object, "like": copy_with}[kind]] if kind in ("new", "like") else []
     for obj in wanted:
         if obj not in named:
-            name, n = obj.__name__, 1
+            stem, n = identifier(obj.__name__, "cls"), 1
+            name = stem
             while name in named.values():
                 n += 1
-                name = f"{obj.__name__}_{n}"
+                name = f"{stem}_{n}"
             named[obj] = name
     for part in children(tree):
         name_classes(part, named)
@@ -334,7 +337,7 @@ def hand_through(fn: Function, wanted: Wanted) -> None:
 
 def _name_of(fn: Any) -> str:
     name = getattr(fn, "__name__", type(fn).__name__)
-    return name if name.isidentifier() else "lambda_" if name == "<lambda>" else "f"
+    return identifier(name, "lambda_" if name == "<lambda>" else "f")
 
 
 @overload
@@ -420,6 +423,7 @@ class _Pullback(Transformed):
 
         call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
         call.__autodiff_objects__ = run.__autodiff_objects__  # type: ignore[attr-defined]
+        call.__autodiff_arity__ = run.__autodiff_arity__  # type: ignore[attr-defined]
         call.__autodiff_details__ = (out, count, seeded)  # type: ignore[attr-defined]
         return call
 
@@ -505,7 +509,7 @@ def _pullback_of(fun: Any, count: int) -> _Pullback:
 
 
 _pullbacks: dict[tuple[int, ...], _Pullback] = {}
-_pullbacks_lock = threading.Lock()
+_pullbacks_lock = Lock()
 
 
 grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]

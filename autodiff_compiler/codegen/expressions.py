@@ -10,10 +10,14 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Op, Prim, Value, type_of
+from ..ir.spelling import identifier
 from ..ir.types import same_dtype
 from .names import Naming, is_kernel
 
 ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3
+
+# Python writes and reads no longer integers; the sum that a complex number is written as has no negative zeros.
+_TOO_LONG = 1 << 4096
 
 _BINARY = {
     "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "@": PRODUCT, "**": POWER, "<<": SHIFT,
@@ -57,15 +61,16 @@ class Printer:
     def constant(self, x: Any) -> tuple[str, int]:
         if isinstance(x, np.dtype):
             return (f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"), ATOM
-        if isinstance(x, np.generic):
+        if isinstance(x, np.generic) and x.dtype.kind in "biufc":
             return (f"np.{x.dtype.name}({x.item()!r})" if np.isfinite(x) else f"np.{x.dtype.name}('{x}')"), ATOM
-        if isinstance(x, float) and not math.isfinite(x):
+        if type(x) is float and not math.isfinite(x):
             return ("np.nan", ATOM) if math.isnan(x) else ("np.inf", ATOM) if x > 0 else ("-np.inf", UNARY)
-        if isinstance(x, (bool, str, bytes)) or x is None or x is Ellipsis:
+        if type(x) in (bool, str, bytes) or x is None or x is Ellipsis:
             return repr(x) if x is not Ellipsis else "...", ATOM
-        if isinstance(x, (int, float)):
-            return repr(x), ATOM if math.copysign(1, x) > 0 else UNARY
-        if isinstance(x, complex):
+        if type(x) is float or (type(x) is int and abs(x) < _TOO_LONG):
+            text = repr(x)
+            return text, UNARY if text[0] == "-" else ATOM
+        if type(x) is complex and all(math.isfinite(p) and repr(p) != "-0.0" for p in (x.real, x.imag)):
             return repr(x), ATOM
         if isinstance(x, type) and x.__module__ in ("numpy", "numpy.linalg", "builtins"):
             return f"{x.__module__}.{x.__name__}".removeprefix("builtins.").replace("numpy", "np", 1), ATOM
@@ -73,8 +78,7 @@ class Printer:
 
     def bind(self, x: Any) -> str:
         """A name in the emitted module for an object that has no literal."""
-        stem = getattr(x, "__name__", type(x).__name__)
-        stem = stem if stem.isidentifier() else "constant"
+        stem = identifier(getattr(x, "__name__", type(x).__name__), "constant")
         name, n = stem, 1
         while self.naming.is_taken(name) or (name in self.objects and self.objects[name] is not x):
             n += 1

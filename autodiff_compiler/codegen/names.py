@@ -17,6 +17,7 @@ from typing import Any
 from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves
 from ..ir.opset import STORES
 from ..ir.rewrite import enclosing_func, handler_of, region_of
+from ..ir.spelling import identifier
 
 Interval = tuple[float, float]
 # Helpers that emitted code may call.
@@ -316,8 +317,7 @@ class Naming:
                 g.name = self._pick(_stem_of(g.values[0]), g)
 
     def _pick(self, stem: str, group: Group) -> str:
-        if not stem.isidentifier():
-            stem = "t"
+        stem = identifier(stem, "t")
         spans = _merged(group.spans)
         if stem not in self.given and stem not in self.fixed:
             self.given[stem] = Variable(group, spans)

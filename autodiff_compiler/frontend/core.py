@@ -24,6 +24,7 @@ from ..errors import (
     MissingNameError,
     UnboundNameError,
     UnsupportedError,
+    is_interruption,
 )
 from ..ir.core import TRY, Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, exception, infer_step
@@ -261,6 +262,8 @@ class Core:
         try:
             return fn(*args, **kwargs)
         except Exception as error:
+            if is_interruption(error):
+                raise
             self.raises(type(error), error.args[0] if error.args else None, node)
 
     # --- emitting -------------------------------------------------------------------------------------------------
@@ -272,6 +275,8 @@ class Core:
         except AutodiffError:
             raise
         except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
+            if is_interruption(error):
+                raise
             self.fail(f"cannot lower this call of {prim.name}: {error}", node, "", ArgumentError)
 
     def fresh(self, value: Any, numpy: bool = True, contiguous: bool = False, like: Any = None) -> Any:

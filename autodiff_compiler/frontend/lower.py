@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, AutodiffError, UnsupportedError
+from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.core import Function, Loc, Op, Value
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
@@ -220,6 +220,8 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
         except (AutodiffError, Recursive, Replan):
             raise
         except Exception as error:
+            if is_interruption(error):
+                raise
             raise UnsupportedError(
                 f"the compiler cannot handle this ({type(error).__name__}: {error})",
                 interp.builder.loc,

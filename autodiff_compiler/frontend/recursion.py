@@ -14,6 +14,7 @@ from typing import Any
 
 from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
+from ..ir.spelling import identifier
 from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, same_dtype
 from .avals import (
     HOLE,
@@ -341,7 +342,7 @@ class Recursions(Forms):
         limit = builder.dims.counter[0]
         known = Recursion(tree, parent, list(bound), forms, None, None)  # type: ignore[arg-type]
         saved = (builder.region, builder._scopes, builder.loc, self.activations, self.stack)
-        hint = name if name.isidentifier() else "recursion"
+        hint = identifier(name, "recursion")
         for _ in range(MAX_PASSES):
             known.again = False
             known.region = region = Region(top.dims.child())

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import copy
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..api.locks import Lock
 from ..api.specialize import Dispatcher
 from ..api.transforms import Gradient, Transformed, _Pullback, innermost, lower_any
 from ..errors import ArgumentError
@@ -35,7 +35,7 @@ class Function:
         self._pullbacks: dict[tuple[int | str, ...], _Pullback] = {}
         self._dependence = _dependence(fn)
         self._adjoints: dict[Any, Function] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import operator
-import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..api import pipeline
+from ..api.locks import Lock
 from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
@@ -165,7 +165,7 @@ class Request:
         "node", "targets", "sources", "seeded", "opaque", "plain", "records", "reached", "leaf_slots", "fetch", "open",
         "kind_of", "exact", "found",
     )  # fmt: skip
-    lock = threading.RLock()
+    lock = Lock()
 
     def __init__(
         self,
