@@ -283,7 +283,7 @@ def shaping_cases() -> Iterator[Case]:
     yield np.array, ([[0.5, 1.5], [np.float64(2.5), 3]],), {}
     yield np.array, ([v, v * 2],), {}
     yield np.array, (x,), {}
-    for fn in (np.asarray, np.asanyarray, np.ascontiguousarray, np.copy):
+    for fn in (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy):
         yield fn, (x,), {}
         yield fn, (0.5,), {}
     yield np.asarray, ((0.5, 1.5),), {}

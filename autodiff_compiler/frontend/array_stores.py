@@ -30,7 +30,7 @@ class ArrayStores(Stacking):
         return self.call(Obj(fn, None), list(args), {}, self.at_node)
 
     def store_whole(self, av: Ref, value: Any, node: Any) -> None:
-        x = self.operand(value, node)
+        x = self.operand(self.as_array(value, node), node)
         self.check_cast(self.read(av, node), x, node)
         self.store(av, None if av.path else _WHOLE, x, node)
 
@@ -246,7 +246,12 @@ class ArrayStores(Stacking):
         if name == "shape":
             self.set_shape(av, value, node)
             return True
+        whole = self.read(av, node).type
+        if name == "real" and whole.is_float and whole.dtype is not None and whole.dtype.kind == "f":
+            self.store_whole(av, value, node)
+            return True
         if name in ("real", "imag"):
+            value = self.as_array(value, node)
             other = self.array_attribute(av, "imag" if name == "real" else "real", node)
             unit = self.binary(operator.mul, other if name == "real" else value, 1j, node)
             self.store_whole(av, self.binary(operator.add, value if name == "real" else other, unit, node), node)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value
-from ..ir.opset import COPY, PRIMS, READ_ONLY, lookup, opaque
+from ..ir.opset import COPY, READ_ONLY, lookup, opaque
 from .avals import (
     MISSING,
     Bound,
@@ -174,8 +174,9 @@ class Calls(Construct):
         for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
             if name in _FOR_RULES and type(av) is Value:
                 prefer_known(self, av, unroll=True)  # a derivative rule cannot do without
-        operands = [self.named_argument(a, node, n) for a, n in zip(args, _names(prim, len(args)))]
-        keywords = {k: self.named_argument(v, node, k) for k, v in kwargs.items()}
+        args, kwargs = self.entering_primitive(prim, args, kwargs, node)
+        operands = [self.operand(a, node) for a in args]
+        keywords = {k: self.operand(v, node) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
         if out is not None:
             return self.write_out(out, result, node)
@@ -187,20 +188,10 @@ class Calls(Construct):
     def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
         raise NotImplementedError
 
-    def named_argument(self, av: Any, node: Any, name: str) -> Any:
-        if name in _ARRAYS:
-            x = self.operand(av, node)
-            if type(x) in (list, tuple):
-                return [self.emit(node, PRIMS[np.array], list(a)) if type(a) in (list, tuple) else a for a in x]
-            return x
-        return self.argument(av, node, name in _ARRAY_LIKE)
-
-    def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
-        """The operand for an argument; NumPy makes an array of a list where it wants one."""
-        x = self.operand(av, node)
-        if array_like and (type(x) in (list, tuple) or (type(x) is Value and x.type.kind == "list")):
-            return self.emit(node, PRIMS[np.array], list(x) if type(x) is tuple else x)
-        return x
+    def entering_primitive(
+        self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        raise NotImplementedError
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
@@ -597,36 +588,6 @@ def _names(prim: Prim, count: int) -> list[str]:
 
 # Parameters that say which operation it is: derivative rules have to know them.
 _FOR_RULES = frozenset({"axis", "axes", "keepdims"})
-# Parameters that NumPy's functions turn into arrays.
-_ARRAY_LIKE = frozenset(
-    [
-        "a",
-        "b",
-        "v",
-        "x",
-        "x1",
-        "x2",
-        "y",
-        "m",
-        "A",
-        "arr",
-        "array",
-        "ary",
-        "q",
-        "z",
-        "xp",
-        "fp",
-        "condition",
-        "a_min",
-        "a_max",
-        "values",
-        "indices",
-        "bins",
-        "weights",
-    ]
-)
-# Parameters that take a list of arrays, in which NumPy makes arrays of lists.
-_ARRAYS = frozenset(["arrays", "tup", "choices"])
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",

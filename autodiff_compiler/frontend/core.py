@@ -217,6 +217,9 @@ class Core:
     def object_truth(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
+    def as_array(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
     def loop(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
@@ -419,7 +422,8 @@ class Core:
         return self.emit(node, GET, base, ref.path)  # type: ignore[no-any-return]
 
     def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Prim = SET) -> None:
-        """``ref[step] = value``."""
+        """``ref[step] = value``, an abstract value or an operand."""
+        value = self.operand(self.as_array(value, node), node)
         if ref.cell in self.cells.read_only:
             self.raises(ValueError, "assignment destination is read-only", node)
         base = self.checked(ref.cell, node)

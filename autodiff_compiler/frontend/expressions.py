@@ -18,6 +18,7 @@ from ..ir.opset import (
     IS_NOT,
     LIST_NEW,
     NOT,
+    OPERATORS,
     PRIMS,
 )
 from .access import Access
@@ -196,11 +197,44 @@ class Expressions(Access):
         prim = PRIMS.get(fn)
         if prim is None:
             self.fail("this operator is not supported", node, "call the function of NumPy's that does it")
-        x, y = (self.argument(v, node, array_like=type(other) is Ref) for v, other in ((a, b), (b, a)))
+        for x, y in ((a, b), (b, a)):
+            if type(x) in (Seq, ListRef) and fn in _DUNDER:
+                self.operate_on_container(fn, x, y, node)
+        x, y = (
+            self.operand(self.as_array(v, node) if self.answers(other, node) else v, node)
+            for v, other in ((a, b), (b, a))
+        )
         value = self.emit(node, prim, x, y)
         return self.fresh(value, contiguous=fn is operator.matmul, like=(a, b) if prim.elementwise else None)
 
-    def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
+    def operate_on_container(self, fn: Any, container: Any, other: Any, node: Any) -> None:
+        """An operator of a list or tuple that it does not have: NumPy answers it, or it is an error."""
+        repeats = fn is operator.mul and type(other) is Value and other.type.is_scalar
+        if self.answers(other, node) and not repeats:
+            return
+        remedy = "make an array of it: np.array(...)"
+        kind = "tuple" if type(container) is Seq else "list"
+        t = type_of(other) if type(other) is Value else None
+        if type(other) is Ref or (t is not None and (t.kind not in ("py", "generic") or t.dtype is None)):
+            self.fail(
+                f"an operator of a {kind} and of what may or may not be NumPy's: it is not known what Python does",
+                node,
+                remedy,
+            )
+        if repeats and t is not None and t.dtype is not None and t.dtype.kind in "iub":
+            self.fail(
+                f"the length of this {kind} has to be known when the program is compiled", node, remedy, cause=other
+            )
+        message = f"unsupported operand type(s) for {OPERATORS[fn][0]}: {kind!r} and {describe(other)}"
+        self.raises(TypeError, message, node, remedy=remedy)
+
+    def answers(self, av: Any, node: Any) -> bool:
+        """NumPy answers an operator with this on one side: it makes an array of a container on the other."""
+        if type(av) is Ref:
+            return av.cell in self.cells.numpy or self.read(av, node).type.kind == "array"
+        return type(av) is Value and av.type.kind in ("generic", "array")
+
+    def as_array(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def emit_opaque(self, fn: Any, name: str, args: list[Any], node: Any) -> Any:

@@ -10,6 +10,7 @@ from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import CAST, PRIMS, lookup
+from ..ir.roles import MAKERS, names_of
 from ..ir.types import ANY, same_dtype
 from . import definitions
 from .array_stores import ArrayStores
@@ -25,7 +26,7 @@ _AS_FUNCTION = {
         "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all",
         "clip", "round", "repeat", "take", "trace", "diagonal",
         "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot",
-        "searchsorted", "ptp", "argpartition", "choose", "compress",
+        "searchsorted", "ptp", "argpartition", "choose",
     )
 }  # fmt: skip
 _AS_FUNCTION["conjugate"] = np.conj
@@ -45,9 +46,16 @@ class NumpyCalls(ArrayStores):
         if obj in (np.vstack, np.hstack, np.column_stack):
             return lambda args, kwargs, node: self.stack_call(obj, args, kwargs, node)
         if name is not None:
-            return getattr(self, "n_" + name)  # type: ignore[no-any-return]
-        if obj in DEFINED and DEFINED[obj] is not self.frame.owner:
-            return lambda args, kwargs, node: self.inline_function(Obj(DEFINED[obj], None), args, kwargs, node)
+            handler = getattr(self, "n_" + name)
+            if obj in MAKERS:
+                return handler  # type: ignore[no-any-return]
+            names = names_of(obj)
+            return lambda args, kwargs, node: handler(*self.entering(obj, names, args, kwargs, node), node)
+        definition = DEFINED.get(obj)
+        if definition is not None and definition is not self.frame.owner:
+            return lambda args, kwargs, node: self.inline_function(
+                Obj(definition, None), *self.entering(obj, names_of(definition), args, kwargs, node), node
+            )
         if obj is refuse:
             return lambda args, kwargs, node: self.fail(str(args[0]), node, str(args[1]) if len(args) > 1 else "")
         if obj in _WRITERS:
@@ -120,6 +128,14 @@ class NumpyCalls(ArrayStores):
         plain = set(kwargs) <= {"dtype", "copy"} and kwargs.get("copy", True) is True and len(args) <= 2
         if plain and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
             return self.copy_of(args[0], node, False) if dtype is None else self.cast_copy(args[0], dtype, node)
+        if "ndmin" in kwargs and is_static_int(kwargs["ndmin"]):
+            least = kwargs["ndmin"]
+            made = self.n_array(args, {k: v for k, v in kwargs.items() if k != "ndmin"}, node)
+            rank = type_of(self.operand(made, node)).ndim
+            if rank is None:
+                self.fail("np.array with ndmin= of what has no known number of axes", node, "index it with None")
+            new = Seq((*[None] * (least - rank), Ellipsis))
+            return made if rank >= least else self.subscript(made, new, node)
         if kwargs.get("copy") is True:
             kwargs = {k: v for k, v in kwargs.items() if k != "copy"}
         made = self.stacked(args[0], node)
@@ -132,6 +148,8 @@ class NumpyCalls(ArrayStores):
         return value
 
     def n_asarray(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if self.is_container(args[0]) and set(kwargs) <= {"dtype", "order"}:
+            return self.n_array(args[:2], {k: v for k, v in kwargs.items() if k != "order"}, node)
         dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
         if set(kwargs) <= {"dtype"} and len(args) <= 2 and type(args[0]) is Ref:
             t = self.read(args[0], node).type
@@ -420,6 +438,10 @@ class NumpyCalls(ArrayStores):
         if not args or args[0] is None:
             return self.transposed(av, None, node)
         return self.transposed(av, args[0] if len(args) == 1 and not is_number(args[0]) else Seq(tuple(args)), node)
+
+    def m_compress(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        condition, *rest = [kwargs.pop("condition")] if "condition" in kwargs else args
+        return self.call(Obj(np.compress, None), [condition, av, *rest], kwargs, node)
 
     def m_item(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         prim = PRIMS.get(np.ndarray.item)

@@ -9,15 +9,10 @@ import numpy as np
 from ..ir.core import type_of
 from ..ir.opset import PRIMS
 from .avals import Columns, Hole, IndexedOf, ListRef, Obj, Seq, SliceOf
-from .builtin_calls import BuiltinCalls
+from .border import Border
 
 
-class Stacking(BuiltinCalls):
-    def argument(self, av: Any, node: Any, array_like: bool = False) -> Any:
-        if array_like:
-            av = self.stacked(av, node)
-        return super().argument(av, node, array_like)
-
+class Stacking(Border):
     def stacked(self, av: Any, node: Any) -> Any:
         """The array that NumPy makes of a list of run-time length, of arrays, lists or tuples of numbers; all else as
         it is."""
@@ -57,6 +52,7 @@ class Stacking(BuiltinCalls):
     def stack_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """np.vstack, hstack and column_stack: of a list of run-time length by np.stack and np.concatenate."""
         name = obj.__name__
+        args = [self.as_arrays(a, node) for a in args]
         rank = self.rank_of_items(args[0], name, node) if len(args) == 1 else None
         if rank is None or kwargs:
             return self.call_prim(PRIMS[obj], args, kwargs, node)

@@ -404,7 +404,7 @@ class Statements(Splitting):
         kind = type(base)
         if kind is Ref:
             items = self.index_items(index, node)
-            self.store(base, ("index", items), self.operand(av, node), node)
+            self.store(base, ("index", items), av, node)
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
             if type(content) is Items and is_static_int(index):

@@ -113,6 +113,7 @@ ARRAY = enter("np.array", "object, dtype, copy, order, subok, ndmin", _array, to
 enter("np.asarray", "a, dtype, order", _array, alias="maybe", total="known")
 enter("np.asanyarray", "a, dtype, order", _array, alias="maybe", total="known")
 enter("np.ascontiguousarray", "a, dtype", lambda b, a, dtype=None: at_least(_array(b, a, dtype), 1), alias="maybe")
+enter("np.asfortranarray", "a, dtype", lambda b, a, dtype=None: at_least(_array(b, a, dtype), 1), alias="maybe")
 enter("np.copy", "a, order, subok", _copy, total="known")
 
 

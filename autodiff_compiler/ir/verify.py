@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves
-from .opset import PUSH
+from .opset import ADDAT, PUSH, SET
 from .printer import print_op
+from .roles import ARRAY, is_numpys, role_of
 from .types import Ty
 
 
@@ -86,6 +87,16 @@ def _plain_leaves(arg: Any) -> Iterator[Any]:
         yield from _plain_leaves((arg.start, arg.stop, arg.step))
     else:
         yield arg
+
+
+def check_containers(op: Op) -> None:
+    """A container stands only where one is meant: the frontend makes arrays of all others."""
+    if op.prim in (SET, ADDAT) and type(op.args[2]) in (list, tuple):
+        _fail(op, "a container is stored into an array")
+    args = [*zip(op.prim.params, op.args), *op.kwargs.items()]
+    for name, arg in args:
+        if type(arg) in (list, tuple) and is_numpys(op.prim) and role_of(op.prim.fn, name) == ARRAY:
+            _fail(op, f"{op.prim.name} is given a container for its array {name!r}")
 
 
 def check_undef_operands(op: Op) -> None:
@@ -216,6 +227,7 @@ class _Verifier:
         check_region_links(op)
         check_operand_kinds(op)
         check_undef_operands(op)
+        check_containers(op)
         if op.prim is IF:
             check_if(op)
         elif op.prim is LOOP:

@@ -60,7 +60,7 @@ def _compress(g: Any, out: Any, condition: Any, a: Any, axis: Any = None) -> Any
 def _insert_arr(g: Any, out: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     # The numbers of inserted elements are those after the last of `arr`, and add up where they are dropped.
     n = lib.count(arr)
-    source = call(np.insert, _numbers(arr), obj, n, axis)
+    source = call(np.insert, _numbers(arr), obj, call(np.zeros_like, _numbers(values)) + n, axis)
     flat = lib.added(lib.zeros_of(n + 1, g), (source,), g)
     return lib.reshape_as(lib.part(flat, (slice(None, -1),)), arr)
 

@@ -44,7 +44,7 @@ def _array(g: Any, out: Any, object: Any, dtype: Any = None, *, copy: Any = True
     return _pieces(g, object)
 
 
-@vjp((np.asarray, np.asanyarray, np.ascontiguousarray), "a")
+@vjp((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray), "a")
 def _asarray(g: Any, out: Any, a: Any, dtype: Any = None) -> Any:
     # ascontiguousarray makes a vector of a number.
     return _pieces(g, a)

@@ -282,6 +282,8 @@ class Reverse:
                     continue
                 raise missing_rule(op, name)
             contribution = rule(g, out, *op.args, **op.kwargs)
+            if not _fits(arg, contribution):
+                raise container_given(op, name)
             self.distribute(env, arg, contribution)
 
     def match_part(self, op: Op, g: Any) -> Any:
@@ -712,6 +714,24 @@ def missing_rule(op: Op, name: str) -> Exception:
         op.loc,
         "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
         "or keep the value out of the differentiated path",
+    )
+
+
+def _fits(arg: Any, g: Any) -> bool:
+    """There is a cotangent for each item of a container."""
+    if g is None or not isinstance(arg, (tuple, list)):
+        return True
+    return isinstance(g, (tuple, list)) and len(g) == len(arg) and all(map(_fits, arg, g))
+
+
+def container_given(op: Op, name: str) -> Exception:
+    from ..errors import UnsupportedError
+
+    return UnsupportedError(
+        f"{op.prim.name} is given a list or tuple of differentiated values for its argument {name!r}, of which its "
+        "derivative rule makes nothing",
+        op.loc,
+        "make an array of it first: np.array(...)",
     )
 
 

@@ -52,6 +52,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     array = np.asarray(ary)
     if isinstance(indices_or_sections, int):
+        if isinstance(ary, (list, tuple)):
+            raise AttributeError("a list or tuple has no attribute 'shape'")
         if array.shape[axis] % indices_or_sections != 0:
             raise ValueError("array split does not result in an equal division")
         parts = []
@@ -166,7 +168,9 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
     if axis != 0 or dtype is not None:
         refuse("np.geomspace with these arguments", "use start * (stop / start) ** np.linspace(0, 1, num)")
     # NumPy sets the ends to what was given.
-    return start * (stop / start) ** np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    way = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    rank = max(np.ndim(start), np.ndim(stop))
+    return start * (stop / start) ** (np.reshape(way, (-1,) + (1,) * rank) if rank else way)
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -291,6 +295,12 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if requirements is not None or like is not None:
         refuse("np.require with requirements", "leave them out")
     return np.asarray(a, dtype)
+
+
+@defines(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    shape = np.broadcast_shapes(*[np.shape(x) for x in args])
+    return tuple([np.broadcast_to(x, shape) for x in args])
 
 
 @defines(np.ediff1d)

@@ -1,0 +1,87 @@
+"""The border: where a container reaches what takes an array, and becomes one as `np.asarray` would make it.
+
+Nothing behind it meets a container: primitives of NumPy's, their rules and the transforms see numbers and arrays, and
+sequences only where NumPy takes a sequence of arrays.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import Prim, Value
+from ..ir.opset import PRIMS
+from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of
+from .avals import Columns, Conflict, Hole, IndexedOf, Instance, ListRef, Maybe, Obj, Seq
+from .builtin_calls import BuiltinCalls
+
+
+class Border(BuiltinCalls):
+    def entering(
+        self, fn: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call of a function of NumPy's: where it makes arrays of containers, these are arrays."""
+        last = names[-1] if names and names[-1].startswith("*") else ""
+        converted = [
+            self.convert(
+                av, role_of(fn, names[k] if k < len(names) else last), k < len(names) and names[k][0] != "*", node
+            )
+            for k, av in enumerate(args)
+        ]
+        return converted, {name: self.convert(av, role_of(fn, name), True, node) for name, av in kwargs.items()}
+
+    def entering_primitive(
+        self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        if not is_numpys(prim):
+            return args, kwargs
+        return self.entering(prim.fn, prim.params, args, kwargs, node)
+
+    def convert(self, av: Any, role: str, sequence: bool, node: Any) -> Any:
+        """`sequence`: the argument itself is the sequence of arrays, where the role is that of one."""
+        if role == PLAIN:
+            return av
+        if role == STRICT:
+            if self.is_container(av):
+                kind = "tuple" if type(av) is Seq else "list"
+                self.raises(AttributeError, f"{kind!r} object has no attribute 'ndim'", node, "", "pass an array")
+            return av
+        if role == ARRAY or not sequence:
+            return self.as_array(av, node)
+        return self.as_arrays(av, node)
+
+    def as_arrays(self, av: Any, node: Any) -> Any:
+        """A sequence of which each item is an array; all else as it is."""
+        if type(av) in (Maybe, Conflict):
+            av = self.use(av, "the value", node)
+        if type(av) is Seq:
+            return Seq(tuple([self.as_array(x, node) for x in av.items]))
+        if type(av) is ListRef:
+            content = self.checked(av.cell, node, "list")
+            if type(content) is not Columns:
+                items = [self.as_array(x, node) for x in content.items]
+                return av if all(x is y for x, y in zip(items, content.items)) else self.new_list(items)
+            if type(content.form) is not Hole:
+                return self.as_list(IndexedOf("map", (Obj(np.array, None), av)), node)
+        return av
+
+    def as_array(self, av: Any, node: Any) -> Any:
+        """What `np.asarray` makes of a container; all else as it is."""
+        if type(av) in (Maybe, Conflict):
+            av = self.use(av, "the value", node)
+        if self.is_container(av):
+            return self.n_array([av], {}, node)
+        if type(av) in (list, tuple) or (type(av) is Value and av.type.kind == "list"):
+            return self.emit(node, PRIMS[np.array], av if type(av) is not tuple else list(av))
+        return av
+
+    def is_container(self, av: Any) -> bool:
+        return type(av) in (Seq, ListRef) or (type(av) is Instance and av.cls is collections.deque)
+
+    def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
+
+
+__all__ = ["Border"]

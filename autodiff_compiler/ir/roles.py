@@ -1,0 +1,89 @@
+"""What the parameters of NumPy's functions are: where NumPy makes an array of a list, the compiler does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+
+from .core import Prim
+
+ARRAY, ARRAYS, STRICT, PLAIN = "array", "arrays", "strict", "plain"
+
+# By the name of the parameter. `ARRAY`: NumPy makes an array of it, whatever it is. `ARRAYS`: a sequence of such, or
+# any number of arguments. `STRICT`: a container is an error. `PLAIN`: it says which operation it is, or is Python's: a
+# number, a shape, a flag, a function.
+_NAMES = {
+    ARRAY: """
+        A a a1 a2 a_max a_min append ar arr array ary aweights b bins condition fill_value filters fp fweights g indices
+        initial labels logits m mask max mean min neginf p nan period posinf prepend q src start stop to_begin to_end v
+        val vals values w weights where x x1 x2 xp y z""",
+    ARRAYS: "arrays arys choicelist choices condlist operands tup xi varargs",
+    PLAIN: """
+        M N UPLO alpha args atol axes axis axis1 axis2 axisa axisb axisc base bias casting columns compute_uv copy
+        correction cov ddof decimals default deg density destination device dilations dimensions discont dst dtype dx
+        edge_order element endpoint equal_nan f fill full full_matrices func1d funclist function groups hermitian i
+        include_initial increasing ind indexing indices_or_sections item k keepdims kernel key keys kind kth kw kwargs
+        length like method minlength mode n ndim ndmax ndmin new_shape norm num obj object offset ord order other out
+        overwrite_input pad_width padding random range rate rcond repeats reps requirements retstep returned right rows
+        rowvar rtol s self shape shift side sizes sorter source sparse step strides subok subscripts tol window_shape
+        wrap""",
+}
+ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
+# Where the name says something else than elsewhere.
+_OTHERWISE: dict[tuple[Any, str], str] = {
+    (np.arange, "start"): PLAIN,
+    (np.arange, "stop"): PLAIN,
+    (np.rollaxis, "start"): PLAIN,
+    (np.tril_indices, "m"): PLAIN,
+    (np.triu_indices, "m"): PLAIN,
+    (np.block, "arrays"): PLAIN,  # nested lists, of which the depth counts
+    (np.ix_, "args"): ARRAYS,
+    (np.full, "shape"): PLAIN,
+    (np.histogram, "range"): PLAIN,
+    (np.trapezoid, "dx"): ARRAY,
+    (np.ldexp, "i"): ARRAY,
+    (np.select, "default"): ARRAY,
+    **{(fn, "ary"): PLAIN for fn in (np.split, np.hsplit, np.vsplit, np.dsplit)},
+    # These ask for attributes of arrays, and raise AttributeError of containers.
+    (np.tril_indices_from, "arr"): STRICT,
+    (np.triu_indices_from, "arr"): STRICT,
+    **{(fn, "arr"): STRICT for fn in (np.take_along_axis, np.put_along_axis)},
+    **{(fn, "indices"): STRICT for fn in (np.take_along_axis, np.put_along_axis)},
+    (np.diag_indices_from, "arr"): STRICT,
+    (np.rollaxis, "a"): STRICT,
+}
+_KERNELS = f"{__package__.partition('.')[0]}.kernels"
+# These make arrays of containers: what they are given is the container.
+MAKERS = (np.array, np.asarray, np.asanyarray, np.copy, np.isscalar)
+
+
+def role_of(fn: Any, name: str) -> str:
+    """The role of a parameter of the function; `name` may have the star of a variadic one."""
+    plain = name.lstrip("*")
+    return _OTHERWISE.get((fn, plain)) or ROLES.get(plain, PLAIN)
+
+
+def is_numpys(prim: Prim) -> bool:
+    """The primitive is a function that makes arrays of what it is given: one of NumPy's, a ufunc, or a kernel."""
+    fn: Any = prim.fn
+    if isinstance(fn, np.ufunc):
+        return True
+    named = prim.name.startswith("np.") and not isinstance(fn, type)
+    return fn not in MAKERS and (named or str(getattr(fn, "__module__", "")).startswith(_KERNELS))
+
+
+def takes_container(prim: Prim, name: str) -> bool:
+    """A container with values in it may be this argument: the rule has a cotangent for each of its items."""
+    if name.startswith("*") or prim.fn in MAKERS or not is_numpys(prim):
+        return True
+    return role_of(prim.fn, name) == ARRAYS
+
+
+@functools.cache
+def names_of(fn: Any) -> tuple[str, ...]:
+    """The names of the parameters of a function that has a signature, with a star before the variadic one."""
+    found = inspect.signature(fn).parameters.values()
+    return tuple(["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in found])
