@@ -331,6 +331,8 @@ class Functions(Exotics):
                 f"(1.5 + {a} ** 2) ** {self.scalar(0)}", f"np.clip({a}, -0.7, 0.9)", f"np.full_like({a}, {a}[0])", f"{a} / (2.0 + np.max(np.abs({a})))",
                 f"np.where({a} > 0, np.sqrt(np.abs({a})), 0.0)", f"np.maximum({a}, 0.0) * {self.scalar(0)}", f"1.0 / (1.0 + np.exp(-{a}))", f"np.logaddexp({a}, {self.scalar(0)})",
                 f"np.abs({a}) ** 1.5", f"np.sign({a}) * {a} ** 2", f"np.hypot({a}, {self.scalar(0)})", f"np.arctan2({a}, 1.5 + {a} ** 2)",
+                f"np.cos(np.sqrt(({a}[:, None] - {a}) ** 2)).sum(1)", f"np.exp(-np.linalg.norm({a}[:, None, None] - {a}[:, None], axis=-1) ** 2).mean(0)",
+                f"np.tanh(np.abs({a}[:, None] - {a}) ** 3).sum(axis=0)",
             )
         )  # fmt: skip
         self.scope.arrays[c] = (N,)
@@ -387,7 +389,7 @@ class Functions(Exotics):
         v = self.scalar(0)
         self.result(
             self.pick(
-                f"math.sin({v})", f"math.exp(-abs({v}))", f"math.sqrt(1.0 + ({v}) ** 2)", f"math.log(2.0 + abs({v}))", f"math.hypot({v}, 1.0)",
+                f"math.sin({v})", f"math.exp(-abs({v}))", f"math.sqrt(1.0 + ({v}) ** 2)", f"math.log(2.0 + abs({v}))", f"math.hypot({v}, 1.0)", f"math.cos(math.sqrt(({v}) ** 2))",
                 f"math.atan2({v}, 2.0)", f"math.tanh({v}) * math.pi", f"math.pow(1.5 + abs({v}), 1.3)", f"math.fabs({v})", f"math.floor({v}) * {v}",
                 f"math.erf({v})", f"math.log1p(abs({v}))", f"round({v}, 1) + {v}", f"divmod({v}, 1.0)[1]", f"pow({v}, 2)", f"math.cosh({v} * 0.3)",
             )

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Op, Prim, Value, type_of
+from ..ir.numpy_ops import OVER, RATIO
+from ..ir.numpy_ops import PRODUCT as STRONG_PRODUCT
 from ..ir.spelling import identifier
 from ..ir.types import same_dtype
 from .names import Naming, is_kernel
@@ -351,6 +353,29 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _ratio(p: Printer, op: Op) -> tuple[str, int]:
+    g, d = op.args
+    if not op.results[0].type.is_scalar:
+        return p.call(op), ATOM
+    divisor = p.show(d, ATOM)
+    return f"{p.show(g, PRODUCT)} / ({divisor} or {divisor} + ({p.show(g, ATOM)} == 0))", PRODUCT
+
+
+def _over(p: Printer, op: Op) -> tuple[str, int]:
+    g, d = op.args
+    if not op.results[0].type.is_scalar:
+        return p.call(op), ATOM
+    return f"{p.show(g, PRODUCT)} / ({p.show(d, NOT)} or np.inf)", PRODUCT
+
+
+def _product(p: Printer, op: Op) -> tuple[str, int]:
+    g, other = op.args
+    if not op.results[0].type.is_scalar:
+        return p.call(op), ATOM
+    g = p.show(g, ATOM)
+    return f"({g} and {g} * {p.show(other, PRODUCT + 1)})", ATOM
+
+
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
 # Ufuncs that are written as operators where an operand is NumPy's, so that it is the same operation.
 _AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
@@ -362,6 +387,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
     opset.LIST_GET: _index, opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,
+    RATIO: _ratio, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
+from ..ir.numpy_ops import PRODUCT, RATIO
 from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
 
@@ -126,6 +127,8 @@ class Nesting:
             return v is not user.args[0] and (user.prim is not ADDAT or user.args[0] is not v)
         if user.prim in (GET,) and v is user.args[0]:
             return v.op is not None and v.op.prim is not ADDAT
+        if user.results and user.results[0].type.is_scalar:  # these print operands twice
+            return user.prim is not RATIO and (user.prim is not PRODUCT or v is not user.args[0])
         return True
 
     def _hazard(self, op: Op) -> Any:

@@ -383,6 +383,20 @@ FLIP_SCAN = PRIMS[runtime.flip_scan] = Prim("flip_scan", runtime.flip_scan, _inf
 SHIFT = PRIMS[runtime.shift] = Prim("shift", runtime.shift, _infer_shift, ("x", "axis", "fill", "step"))
 
 
+# ``ratio(g, d)``: the quotient, zero where both are zero.
+RATIO = PRIMS[runtime.ratio] = Prim(
+    "ratio", runtime.ratio, infer_ufunc(np.true_divide, operator=True), ("g", "d"), elementwise=True
+)
+# ``over(g, d)``: the quotient, zero where `d` is.
+OVER = PRIMS[runtime.over] = Prim(
+    "over", runtime.over, infer_ufunc(np.true_divide, operator=True), ("g", "d"), elementwise=True
+)
+# ``product(g, p)``: the product, zero where `g` is.
+PRODUCT = PRIMS[runtime.product] = Prim(
+    "product", runtime.product, infer_ufunc(np.multiply, operator=True), ("g", "p"), elementwise=True
+)
+
+
 def _infer_embed(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
     x, axis, _, length = args
     t = type_of(x)

@@ -14,6 +14,7 @@ from .activations import (
 from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
+from .ratios import over, product, ratio
 from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
 from .special import bessel_i, erf, erfc, lgamma, polygamma, rsqrt
 
@@ -33,12 +34,15 @@ __all__ = [
     "linear_scan",
     "log_softmax",
     "logsumexp",
+    "over",
     "overlap",
     "polygamma",
     "pool_count",
     "pool_places",
     "pool_spread",
     "pool_sum",
+    "product",
+    "ratio",
     "relu",
     "rsqrt",
     "shift",

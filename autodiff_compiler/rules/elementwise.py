@@ -17,7 +17,7 @@ import numpy as np
 
 from ..ir.numpy_ops import CASTS, SELECT
 from ..ir.opset import ABS
-from . import lib
+from . import lib, roots
 from .lib import (
     CHOICES,
     NEVER,
@@ -101,16 +101,43 @@ elementwise(_POWERS, _power_x, _power_n, singular=WEIGHTS)
 
 
 def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
-    level = CHOICES if is_constant(n) and (n >= 1 or n == 0) else WEIGHTS
-    return guarded(g, lambda out, x, n: g * _power_x(out, x, n), (out, x, n), level)
+    if not is_constant(n):
+        kind = lib.dtype(n)
+        if kind is not None and kind.kind == "f":
+            return roots.product(g, (x, n), (out, x, n), _power_x)
+        return guarded(g, lambda out, x, n: g * _power_x(out, x, n), (out, x, n), WEIGHTS)
+    if n >= 1 or n <= 0:
+        level = CHOICES if n >= 0 else WEIGHTS
+        return guarded(g, lambda out, x: g * _power_x(out, x, n), (out, x), level)
+    if n == 0.5:
+        return roots.quotient(g, x, (out,), lambda out: g * (0.5 / out), 0.5, lambda out: out, root=out)
+    return roots.quotient(g, x, (x,), lambda x: g * (n * x ** (n - 1)), n, lambda x: x ** (1 - n))
 
 
 vjp((operator.pow, np.power, np.float_power), "x1")(_power_rule)
 vjp(builtins.pow, "base")(_power_rule)
 
 elementwise((np.square,), lambda out, x: 2 * x, singular=CHOICES)
-elementwise((np.sqrt,), lambda out, x: 0.5 / out, singular=WEIGHTS)
-elementwise((np.cbrt,), lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
+
+
+def _enter_roots(sqrt: Any, cbrt: Any) -> None:
+    elementwise(sqrt, lambda out, x: 0.5 / out, singular=WEIGHTS)
+
+    @vjp(sqrt, "x")
+    def _sqrt(g: Any, out: Any, x: Any) -> Any:
+        return roots.quotient(g, x, (out,), lambda out: g * (0.5 / out), 0.5, lambda out: out, root=out)
+
+    if cbrt is None:
+        return
+    elementwise(cbrt, lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
+
+    @vjp(cbrt, "x")
+    def _cbrt(g: Any, out: Any, x: Any) -> Any:
+        return roots.quotient(g, x, (out,), lambda out: g * (1 / (3 * (out * out))), 1, lambda out: 3 * (out * out))
+
+
+_enter_roots(np.sqrt, np.cbrt)
+_enter_roots(math.sqrt, getattr(math, "cbrt", None))
 elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=SUBSCRIPTS)
 
 # --- exponentials, logarithms, trigonometry ---------------------------------------------------------------------------
@@ -159,6 +186,8 @@ def _enter_smooth(module: Any) -> None:
 
         @vjp(fn(name), "x")
         def rule(g: Any, out: Any, x: Any) -> Any:
+            if level == WEIGHTS:
+                return roots.quotient(g, x, (x,), lambda x: g / divisor(out, x), 1, lambda x: divisor(out, x), safe)
             return guarded(g, lambda x: kept(g / divisor(out, x)), (x,), level, safe)
 
     def exponential(name: str, partial: Fn) -> None:
@@ -184,7 +213,7 @@ def _enter_smooth(module: Any) -> None:
 
     @vjp(fn(arc + "cos"), "x")
     def _arccos(g: Any, out: Any, x: Any) -> Any:
-        return guarded(g, lambda x: -(g / sqrt(1 - x * x)), (x,), WEIGHTS)
+        return roots.quotient(g, x, (x,), lambda x: -(g / sqrt(1 - x * x)), -1, lambda x: sqrt(1 - x * x))
 
 
 _enter_smooth(np)
@@ -219,9 +248,14 @@ def _sign(x: Any) -> Any:
     return np.conjugate(np.sign(x)) if lib.may_be_complex(x) else np.sign(x)
 
 
-elementwise((ABS, np.absolute), lambda out, x: _sign(x))
+elementwise((ABS, np.absolute, math.fabs), lambda out, x: _sign(x))
 elementwise(np.fabs, lambda out, x: np.sign(x))
-elementwise(math.fabs, lambda out, x: _sign(x))
+
+
+@vjp((ABS, np.absolute, math.fabs, np.fabs), "x")
+def _absolute(g: Any, out: Any, x: Any) -> Any:
+    rest = roots.without(g, out)
+    return g * _sign(x) if rest is None else rest * conj(x)
 
 
 def _ahead(x: Any, y: Any) -> Any:
@@ -258,6 +292,17 @@ elementwise(
 
 # At the origin, where hypot has a kink, the derivative is 0.
 elementwise(np.hypot, lambda out, x, y: x / lib.nonzero(out), lambda out, x, y: y / lib.nonzero(out))
+
+
+@vjp(np.hypot, "x1")
+def _hypot_x(g: Any, out: Any, x: Any, y: Any) -> Any:
+    rest = roots.without(g, out)
+    return g * (x / lib.nonzero(out)) if rest is None else rest * x
+
+
+@vjp(np.hypot, "x2")
+def _hypot_y(g: Any, out: Any, x: Any, y: Any) -> Any:
+    return _hypot_x(g, out, y, x)
 
 
 def _arctan2_x(out: Any, x: Any, y: Any) -> Any:
@@ -327,9 +372,6 @@ def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
-elementwise(math.sqrt, lambda out, x: 0.5 / out, singular=WEIGHTS)
-if hasattr(math, "cbrt"):
-    elementwise(math.cbrt, lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
 elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x, 0), 1.0, x)) * out, singular=WEIGHTS)
 elementwise(math.fmod, 1, lambda out, x, y: -np.trunc(x / y))
 elementwise(math.remainder, 1, lambda out, x, y: -np.rint(x / y))
@@ -351,7 +393,8 @@ def _math_log_base(g: Any, out: Any, x: Any, base: Any) -> Any:
 
 @vjp(math.hypot, "*coordinates")
 def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
-    scaled = g / lib.nonzero(out)
+    rest = roots.without(g, out)
+    scaled = g / lib.nonzero(out) if rest is None else rest
     return tuple([scaled * x for x in coordinates])
 
 

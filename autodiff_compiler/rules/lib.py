@@ -6,7 +6,6 @@ LookupError: no rule guesses.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +16,9 @@ from ..errors import RuleLookupError
 from ..ir import numpy_ops, opset
 from ..ir.core import Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
-from ..ir.opset import ADDAT, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, ZEROS, apply
+from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
 from ..ir.types import Ty
+from .signs import below_zero
 
 BOOL = np.dtype(bool)
 
@@ -357,39 +357,7 @@ _BOUNDED = (PRIMS[np.sin], PRIMS[np.cos], PRIMS[np.tanh], PRIMS[np.arctan], PRIM
 
 def _is_small(x: Any) -> bool:
     """The exponential of the number does not overflow, as far as can be seen."""
-    return _below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim in _BOUNDED)
-
-
-def _below_zero(x: Any) -> bool:
-    """The number is not positive: ``-(a * a)``, ``-abs(a)``, ``a - max(a)``."""
-    op = x.op if type(x) is Value else None
-    if op is None:
-        return False
-    args = op.args
-    if op.prim is NEG:
-        return _not_negative(args[0])
-    if op.prim is MUL and _below_zero(args[1]):
-        return _not_negative(args[0])
-    if op.prim in (MUL, DIV):
-        return _below_zero(args[0]) and _not_negative(args[1])
-    if op.prim is SUB and type(args[1]) is Value and args[1].op is not None:
-        return args[1].op.prim is PRIMS[np.max] and args[1].op.args[0] is args[0]
-    return False
-
-
-def _not_negative(x: Any) -> bool:
-    if type(x) is not Value:
-        return type(x) in (int, float) and bool(x >= 0)
-    if x.op is None:
-        return False
-    args = x.op.args
-    if x.op.prim in (PRIMS[np.square], PRIMS[np.absolute], PRIMS[abs]):
-        return True
-    if x.op.prim is MUL:
-        return args[0] is args[1] or (_not_negative(args[0]) and _not_negative(args[1]))
-    if x.op.prim is PRIMS[operator.pow]:
-        return type(args[1]) is int and args[1] % 2 == 0
-    return x.op.prim is DIV and _not_negative(args[0]) and _not_negative(args[1])
+    return below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim in _BOUNDED)
 
 
 def damped(g: Any, p: Any) -> Any:

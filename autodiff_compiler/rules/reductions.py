@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from . import lib
+from . import lib, roots
 from .lib import call, conj, count, equal, expand, per, spread
 from .registry import nondiff, vjp
 
@@ -43,7 +43,9 @@ def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
 @vjp(np.std, "a")
 def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     # Where all elements are equal the numerator is zero as well, and the derivative is taken to be zero.
-    scale = g / (lib.nonzero(out) * (count(a, axis) - ddof))
+    rest = roots.without(g, out)
+    n = count(a, axis) - ddof
+    scale = g / (lib.nonzero(out) * n) if rest is None else spread(rest / n, g)
     return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
 
 
@@ -162,7 +164,8 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
         raise lib.unsupported("the derivative of np.linalg.norm needs constants for `ord`, `axis` and `keepdims`")
     if ord is None or (ord == "fro" and not one_axis) or (ord == 2 and one_axis):
         # Where the norm is zero so is x, and the derivative is taken to be zero.
-        return expand(g / lib.nonzero(out), axis, keepdims, x) * conj(x)
+        rest = roots.without(g, out)
+        return expand(g / lib.nonzero(out) if rest is None else spread(rest, g), axis, keepdims, x) * conj(x)
     if not one_axis:
         raise lib.unsupported(
             f"np.linalg.norm of a matrix with ord={ord!r} has no derivative rule", "ord=None and 'fro' have one"

@@ -18,6 +18,7 @@ from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.opset import PRIMS, apply, lookup
 from ..ir.types import ANY, Ty
+from . import roots
 from .lib import (
     BOOL,
     CHOICES,
@@ -211,6 +212,8 @@ def _from_partial(p: Partial, singular: int) -> Rule:
                 return times(g, factor) if factor else None
             if dtype(factor) == BOOL:
                 return guarded(g, lambda *a: damped(g, p(*a)), (out, *args), singular)
+        if singular == WEIGHTS:
+            return roots.product(g, args, (out, *args), p)
         return guarded(g, lambda *a: times(g, p(*a)), (out, *args), singular)
 
     return rule

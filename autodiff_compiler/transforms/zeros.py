@@ -9,6 +9,7 @@ choice, or a factor that does not depend on what the root is of.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Container, Iterable
 from typing import Any
@@ -18,18 +19,19 @@ import numpy as np
 from ..analysis.activity import differentiable_operands, varied_values
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
-from ..ir.numpy_ops import SELECT
+from ..ir.numpy_ops import OVER, PRODUCT, RATIO, SELECT
 from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
 from ..ir.rewrite import operands_first
 from ..rules import registry
 from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
+from ..rules.signs import never_zero
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
-_PRODUCTS = (MUL, PRIMS[np.multiply])
-_QUOTIENTS = (DIV, PRIMS[np.true_divide])
+_PRODUCTS = (MUL, PRIMS[np.multiply], PRODUCT)
+_QUOTIENTS = (DIV, PRIMS[np.true_divide], RATIO, OVER)
 _POWERS = (PRIMS[operator.pow], PRIMS[np.power], PRIMS[np.float_power], PRIMS[np.reciprocal])
 _CARRIERS = (CALL, FUNC, opset.POP, opset.LIST_GET)
 _SUMS = (ADD, SUB, ACCUM, PRIMS[np.add], PRIMS[np.subtract])
@@ -42,6 +44,17 @@ _MOVES = tuple(
         np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag, np.repeat, np.take,
     )
 )  # fmt: skip
+
+# A step of any of these is a step of their operand, times a number that is not zero.
+_STEADY = (
+    GET, CAST, SPREAD, NEG, *_MOVES,
+    *(PRIMS[f] for f in (
+        np.sqrt, np.cbrt, np.exp, np.expm1, np.exp2, np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh,
+        np.tanh, np.arcsinh, np.arctanh, np.sum, np.add.reduce, np.mean, np.negative, np.positive, math.sqrt, math.exp,
+        math.log, float,
+    )),
+)  # fmt: skip
+_JOINED = tuple(PRIMS[f] for f in (np.stack, np.concatenate, np.array, np.asarray))
 
 # What may make a zero where there was none.
 _CHOOSERS = (ZEROS, SELECT, WHERE, SET, ADDAT)
@@ -171,6 +184,51 @@ class Cotangents:
                 known[v] = found
             todo.pop()
         return known[g]
+
+    # --- zeros that the program finds -----------------------------------------------------------------------------
+
+    def vanishes(self, g: Any, x: Any) -> bool:
+        """Where the cotangent `g` of a root of `x` turns out to be zero, the derivative by what `x` is made of is zero.
+
+        Where `x` is zero, and the function is defined on all sides, `x` is at its smallest, so it does not move. That
+        does not hold where it is known to move, as an argument itself does. Then it is known only of a cotangent that
+        depends on no root: that goes to zero faster than the derivative of the root to infinity.
+        """
+        if type(g) is not Value or never_zero(g):
+            return False
+        return self._may_rest(x, DEPTH) or not self._rough(
+            g, functools.reduce(operator.or_, map(self.varies, leaves(x)), 0)
+        )
+
+    def _may_rest(self, x: Any, depth: int) -> bool:
+        """The value may have a derivative of zero at some point, or that is not known."""
+        if isinstance(x, (tuple, list)):
+            return any(self._may_rest(item, depth) for item in x)
+        if type(x) is not Value or not self.varies(x):
+            return False
+        op = x.op
+        if op is None:
+            return x not in self.inputs
+        if not depth:
+            return True
+        if op.prim in _SUMS or op.prim in _PRODUCTS or op.prim in _QUOTIENTS:
+            p, q = (bool(self.varies(a)) for a in op.args)
+            if p and q or (q and op.prim in _QUOTIENTS):
+                return True
+            return self._may_rest(op.args[0 if p else 1], depth - 1)
+        return op.prim not in _STEADY and op.prim not in _JOINED or self._may_rest(op.args[0], depth - 1)
+
+    def _rough(self, g: Value, inputs: int) -> bool:
+        """The value depends on a root, or that is not known."""
+        return self._below(g, {}, lambda v: self._roots(v, inputs))
+
+    def _roots(self, v: Value, inputs: int) -> bool | None:
+        if not self.varies(v) & inputs:
+            return False
+        op = v.op
+        if op is None:
+            return v not in self.inputs
+        return bool(op.regions) or op.prim in _CARRIERS or _is_root(op) or None
 
     # --- masks ----------------------------------------------------------------------------------------------------
 

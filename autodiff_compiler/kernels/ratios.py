@@ -1,0 +1,55 @@
+"""Quotients and products of which zero is zero, whatever the other number is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .dispatch import dispatched
+
+_SMALL = 2000  # elements; above, memory costs more than calls
+
+
+@dispatched
+def ratio(g: Any, d: Any) -> Any:
+    """``g / d``, zero where both are zero."""
+    if not isinstance(d, np.ndarray):
+        return g / (d or d + (g == 0))
+    if _no_zeros(d):
+        return g / d
+    lost = (d == 0) & (g == 0)
+    if d.size <= _SMALL:
+        return g / (d + lost)
+    with np.errstate(invalid="ignore"):
+        out = g / d
+    np.copyto(out, 0, where=lost)
+    return out
+
+
+@dispatched
+def over(g: Any, d: Any) -> Any:
+    """``g / d``, zero where `d` is."""
+    if not isinstance(d, np.ndarray):
+        return g / (d or np.inf)
+    if _no_zeros(d):
+        return g / d
+    if d.size <= _SMALL:
+        return g / np.where(d == 0, np.inf, d)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out = g / d
+    np.copyto(out, 0, where=(d == 0) & (g == g))  # nan stays
+    return out
+
+
+def _no_zeros(d: Any) -> bool:
+    return bool(np.count_nonzero(d) == d.size if d.size <= _SMALL else d.all())
+
+
+@dispatched
+def product(g: Any, p: Any) -> Any:
+    """``g * p``, zero where `g` is."""
+    with np.errstate(invalid="ignore"):
+        out = np.multiply(g, p)
+    lost = np.isnan(out)
+    return np.where(lost & np.equal(g, 0), g, out)[()] if lost.any() else out

@@ -1,0 +1,100 @@
+"""The pullback of functions that have an infinite derivative where they are finite: roots, powers, ``arccos``.
+
+Where the cotangent is zero as well the product is zero, if nothing speaks against it. ``exp(-r**2)`` with
+``r = sqrt(s)`` has a cotangent of zero at ``r == 0``, and `s` does not move there: it is at its smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from ..ir.core import Value, current, type_of
+from ..ir.numpy_ops import OVER, PRODUCT, RATIO
+from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SUB
+from . import lib
+from .lib import SUBSCRIPTS, WEIGHTS, guarded
+from .signs import POWERS, least_at_zero, not_negative, positive
+
+Product = Callable[..., Any]
+_SUMS = (ADD, SUB, ACCUM)
+_FACTORS = (MUL, PRIMS[np.multiply])
+
+
+def quotient(
+    g: Any, x: Any, args: tuple[Any, ...], plain: Product, numerator: Any, divisor: Product, safe: float = 0.5,
+    root: Any = None,
+) -> Any:  # fmt: skip
+    """``plain(*args)``, which is ``g * numerator / divisor(*args)``, zero where `g` and the divisor are zero.
+
+    `x`: what the function is applied to. `root`: the divisor, if it is the result of the function, a square root.
+    """
+    if type(g) is not Value and not lib.symbolic(*args):
+        return runtime.ratio(g * numerator, divisor(*args))
+    if root is not None and positive(x):
+        return plain(*args)
+    if root is not None and not_negative(x):
+        rest = without(g, root)
+        if rest is not None:
+            return lib.spread(rest * numerator, root)
+        if least_at_zero(x):
+            # As for a norm: a kink, at which the derivative is taken to be zero.
+            return current().emit(OVER, g * numerator, root)
+    if not _vanishes(g, x):
+        return guarded(g, plain, args, WEIGHTS, safe)
+    return guarded(g, lambda *a: current().emit(RATIO, g * numerator, divisor(*a)), args, SUBSCRIPTS, safe)
+
+
+def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float = 0.5) -> Any:
+    """``g * partial(*args)``, zero where `g` is zero and the partial is not finite."""
+    if type(g) is not Value and not lib.symbolic(*args):
+        return runtime.product(g, partial(*args))
+    if not _vanishes(g, x):
+        return guarded(g, lambda *a: lib.times(g, partial(*a)), args, WEIGHTS, safe)
+    return guarded(g, lambda *a: current().emit(PRODUCT, g, partial(*a)), args, SUBSCRIPTS, safe)
+
+
+def _vanishes(g: Any, x: Any) -> bool:
+    cotangents = current().cotangents
+    return cotangents is not None and bool(cotangents.vanishes(g, x))
+
+
+def without(g: Any, y: Value, depth: int = 8) -> Any:
+    """What the cotangent `g` is a multiple of `y` by, or None: ``2 * c`` for ``c * (2 * y)``."""
+    op = g.op if type(g) is Value else None
+    if g is y:
+        return 1.0
+    if op is None or not depth or not _alike(g, y):
+        return None
+    prim, args, less = op.prim, op.args, depth - 1
+    if prim is NEG:
+        rest = without(args[0], y, less)
+        return None if rest is None else -rest
+    if prim is DIV:
+        rest = without(args[0], y, less)
+        return None if rest is None else rest / args[1]
+    if prim in _SUMS:
+        rests = [without(a, y, less) for a in args]
+        return None if None in rests else current().emit(prim, *rests)
+    if prim in _FACTORS:
+        for a, b in (args, args[::-1]):
+            rest = without(a, y, less)
+            if rest is not None:
+                return rest * b
+    if prim is PRIMS[np.square] and args[0] is y:
+        return y
+    if prim in POWERS and args[0] is y and type(args[1]) in (int, float) and args[1] >= 1:
+        n = args[1]
+        return 1.0 if n == 1 else y if n == 2 else current().emit(prim, y, n - 1)
+    return None
+
+
+def _alike(g: Value, y: Value) -> bool:
+    """They have one dtype and, if that of `y` is known, one shape."""
+    have, want = type_of(g).dims, type_of(y).dims
+    if have is None or want is None or len(have) != len(want) or g.type.dtype != y.type.dtype:
+        return False
+    return y.type.dtype is not None and all(map(current().dims.same, have, want))
