@@ -23,6 +23,7 @@ from ..ir.opset import (
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.types import ANY
 from .avals import (
+    MISSING,
     Bound,
     Closure,
     Columns,
@@ -48,6 +49,7 @@ from .avals import (
     is_static_int,
     key_av,
 )
+from .folds import proved
 from .objects import Objects
 
 
@@ -97,7 +99,7 @@ class Access(Objects):
         if type(av) is Seq:
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
-            return av.obj
+            return self.object_key(av, node)
         self.fail(
             f"{what} has to be known when the program is compiled",
             node,
@@ -153,7 +155,7 @@ class Access(Objects):
         if name == "ndim":
             t = type_of(self.operand(av, node))
             if t.dims is not None:
-                return len(t.dims)
+                return proved("length", len(t.dims))
             from ..ir.opset import NDIM
 
             return self.emit(node, NDIM, self.operand(av, node))
@@ -366,26 +368,40 @@ class Access(Objects):
                     return [self.subscript(av, k, node) for k in range(n)]
         return None
 
+    def object_length(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
     def length(self, av: Any, node: Any) -> Any:
         """``len(av)``."""
         kind = type(av)
         if kind is Seq:
-            return len(av.items)
+            return proved("length", len(av.items))
         if kind is ViewOf:
             return self.length(av.of, node)
         if is_collection(av) and av.cls is not OneShot:
             return self.length(self.inner(av, node), node)
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
-            return self.emit(node, LEN, content.leaves[0]) if type(content) is Columns else len(content.items)
-        if isinstance(av, str):
-            return len(av)
+            if type(content) is Columns:
+                return self.emit(node, LEN, content.leaves[0])
+            return proved("length", len(content.items))
+        if isinstance(av, (str, bytes)):
+            return proved("length", len(av))
         if kind is RangeOf:
-            items = self.known_items(av, node)
-            if items is not None:
-                return len(items)
-            if av.start == 0 and av.step == 1 and type(av.start) is int:
-                return self.call(Obj(max, None), [av.stop, 0], {}, node)
+            if all(is_static_int(x) for x in (av.start, av.stop, av.step)):
+                return proved("length", len(range(av.start, av.stop, av.step)))
+            if is_static_int(av.step):
+                # The distance, divided by the step and rounded up.
+                ends = (av.start, av.stop) if av.step > 0 else (av.stop, av.start)
+                n = (
+                    ends[1]
+                    if is_static_int(ends[0]) and ends[0] == 0
+                    else self.binary(operator.sub, ends[1], ends[0], node)
+                )
+                step = abs(av.step)
+                if step > 1:
+                    n = self.binary(operator.floordiv, self.binary(operator.add, n, step - 1, node), step, node)
+                return self.call(Obj(max, None), [n, 0], {}, node)
             self.fail("len() of this range is not supported", node, "use the numbers that the range is made of")
         if kind is Ref:
             x = self.read(av, node)
@@ -400,11 +416,13 @@ class Access(Objects):
                 )
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
-            found = self.call_special(av, "__len__", [], node)
-            if found is not NotImplemented:
+            found = self.object_length(av, node)
+            if found is not MISSING:
                 return found
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
+        if kind is Instance or kind is Obj:
+            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
         found = self.class_of(av, node)
         if found is None or hasattr(found, "__len__"):
             self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)

@@ -7,10 +7,7 @@ import functools
 import math
 import operator
 import statistics
-import types
 from typing import Any
-
-import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
@@ -18,23 +15,17 @@ from ..ir.opset import OPERATORS, PRIMS, PRINT, opaque
 from ..ir.types import py_int
 from .avals import (
     COLLECTIONS,
-    MISSING,
-    Bound,
-    Closure,
-    DictRef,
     Instance,
-    ListRef,
     Obj,
     Partial,
     RangeOf,
-    Ref,
     Seq,
     SliceOf,
     describe,
     is_constant,
     is_static_int,
 )
-from .inputs import class_lookup
+from .folds import proved
 from .iterators import Handler
 from .itertools_calls import Itertools, is_itertools
 from .objects import is_object
@@ -176,7 +167,19 @@ class BuiltinCalls(Itertools):
         return self.number_call(complex, args, kwargs, node)
 
     def b_bool(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.truth(args[0], node) if args else False
+        self.only(args, 0, 1, kwargs, node, "bool")
+        return self.truth(args[0], node) if args else proved("constants", False)
+
+    def b_not(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        self.only(args, 1, 1, kwargs, node, "not_")
+        return self.negated(self.truth(args[0], node), node)
+
+    def b_is(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        self.only(args, 2, 2, kwargs, node, "is_")
+        return self.identical(args[0], args[1], node)
+
+    def b_is_not(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.negated(self.b_is(args, kwargs, node), node)
 
     def b_pow(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "pow")
@@ -226,131 +229,6 @@ class BuiltinCalls(Itertools):
     def b_object(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.fail("object() is not supported", node, "use None, or a string")
 
-    def b_callable(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av = args[0]
-        if type(av) is Obj:
-            return callable(av.obj)
-        if type(av) is Instance:
-            return class_lookup(av.cls, "__call__") is not None
-        return type(av) in (Closure, Bound, Partial)
-
-    def b_hasattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av, name = args[0], args[1]
-        if not isinstance(name, str):
-            self.fail("hasattr() needs a literal name", node, "write the name as a literal")
-        if type(av) in (Obj, Instance) or (type(av) is Seq and av.cls is not None):
-            if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
-                if self.own_attribute(av, name, node) is MISSING and class_lookup(self.cls_of(av), name) is None:
-                    self.fail(
-                        f"hasattr() of {describe(av)}, whose class defines __getattr__", node, "ask in another way"
-                    )
-                return True
-            return self.find_attribute(av, name, node) is not MISSING
-        if type(av) is Ref:
-            return hasattr(np.ndarray, name)
-        if type(av) is Value and av.type.kind == "py" and av.type.dtype is not None:
-            return hasattr(av.type.dtype.type(0).item(), name)
-        if type(av) is Value and av.type.kind == "generic" and av.type.dtype is not None:
-            return hasattr(av.type.dtype.type, name)
-        samples: dict[type, Any] = {Seq: (), ListRef: [], DictRef: {}}
-        if is_constant(av) or type(av) in samples:
-            return hasattr(samples.get(type(av), av), name)
-        self.fail(f"hasattr() of {describe(av)}", node, "ask the class, or keep a flag")
-
-    def b_getattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) < 2 or not isinstance(args[1], str):
-            self.fail(
-                "getattr() needs a name that is known when the program is compiled",
-                node,
-                "write the name as a literal, or loop over a literal tuple of names",
-                cause=args[1:2] or None,
-            )
-        if len(args) == 3 and not self.b_hasattr(args[:2], {}, node):
-            return args[2]
-        return self.attribute(args[0], args[1], node)
-
-    def b_type(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 1, kwargs, node, "type")
-        found = self.class_of(args[0], node)
-        if found is None:
-            self.fail(
-                "the type of this value is not known when the program is compiled",
-                node,
-                "make it one type on all paths, with float(...) or np.asarray(...)",
-            )
-        return Obj(found, None)
-
-    def class_of(self, av: Any, node: Any) -> Any:
-        """The exact class of what the value is at run time, or None."""
-        kind = type(av)
-        if kind is Ref or kind is Value:
-            t = type_of(self.operand(av, node))
-            if t.kind == "array":
-                return np.ndarray
-            if t.kind == "generic" and t.dtype is not None:
-                return t.dtype.type
-            if t.kind == "py" and t.dtype is not None:
-                return {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
-            return tuple if t.kind == "shape" else list if t.kind == "list" else None
-        if is_constant(av):
-            return type(av)
-        if kind is Obj:
-            return type(av.obj)
-        if kind is Instance:
-            return av.cls
-        if kind is Seq:
-            return av.cls or tuple
-        return {
-            ListRef: list,
-            DictRef: dict,
-            RangeOf: range,
-            Closure: types.FunctionType,
-            SliceOf: slice,
-            Partial: functools.partial,
-        }.get(kind)
-
-    def b_isinstance(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 2, 2, kwargs, node, "isinstance")
-        classes = self.classes(args[1], node)
-        found = self.class_of(args[0], node)
-        if found is not None:
-            return issubclass(found, classes)
-        t = type_of(self.operand(args[0], node))
-        if t.kind == "scalar" and t.dtype is not None:
-            python = {"b": bool, "i": int, "f": float, "c": complex}.get(t.dtype.kind, int)
-            answers = {issubclass(python, classes), issubclass(t.dtype.type, classes)}
-            if len(answers) == 1:
-                return answers.pop()
-        if (
-            t.kind in ("scalar", "generic")
-            and not issubclass(np.ndarray, classes)
-            and all(
-                not issubclass(c, (int, float, complex, np.generic)) and not issubclass(np.float64, c) for c in classes
-            )
-        ):
-            return False
-        return self.emit(
-            node,
-            opaque(isinstance, "isinstance"),
-            self.operand(args[0], node),
-            classes if len(classes) > 1 else classes[0],
-        )
-
-    def b_issubclass(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        classes = self.classes(args[1], node)
-        if type(args[0]) is not Obj:
-            return self.emit(node, opaque(issubclass, "issubclass"), self.operand(args[0], node), classes)
-        return issubclass(args[0].obj, classes)
-
-    def classes(self, av: Any, node: Any) -> tuple[type, ...]:
-        if type(av) is Seq:
-            return tuple([c for item in av.items for c in self.classes(item, node)])
-        if type(av) is Obj and isinstance(av.obj, type):
-            return (av.obj,)
-        if type(av) is Obj and isinstance(av.obj, types.UnionType):
-            return tuple(av.obj.__args__)
-        self.fail("this is not a class known when the program is compiled", node, "name the class itself")
-
 
 def opaque_index() -> Any:
     """``operator.index`` as a primitive: an int of what may be one."""
@@ -369,4 +247,5 @@ _BUILTINS[functools.partial] = "partial"
 _BUILTINS[functools.reduce] = "reduce"
 _BUILTINS |= {getattr(math, n): n for n in ("fsum", "prod", "dist", "sumprod") if hasattr(math, n)}
 _BUILTINS |= {getattr(operator, n): n for n in ("getitem", "setitem", "delitem", "contains")}
+_BUILTINS |= {operator.truth: "bool", operator.not_: "not", operator.is_: "is", operator.is_not: "is_not"}
 _BUILTINS |= {statistics.mean: "mean", statistics.fmean: "mean"}

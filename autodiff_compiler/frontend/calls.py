@@ -139,9 +139,6 @@ class Calls(Construct):
         self.inputs.guard(path, "keys", tuple(fn.obj.registry))
         return self.outside(chosen, (*path, ("item", key)), node)
 
-    def class_of(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
     # --- primitives -----------------------------------------------------------------------------------------------
 
     def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import enum
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -31,17 +32,13 @@ from .avals import (
     describe,
     is_constant,
 )
+from .folds import proved
 from .inputs import class_lookup
-from .objects import is_library_class, is_object
+from .objects import is_generated, is_library_class, is_object
 from .recursion import Recursions
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
-
-
-def is_generated(method: Any) -> bool:
-    """Written by `dataclasses`, so that there is no source of it."""
-    return isinstance(method, types.FunctionType) and method.__code__.co_filename.startswith("<string>")
 
 
 class Construct(Recursions):
@@ -242,11 +239,31 @@ class Construct(Recursions):
 
     def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
         """The comparison that `dataclasses` writes: of the tuples of their fields."""
-        if not is_object(b) or self.cls_of(a) is not self.cls_of(b):
+        cls: Any = self.cls_of(a)
+        owner = next(c for c in cls.__mro__ if name in c.__dict__)
+        params = owner.__dict__.get("__dataclass_params__")
+        if params is None or not (params.eq if name == "__eq__" else params.order):
+            self.fail(f"{name} of {owner.__name__}, which has no source", node, "define it in a file")
+        if not is_object(b) or cls is not self.cls_of(b):
             return NotImplemented
-        names = [f.name for f in dataclasses.fields(self.cls_of(a)) if f.compare]
+        names = [f.name for f in dataclasses.fields(owner) if f.compare]
+        if name == "__eq__" and sys.version_info >= (3, 13):  # field by field, where a tuple looks at identity first
+            if self.identity(a, b, node) is True:
+                return proved("one object", True)
+            return self.fields_equal(a, b, names, node)
         xs, ys = (Seq(tuple([self.attribute(v, n, node) for n in names])) for v in (a, b))
         return self.compare_with(getattr(operator, name), xs, ys, node)
+
+    def fields_equal(self, a: Any, b: Any, names: list[str], node: Any) -> Any:
+        if not names:
+            return proved("length", True)
+        x, y = (self.attribute(v, names[0], node) for v in (a, b))
+        equal = self.compare_with(operator.eq, x, y, node)
+        if len(names) == 1:
+            return equal
+        return self.branch(
+            self.truth(equal, node), lambda: self.fields_equal(a, b, names[1:], node), lambda: equal, node
+        )
 
     # --- copies ---------------------------------------------------------------------------------------------------
 

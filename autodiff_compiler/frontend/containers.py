@@ -30,6 +30,7 @@ from .avals import (
     key_av,
 )
 from .calls import Calls
+from .folds import proved
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "union": operator.or_,
@@ -70,9 +71,6 @@ class Containers(Calls):
         raise NotImplementedError
 
     def deque_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        raise NotImplementedError
-
-    def set_of(self, av: Any, node: Any) -> set[Any]:
         raise NotImplementedError
 
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
@@ -144,7 +142,7 @@ class Containers(Calls):
         for k, item in enumerate(items):
             if name != "count" and not start <= k < stop:
                 continue
-            equal = self.truth(self.compare_with(operator.eq, item, args[0], node), node)
+            equal = self.same_item(item, args[0], node)
             if name == "count":
                 total = self.binary(operator.add, total, int(equal) if isinstance(equal, bool) else equal, node)
             elif not isinstance(equal, bool):
@@ -392,7 +390,7 @@ class Containers(Calls):
             self.arguments(args, 1, 2, name, node)
             key = self.static_key(args[0], node)
             if name == "__contains__":
-                return key in entries
+                return proved("members", key in entries)
             if name == "__getitem__":
                 return self.dict_item(av, args[0], node)
             found = self.use(entries[key], f"the entry {key!r}", node) if key in entries else None
@@ -492,20 +490,20 @@ class Containers(Calls):
             is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
         ]
         if all(sets):
-            return fn(self.set_of(a, node), self.set_of(b, node))
+            return proved("members", fn(self.set_of(a, node), self.set_of(b, node)))
+        if type(a) is type(b) and type(a) in (Seq, ListRef):
+            if fn is operator.eq or fn is operator.ne:
+                equal = self.same_items(self.static_items(a, node), self.static_items(b, node), node)
+                return equal if fn is operator.eq else self.negated(equal, node)
+            return self.compare_sequences(fn, a, b, node)
         if fn in (operator.eq, operator.ne):
-            flip = fn is operator.ne
             a, b = (self.inner(x, node) if is_collection(x) and x.cls not in (set, frozenset) else x for x in (a, b))
             if type(a) is DictRef and type(b) is DictRef:
                 xs, ys = self.entries_of(a, node), self.entries_of(b, node)
                 if set(xs) != set(ys):
-                    return flip
-                return self.compare_with(fn, Seq(tuple(xs.values())), Seq(tuple([ys[k] for k in xs])), node)
-            kinds = {type(a), type(b)}
-            if len(kinds) == 2 and kinds <= {Seq, ListRef, DictRef, Instance} and (any(sets) or Instance not in kinds):
-                return flip
-        elif type(a) is type(b) and type(a) in (Seq, ListRef):
-            return self.compare_sequences(fn, a, b, node)
+                    return proved("members", fn is operator.ne)
+                equal = self.same_items(list(xs.values()), [ys[k] for k in xs], node)
+                return equal if fn is operator.eq else self.negated(equal, node)
         return NotImplemented
 
     def compare_sequences(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
@@ -514,15 +512,9 @@ class Containers(Calls):
 
         def rest(k: int) -> Any:
             if k == min(len(xs), len(ys)):
-                return bool(fn(len(xs), len(ys)))
-            equal = self.truth(self.compare_with(operator.eq, xs[k], ys[k], node), node)
-            strict = {operator.le: operator.lt, operator.ge: operator.gt}.get(fn, fn)
-            return self.branch(
-                equal,
-                lambda: rest(k + 1),
-                lambda: self.truth(self.compare_with(strict, xs[k], ys[k], node), node),
-                node,
-            )
+                return proved("length", bool(fn(len(xs), len(ys))))
+            equal = self.same_item(xs[k], ys[k], node)
+            return self.branch(equal, lambda: rest(k + 1), lambda: self.compare_with(fn, xs[k], ys[k], node), node)
 
         return rest(0)
 

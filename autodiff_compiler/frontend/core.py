@@ -27,14 +27,12 @@ from ..errors import (
     is_interruption,
 )
 from ..ir.core import TRY, Builder, Loc, Op, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TRUTH, TUPLE, exception, infer_step
+from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step
 from ..ir.types import Dims
 from . import definitions
 from .avals import (
     HOLE,
     MISSING,
-    Bound,
-    Closure,
     Columns,
     Conflict,
     DictRef,
@@ -46,16 +44,13 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    OneShot,
     Origin,
     Poison,
     RangeOf,
     Ref,
     Seq,
     SliceOf,
-    ViewOf,
     describe,
-    is_collection,
     is_constant,
     parts_of,
     same,
@@ -189,6 +184,7 @@ class Core:
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
+        self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
@@ -214,7 +210,7 @@ class Core:
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         raise NotImplementedError
 
-    def object_truth(self, av: Any, node: Any) -> Any:
+    def truth(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def as_array(self, av: Any, node: Any) -> Any:
@@ -585,34 +581,6 @@ class Core:
                 return self.emit(node, TUPLE, *x)
             return x
         return self.operand(av, node)
-
-    def truth(self, av: Any, node: Any) -> Any:
-        """``bool(av)``: a Python bool, or a value that is one."""
-        kind = type(av)
-        if is_constant(av):
-            return bool(av)
-        if kind is Seq and av.cls is None:
-            return len(av.items) > 0
-        if kind in (ListRef, DictRef):
-            content = self.checked(av.cell, node, "list")
-            if type(content) is Columns:
-                return self.emit(node, TRUTH, content.leaves[0])
-            return len(content.items) > 0
-        if kind is ViewOf or (is_collection(av) and av.cls is not OneShot):
-            return self.truth(av.of if kind is ViewOf else self.checked(av.cell, node).items[0], node)
-        if kind in (Closure, Bound):
-            return True
-        if kind is Obj:
-            if isinstance(av.obj, (type, types.FunctionType, types.ModuleType)):
-                return True
-        if kind is Obj or kind is Instance or (kind is Seq and av.cls is not None):
-            found = self.object_truth(av, node)
-            if found is not NotImplemented:
-                return found
-        x = self.operand(av, node)
-        if type(x) is Value and x.type.dtype == np.dtype(bool) and x.type.kind in ("py", "generic"):
-            return x
-        return self.emit(node, TRUTH, x)
 
     # --- names ----------------------------------------------------------------------------------------------------
 

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import ast
 import operator
-import types
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import (
-    CONTAINS,
     FORMAT,
-    IS,
-    IS_NOT,
     LIST_NEW,
-    NOT,
     OPERATORS,
     PRIMS,
 )
-from .access import Access
 from .avals import (
-    Bound,
     Closure,
-    Columns,
     Conflict,
     DictRef,
     Entries,
@@ -34,20 +25,18 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    OneShot,
     Ref,
     Seq,
-    ViewOf,
     describe,
-    is_collection,
     is_constant,
     is_number,
     is_static_int,
 )
+from .classes import Classes
 from .core import DEAD, Unreachable
-from .inputs import class_lookup
+from .folds import proved
+from .inputs import class_lookup, is_lasting
 from .objects import is_object
-from .plan import prefer_known
 from .pseudo import Computed
 
 _BINARY: dict[type, Any] = {
@@ -67,17 +56,9 @@ _DUNDER = {
     operator.and_: "and", operator.or_: "or", operator.xor: "xor", operator.lshift: "lshift",
     operator.rshift: "rshift",
 }  # fmt: skip
-_COMPARE_DUNDER = {
-    operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",
-    operator.eq: "__eq__", operator.ne: "__ne__",
-}  # fmt: skip
-_REFLECTED = {
-    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le,
-    operator.eq: operator.eq, operator.ne: operator.ne,
-}  # fmt: skip
 
 
-class Expressions(Access):
+class Expressions(Classes):
     """``ev(node)`` gives the abstract value of an expression and emits what computes it."""
 
     def ev(self, node: ast.expr) -> Any:
@@ -115,9 +96,6 @@ class Expressions(Access):
         return self.new_set({self.static_key(x, node, "a member of a set") for x in self.ev_many(node.elts)})
 
     def new_set(self, members: Any, cls: type = set) -> Instance:
-        raise NotImplementedError
-
-    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
@@ -285,52 +263,6 @@ class Expressions(Access):
                 return made
         return NotImplemented
 
-    def compare_objects(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
-        """A comparison as the classes of the operands define it; else NotImplemented."""
-        name, reflected = _COMPARE_DUNDER[fn], _COMPARE_DUNDER[_REFLECTED[fn]]
-        tries = [(a, name, b), (b, reflected, a)]
-        if is_object(a) and is_object(b) and self.cls_of(a) is not self.cls_of(b):
-            if issubclass(self.cls_of(b), self.cls_of(a)):
-                tries.reverse()
-        for x, method, y in tries:
-            made = self.compare_dunder(method, x, y, node)
-            if made is not NotImplemented:
-                return made
-        if fn in (operator.eq, operator.ne) and Instance in (type(a), type(b)):
-            if type(a) is not type(b) or a.cls is not b.cls:
-                return fn is operator.ne
-            return self.identical(a, b, node) == (fn is operator.eq)
-        return NotImplemented
-
-    def compare_dunder(self, name: str, a: Any, b: Any, node: Any) -> Any:
-        if not is_object(a):
-            return NotImplemented
-        raw = class_lookup(self.cls_of(a), name)
-        if name == "__ne__" and not isinstance(raw, types.FunctionType):
-            made = self.compare_dunder("__eq__", a, b, node)
-            if made is NotImplemented:
-                return made
-            flag = self.truth(made, node)
-            return (not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
-        if isinstance(raw, types.FunctionType) and raw.__code__.co_filename.startswith("<string>"):
-            return self.compare_fields(name, a, b, node)
-        return self.call_special(a, name, [b], node)
-
-    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
-        raise NotImplementedError
-
-    def ordered(self, fn: Any, xs: list[Any], ys: list[Any], node: Any) -> Any:
-        """The lexicographic order of two sequences."""
-        if not xs or not ys:
-            return bool(fn(len(xs), len(ys)))
-        equal = self.truth(self.compare_with(operator.eq, xs[0], ys[0], node), node)
-        return self.branch(
-            equal,
-            lambda: self.ordered(fn, xs[1:], ys[1:], node),
-            lambda: self.truth(self.compare_with(fn, xs[0], ys[0], node), node),
-            node,
-        )
-
     def repeat_list(self, x: ListRef, times: Any, node: Any) -> Any:
         content = self.checked(x.cell, node, "list")
         if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
@@ -366,8 +298,7 @@ class Expressions(Access):
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
         av = self.ev(node.operand)
         if isinstance(node.op, ast.Not):
-            flag = self.truth(av, node)
-            return (not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
+            return self.negated(self.truth(av, node), node)
         fn = _UNARY[type(node.op)]
         if is_number(av):
             return fn(av)
@@ -398,11 +329,14 @@ class Expressions(Access):
             return self.branch(
                 flag,
                 lambda: self.bool_op(node, k + 1, as_condition),
-                lambda: value if not as_condition else False,
+                lambda: proved("evaluated", False) if as_condition else value,
                 node,
             )
         return self.branch(
-            flag, lambda: value if not as_condition else True, lambda: self.bool_op(node, k + 1, as_condition), node
+            flag,
+            lambda: proved("evaluated", True) if as_condition else value,
+            lambda: self.bool_op(node, k + 1, as_condition),
+            node,
         )
 
     def condition(self, node: ast.expr) -> Any:
@@ -410,8 +344,7 @@ class Expressions(Access):
         if isinstance(node, ast.BoolOp):
             return self.bool_op(node, 0, True)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            flag = self.condition(node.operand)
-            return (not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
+            return self.negated(self.condition(node.operand), node)
         return self.truth(self.ev(node), node)
 
     def ev_IfExp(self, node: ast.IfExp) -> Any:
@@ -432,134 +365,13 @@ class Expressions(Access):
     def compare(self, op: ast.cmpop, a: Any, b: Any, node: Any) -> Any:
         if isinstance(op, (ast.Is, ast.IsNot)):
             same = self.identical(a, b, node)
-            if isinstance(same, bool):
-                return same if isinstance(op, ast.Is) else not same
-            return self.emit(node, IS if isinstance(op, ast.Is) else IS_NOT, *same)
+            return same if isinstance(op, ast.Is) else self.negated(same, node)
         if isinstance(op, (ast.In, ast.NotIn)):
             found = self.contains(a, b, node)
             if isinstance(op, ast.In):
                 return found
-            return (not found) if isinstance(found, bool) else self.emit(node, NOT, found)
+            return self.negated(found, node)
         return self.compare_with(_COMPARE[type(op)], a, b, node)
-
-    def compare_with(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
-        if is_constant(a) and is_constant(b):
-            try:
-                return bool(fn(a, b))
-            except TypeError as error:
-                self.fail(str(error), node, "", ArgumentError)
-        if is_object(a) or is_object(b):
-            made = self.compare_objects(fn, a, b, node)
-            if made is not NotImplemented:
-                return made
-        found = self.compare_containers(fn, a, b, node)
-        if found is not NotImplemented:
-            return found
-        if fn in (operator.eq, operator.ne):
-            flip = fn is operator.ne
-            for x in (a, b):
-                if type(x) in (Obj, Closure, Bound) and not (
-                    type(x) is Obj and self.type_attribute(x, "__eq__") is not None
-                ):
-                    y = b if x is a else a
-                    if type(x) is Obj and type(y) is Value:
-                        continue
-                    if type(x) is Obj and type(y) is Obj:
-                        return bool(self.pinned(x) == self.pinned(y)) != flip
-                    if type(x) is Obj and is_constant(y):
-                        return bool(self.pinned(x) == y) != flip
-                    return flip
-            if type(a) is Seq and type(b) is Seq or type(a) is ListRef and type(b) is ListRef:
-                xs, ys = self.static_items(a, node), self.static_items(b, node)
-                if len(xs) != len(ys):
-                    return flip
-                result: Any = True
-                for x, y in zip(xs, ys):
-                    equal = self.truth(self.compare_with(operator.eq, x, y, node), node)
-                    if equal is False:
-                        return flip
-                    if equal is not True:
-                        result = equal if result is True else self.emit(node, PRIMS[operator.and_], result, equal)
-                if isinstance(result, bool):
-                    return result != flip
-                return self.emit(node, NOT, result) if flip else result
-            mixed = (Seq, ListRef, DictRef, type(None), str)
-            scalar = [type(x) is Value and x.type.kind in ("py", "generic", "scalar") or is_number(x) for x in (a, b)]
-            if (scalar[0] and isinstance(b, mixed)) or (scalar[1] and isinstance(a, mixed)):
-                if not any(type(x) in (Seq, ListRef) for x in (a, b)):
-                    return flip
-        if type(a) is Seq and type(b) is Seq:
-            return self.ordered(fn, list(a.items), list(b.items), node)
-        return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
-
-    def identical(self, a: Any, b: Any, node: Any) -> Any:
-        """Whether ``a is b``: a bool, or the operands of a run-time test."""
-        for x, y in ((a, b), (b, a)):
-            if y is None or isinstance(y, bool) or y is Ellipsis:
-                if x is None or isinstance(x, (bool, str)) or x is Ellipsis:
-                    return x is y
-                if type(x) is Value and not (
-                    x.type.kind in ("any", "object") or (isinstance(y, bool) and x.type.dtype == np.dtype(bool))
-                ):
-                    return False
-                if type(x) is Ref:
-                    t = type_of(self.checked(x.cell, node))
-                    if x.path or t.kind == "array":
-                        return False
-                    prefer_known(self, x)
-                    return (self.read(x, node), y)
-                if type(x) is not Value:
-                    return False
-                prefer_known(self, x)
-                return (x, y)
-        if type(a) is Obj and type(b) is Obj:
-            return self.pinned(a) is self.pinned(b)
-        for x, y in ((a, b), (b, a)):
-            if type(x) is Value and x.type.kind in ("any", "object") and type(y) is Obj:
-                return (x, self.pinned(y))
-        for x in (a, b):
-            if type(x) is Obj and x.obj is NotImplemented:
-                return False
-        if type(a) is Ref and type(b) is Ref and a.cell == b.cell and not a.path and not b.path:
-            return True
-        if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance):
-            if a.cell == b.cell:
-                return True
-            if not self.cells.family(a.cell) & self.cells.family(b.cell):
-                return False
-        if type(a) is not type(b) and Value not in (type(a), type(b)):
-            return False
-        self.fail(
-            "whether these are one object is not known when the program is compiled",
-            node,
-            "compare with ==",
-            cause=[a, b],
-        )
-
-    def contains(self, a: Any, b: Any, node: Any) -> Any:
-        made = self.call_special(b, "__contains__", [a], node)
-        if made is not NotImplemented:
-            return self.truth(made, node)
-        if is_collection(b) and b.cls is not OneShot:
-            b = self.inner(b, node)
-        if type(b) is DictRef:
-            return self.static_key(a, node) in self.checked(b.cell, node, "dictionary").keys
-        if type(b) is ViewOf or type(b) is Instance:
-            items = self.iterated(self.iterable(b, node, True), node)
-            if items is not None:
-                b = Seq(tuple(items))
-        if isinstance(a, str) and isinstance(b, str):
-            return a in b
-        if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
-            result: Any = False
-            for item in self.static_items(b, node):
-                equal = self.truth(self.compare_with(operator.eq, a, item, node), node)
-                if equal is True:
-                    return True
-                if equal is not False:
-                    result = equal if result is False else self.emit(node, PRIMS[operator.or_], result, equal)
-            return result
-        return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
 
     def ev_JoinedStr(self, node: ast.JoinedStr) -> Any:
         parts: list[Any] = []
@@ -580,7 +392,13 @@ class Expressions(Access):
         if is_constant(av) and isinstance(spec, str):
             return format(av if convert is None else convert(av), spec)
         if type(av) is Obj:
-            return format(av.obj if convert is None else convert(av.obj), spec)
+            if is_lasting(av.obj) and isinstance(spec, str):
+                obj = self.pinned(av)
+                return format(obj if convert is None else convert(obj), spec)
+            x = self.live_operand(av, part)
+            if convert is not None:
+                x = self.emit_opaque(convert, convert.__name__, [x], part)
+            return self.emit_opaque(format, "format", [x, spec], part)
         if type(av) is Instance:
             av = self.call(Obj(str if convert is None else convert, None), [av], {}, part)
             convert = None

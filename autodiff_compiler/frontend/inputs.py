@@ -119,6 +119,14 @@ def class_lookup(cls: type, name: str) -> Any:
     return None
 
 
+def is_lasting(obj: Any) -> bool:
+    """What does not change, and is guarded by itself: a function, class, module, member of an enum or dtype."""
+    return isinstance(
+        obj,
+        (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype, np.ufunc),
+    )
+
+
 def key_of(obj: Any) -> tuple[Any, ...]:
     """The part of a leaf that code is specialised on."""
     if type(obj) is np.ndarray:
@@ -153,6 +161,7 @@ class Inputs:
         self.guards: list[Guard] = []
         self.initial: dict[int, Any] = {}  # what the heap holds before the program runs
         self.by_path: dict[Path, Any] = {}
+        self.met: dict[Path, Any] = {}  # the objects at the paths
         self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
         self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
         # See `outside`. By cell: what a container is outside (kind, object, path), the path to an argument or what it
@@ -180,6 +189,7 @@ class Inputs:
             found = self._wrap(obj, path, name or path_name(path), hidden, loc)
             if found is not None:
                 self.by_path[path] = found
+                self.met[path] = obj
         return found
 
     def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
@@ -187,7 +197,7 @@ class Inputs:
         if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
-        if obj is None or kind in (bool, str, bytes) or obj is Ellipsis:
+        if obj is None or kind in (bool, str, bytes, np.str_, np.bytes_) or obj is Ellipsis:
             self.guard(path, "eq", obj)
             return obj
         if kind is int and (self.values or is_static_input(self.plan, path, obj)):
@@ -260,9 +270,9 @@ class Inputs:
             )
         if kind is range:
             self.guard(path, "type", range)
-            return RangeOf(
-                *[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")]
-            )
+            self.guard((*path, ("attr", "step")), "eq", obj.step)
+            ends = [self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop")]
+            return RangeOf(ends[0], ends[1], obj.step)
         if kind is functools.partial:
             self.guard(path, "type", kind)
             fn = self.wrap(obj.func, (*path, ("attr", "func")), "", hidden, loc)

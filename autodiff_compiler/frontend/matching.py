@@ -12,26 +12,28 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ..ir.core import Value, type_of
 from ..ir.opset import PRIMS
 from .avals import (
+    MISSING,
     DictRef,
     Entries,
-    Instance,
     Items,
     ListRef,
     Obj,
     RangeOf,
-    Ref,
     Seq,
     describe,
+    is_collection,
     is_constant,
 )
 from .core import NORMAL
 from .expressions import Expressions
+from .folds import proved
+from .objects import is_object
 from .pseudo import Cases, choice, computed, run
 
 # Classes of which a positional pattern stands for the subject itself.
+_STRUCTURED = 1 << 5 | 1 << 6  # the flags of classes that patterns take for sequences and for mappings
 _ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
@@ -101,8 +103,6 @@ class Matching(Expressions):
         self.fail(f"the pattern `{type(pattern).__name__}` is not supported", pattern, "use if/elif")
 
     def equal(self, av: Any, other: Any, node: Any) -> Any:
-        if type(av) in (Seq, ListRef, DictRef, RangeOf) and (is_constant(other) or type(other) is Value):
-            return False
         return self.truth(self.compare_with(operator.eq, av, other, node), node)
 
     def both(self, a: Found, b: Found, node: Any) -> Found:
@@ -145,17 +145,21 @@ class Matching(Expressions):
 
     def known_structure(self, av: Any, pattern: Any) -> None:
         """Fail if it is not known whether this is a sequence or a mapping."""
-        value = self.content(av.cell) if type(av) is Ref and not av.path else av
-        unknown = type(value) is Value and type_of(value).kind in ("any", "object")
-        if unknown or (type(av) is Obj and isinstance(av.obj, (list, tuple, dict))):
+        cls = self.class_of(av, pattern)
+        if cls is None or (type(av) is Obj or is_object(av)) and cls.__flags__ & _STRUCTURED and type(av) is not Seq:
             self.fail(
                 f"whether {describe(av)} has this structure is not known when the program is compiled",
                 pattern,
                 "use if/elif",
             )
 
-    def match_sequence(self, pattern: ast.MatchSequence, av: Any) -> Found:
+    def structured(self, av: Any, pattern: Any) -> Any:
+        """The sequence or the dictionary that a deque or a dictionary with a default is."""
         self.known_structure(av, pattern)
+        return self.inner(av, pattern) if is_collection(av) and av.cls.__flags__ & _STRUCTURED else av
+
+    def match_sequence(self, pattern: ast.MatchSequence, av: Any) -> Found:
+        av = self.structured(av, pattern)
         if type(av) is ListRef and type(self.checked(av.cell, pattern, "list")) is not Items:
             self.fail(
                 "a pattern for a list whose length is known at run time only", pattern, "compare len() and use if/elif"
@@ -181,7 +185,7 @@ class Matching(Expressions):
         return found
 
     def match_mapping(self, pattern: ast.MatchMapping, av: Any) -> Found:
-        self.known_structure(av, pattern)
+        av = self.structured(av, pattern)
         if type(av) is not DictRef:
             return Found(False)
         content: Entries = self.checked(av.cell, pattern, "dictionary")
@@ -220,19 +224,11 @@ class Matching(Expressions):
             )
         pairs = []
         for name, sub in wanted:
-            if not self.has_attribute(av, name, pattern):
-                return Found(False)
-            pairs.append((sub, self.attribute(av, name, pattern)))
+            held = self.looked_up(av, name, True, pattern)
+            if held is MISSING:
+                return Found(proved("class", False))
+            pairs.append((sub, held))
         return self.both(found, self.all_of(pairs, pattern), pattern)
-
-    def has_attribute(self, av: Any, name: str, node: Any) -> bool:
-        if type(av) is Instance:
-            return name in self.checked(av.cell, node, "object").keys or hasattr(av.cls, name)
-        if type(av) is Obj:
-            return hasattr(av.obj, name)
-        if type(av) is Seq and av.cls is not None:
-            return hasattr(av.cls, name)
-        return True
 
 
 def _same(av: Any) -> Any:

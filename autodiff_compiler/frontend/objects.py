@@ -8,6 +8,7 @@ holds, then its class, then ``__getattr__``.
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import Any
 
@@ -16,9 +17,16 @@ import numpy as np
 from ..errors import MissingAttributeError
 from ..tree import is_library_class
 from .avals import COLLECTIONS, MISSING, UNSET, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
-from .inputs import class_lookup, is_baked_module
+from .inputs import class_lookup, is_baked_module, is_lasting
 from .outside import Outside
 
+
+class _Native:
+    def __repr__(self) -> str:
+        return "native"
+
+
+NATIVE = _Native()  # a method that is not written in Python
 _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -197,7 +205,7 @@ class Objects(Outside):
             if is_library_class(cls) and hasattr(origin.obj, name):
                 return Obj(getattr(origin.obj, name), None)
         else:
-            self.inputs.guard(self.class_path(av), "without", name)
+            self.inputs.guard((*self.class_path(av), ("member", name)), "eq", None)
         return MISSING
 
     def member(self, av: Any, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
@@ -269,10 +277,14 @@ class Objects(Outside):
             return self.outside(cls._fields, (*path, ("attr", name)), node)
         if name == "_make" and issubclass(cls, tuple):
             return Bound("object._make", av)
+        if name == "__class__":
+            return Obj(type(cls), (*path, ("attr", "__class__")))
         raw = class_lookup(cls, name)
         if raw is None:
+            if hasattr(cls, name):
+                return Obj(getattr(cls, name), None)
             self.inputs.guard(path, "without", name)
-            return Obj(getattr(cls, name), None) if hasattr(cls, name) else MISSING
+            return MISSING
         if is_library_class(cls) and not isinstance(cls, type(None)):
             value = getattr(cls, name)
             return value if is_constant(value) else Obj(value, None)
@@ -320,16 +332,56 @@ class Objects(Outside):
         result = self.call(method, [av, *args], {}, node)
         return NotImplemented if type(result) is Obj and result.obj is NotImplemented else result
 
-    def object_truth(self, av: Any, node: Any) -> Any:
-        for name in ("__bool__", "__len__"):
-            made = self.call_special(av, name, [], node)
-            if made is not NotImplemented:
-                return self.truth(made, node)
-        if type(av) is Seq:
-            return len(av.items) > 0
-        if type(av) is Obj and is_library_class(type(av.obj)):
-            return bool(self.pinned(av))
-        return True
+    def object_key(self, av: Obj, node: Any) -> Any:
+        """An object as a key: pinned, and compared in a way that does not change."""
+        cls = type(av.obj)
+        made, equal = class_lookup(cls, "__hash__"), class_lookup(cls, "__eq__")
+        if made is None:
+            self.raises(TypeError, f"unhashable type: {cls.__name__!r}", node)
+        by_identity = made is object.__hash__ and equal is object.__eq__
+        params = getattr(cls, "__dataclass_params__", None)
+        frozen = params is not None and params.frozen and is_generated(made)
+        library = cls.__module__.split(".")[0] in sys.stdlib_module_names and cls.__module__ != "__main__"
+        if not (by_identity or frozen or library or is_lasting(av.obj) or av.path is None):
+            self.fail(
+                f"{cls.__name__} says how its objects are compared, so that a key is not known when the program is "
+                "compiled",
+                node,
+                "use a number, a string, a tuple, or a member of an enum",
+            )
+        return self.pinned(av)
+
+    def special_method(self, av: Any, name: str, node: Any) -> Any:
+        """What Python's syntax finds under the name in the class of an object: a method to call, `MISSING`, or `NATIVE`
+        if only the live object knows what it does."""
+        self.only_looked_at(av, name, node)
+        cls = self.cls_of(av)
+        raw = class_lookup(cls, name)
+        path = (*self.class_path(av), ("member", name))
+        if raw is None:
+            if any(name in base.__dict__ for base in cls.__mro__):
+                self.raises(TypeError, "'NoneType' object is not callable", node)
+            if not is_library_class(cls):
+                self.inputs.guard(path, "eq", None)
+            return MISSING
+        if not isinstance(raw, types.FunctionType):
+            if not is_library_class(cls) and raw is getattr(object, name, None):
+                self.inputs.guard((*path, ("attr", "__qualname__")), "eq", f"object.{name}")
+            return NATIVE
+        if type(av) is Obj and is_foreign(raw):
+            return NATIVE
+        return self.outside(raw, path, node)
 
 
-__all__ = ["Objects", "class_lookup", "is_library_class", "is_object"]
+def is_generated(method: Any) -> bool:
+    """Written by `dataclasses`, so that there is no source of it."""
+    return isinstance(method, types.FunctionType) and method.__code__.co_filename.startswith("<string>")
+
+
+def is_foreign(fn: types.FunctionType) -> bool:
+    """A method of a class of the standard library; what `functools.total_ordering` makes is the user's."""
+    module = fn.__module__.split(".")[0]
+    return module in sys.stdlib_module_names and module not in ("__main__", "functools", "dataclasses")
+
+
+__all__ = ["NATIVE", "Objects", "class_lookup", "is_library_class", "is_object"]

@@ -466,6 +466,18 @@ def opaque(fn: Callable[..., Any], name: str) -> Prim:
     return prim
 
 
+def _infer_int(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    return py_int()
+
+
+def asked(name: str, fn: Callable[..., Any]) -> Prim:
+    """A question that live objects answer, by methods that may do anything: a comparison, membership, truth."""
+    infer = _infer_bool if fn in (bool, operator.contains, isinstance, callable, hasattr) else infer_nothing
+    if fn in (len, hash):
+        infer = _infer_int
+    return Prim(name, fn, infer=infer, params=("*args",), effects=True)
+
+
 # --- arithmetic on values ---------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,598 @@
+"""The questions that a program asks of values: whether one is true, two are equal, or one object, or one is in another.
+
+Each is answered as Python's data model says. A method that is written in Python is inlined. Others are asked of the
+live object when the program runs. What is known now is an answer with a proof: see `folds`.
+"""
+
+from __future__ import annotations
+
+import enum
+import numbers
+import operator
+import types
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..ir.core import Prim, Value, type_of
+from ..ir.opset import BUILD, CONTAINS, IS, NOT, PRIMS, TRUTH, asked
+from .access import Access
+from .avals import (
+    MISSING,
+    Bound,
+    Closure,
+    Columns,
+    Conflict,
+    DeferredOf,
+    DictRef,
+    EnumerateOf,
+    IndexedOf,
+    Instance,
+    ListRef,
+    Maybe,
+    Obj,
+    OneShot,
+    Partial,
+    RangeOf,
+    Ref,
+    ReversedOf,
+    Seq,
+    SliceOf,
+    ViewOf,
+    ZipOf,
+    describe,
+    is_collection,
+    is_constant,
+    is_number,
+    is_set_like,
+)
+from .folds import proved
+from .inputs import class_lookup, is_lasting
+from .objects import NATIVE, is_generated, is_object
+from .plan import prefer_known
+
+NAMES = {
+    operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",
+    operator.eq: "__eq__", operator.ne: "__ne__",
+}  # fmt: skip
+REFLECTED = {
+    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le,
+    operator.eq: operator.eq, operator.ne: operator.ne,
+}  # fmt: skip
+SIGNS = {
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+}  # fmt: skip
+ASKED = {fn: asked(sign, fn) for fn, sign in SIGNS.items()}
+ASKED_TRUTH, ASKED_IN = asked("bool", bool), asked("in", operator.contains)
+ASKED_LENGTH, ASKED_HASH = asked("len", len), asked("hash", hash)
+_ITERATORS = (ZipOf, EnumerateOf, ReversedOf, IndexedOf, DeferredOf)
+_NUMERIC = (int, float, complex)
+_CALLABLES = (Closure, Bound, Partial)
+
+
+class Questions(Access):
+    """Truth, identity, equality, order and membership."""
+
+    # --- the live object ------------------------------------------------------------------------------------------
+
+    def live_operand(self, av: Any, node: Any) -> Any:
+        """The operand that is the object itself when the program runs, or `MISSING`."""
+        kind = type(av)
+        if is_constant(av) or (kind is Value and (av.type.is_scalar or av.type.kind in ("any", "object"))):
+            return av
+        if kind is Ref:
+            return self.read(av, node)
+        origin = self.origin(av) if kind is Obj or kind is Instance else None
+        if origin is not None:
+            self.only_looked_at(origin, "", node)
+            if isinstance(origin.obj, np.dtype) and origin.path is None:
+                return MISSING  # as a constant it stands for the class of its numbers
+            if isinstance(origin.obj, np.dtype):
+                return self.live_input(origin.obj, origin.path)
+            if origin.path is None or is_lasting(origin.obj) or len(origin.path) == 1 and origin.path[0][0] == "object":
+                return self.pinned(origin)
+            return self.live_input(origin.obj, origin.path)
+        if kind is RangeOf or kind is SliceOf:
+            parts = [self.live_operand(x, node) for x in (av.start, av.stop, av.step)]
+            return self.emit(node, BUILD, range if kind is RangeOf else slice, (), *parts)
+        if kind is Seq:
+            items = [self.live_operand(x, node) for x in av.items]
+            if not any(x is MISSING for x in items):
+                return self.emit(node, BUILD, av.cls or tuple, (), *items)
+        return MISSING
+
+    def ask(self, prim: Prim, avs: list[Any], node: Any) -> Any:
+        """The answer of the live objects, when the program runs; `MISSING` if one of them is not there then."""
+        operands = [self.live_operand(x, node) for x in avs]
+        if any(x is MISSING for x in operands):
+            return MISSING
+        return self.fresh(self.emit(node, prim, *operands))
+
+    # --- truth ----------------------------------------------------------------------------------------------------
+
+    def truth(self, av: Any, node: Any) -> Any:
+        """``bool(av)``: a Python bool, or a value that is one."""
+        kind = type(av)
+        if kind is Maybe or kind is Conflict:
+            return self.truth(self.use(av, "the value", node), node)
+        if is_constant(av):
+            return proved("constants", bool(av))
+        if kind is Obj or is_object(av):
+            return self.object_truth(av, node)
+        if kind is Seq:
+            return proved("length", len(av.items) > 0)
+        if kind in (ListRef, DictRef):
+            content = self.checked(av.cell, node, "list")
+            if type(content) is Columns:
+                return self.emit(node, TRUTH, content.leaves[0])
+            return proved("length", len(content.items) > 0)
+        if kind is ViewOf:
+            return self.truth(av.of, node)
+        if is_collection(av) and av.cls is not OneShot:
+            return self.truth(self.inner(av, node), node)
+        if kind is RangeOf:
+            length = self.length(av, node)
+            return (
+                proved("length", length > 0)
+                if isinstance(length, int)
+                else self.emit(node, PRIMS[operator.gt], length, 0)
+            )
+        if kind in _CALLABLES or kind in _ITERATORS or kind is SliceOf or is_collection(av):
+            return proved("class", True)
+        x = self.operand(av, node)
+        if type(x) is Value and x in self.known:
+            return proved("constants", self.known[x])
+        if type(x) is Value and x.type.dtype == np.dtype(bool) and x.type.kind in ("py", "generic"):
+            return x
+        return self.emit(node, TRUTH, x)
+
+    def object_truth(self, av: Any, node: Any) -> Any:
+        for name in ("__bool__", "__len__"):
+            method = self.special_method(av, name, node)
+            if method is NATIVE:
+                return self.native_truth(av, node)
+            if method is not MISSING:
+                return self.checked_truth(name, self.call(method, [av], {}, node), node)
+        return proved("no method", True)
+
+    def native_truth(self, av: Any, node: Any) -> Any:
+        """The truth of an object whose class has it from a class that is not written in Python."""
+        if type(av) is Seq:
+            return proved("length", len(av.items) > 0)
+        if type(av) is Obj and isinstance(av.obj, enum.Enum):
+            return proved("live", bool(self.pinned(av)))
+        made = self.ask(ASKED_TRUTH, [av], node)
+        if made is MISSING:
+            self.not_known(f"the truth of {describe(av)}", node, "compare what it holds")
+        return made
+
+    def object_length(self, av: Any, node: Any) -> Any:
+        """``len(av)`` of an object, or `MISSING` if it has none."""
+        if is_collection(av):
+            return MISSING
+        method = self.special_method(av, "__len__", node)
+        if method is MISSING:
+            return MISSING
+        if method is NATIVE:
+            made = self.ask(ASKED_LENGTH, [av], node)
+            if made is MISSING:
+                self.not_known(f"the length of {describe(av)}", node, "keep it in a variable")
+            return made
+        made = self.call(method, [av], {}, node)
+        self.checked_truth("__len__", made, node)
+        return made
+
+    def checked_truth(self, name: str, made: Any, node: Any) -> Any:
+        """The truth that a method gives, which has to be a bool, or a length."""
+        cls = self.class_of(made, node)
+        if cls is None:
+            self.not_known(f"whether {name} returns what it has to", node, "return bool(...) of it")
+        if name == "__len__":
+            if not issubclass(cls, int):
+                self.raises(TypeError, f"{cls.__name__!r} object cannot be interpreted as an integer", node)
+            negative = self.compare_with(operator.lt, made, 0, node)
+            error = "__len__() should return >= 0"
+            if negative is True:
+                self.raises(ValueError, error, node)
+            if negative is not False:
+                self.raise_unless(self.emit(node, NOT, negative), ValueError, error, node)
+        elif cls is not bool:
+            self.raises(TypeError, f"__bool__ should return bool, returned {cls.__name__}", node)
+        return self.truth(made, node)
+
+    def not_known(self, what: str, node: Any, remedy: str, cause: Any = None) -> NoReturn:
+        self.fail(f"{what} is not known when the program is compiled", node, remedy, cause=cause)
+
+    def negated(self, flag: Any, node: Any) -> Any:
+        """``not flag``, of what `truth` gave."""
+        return proved("evaluated", not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
+
+    # --- identity -------------------------------------------------------------------------------------------------
+
+    def identity(self, a: Any, b: Any, node: Any) -> Any:
+        """Whether ``a is b``: a bool, a value that is one, or None if that is not known."""
+        for x, y in ((a, b), (b, a)):
+            if y is None or isinstance(y, bool) or y is Ellipsis:
+                return self.is_singleton(x, y, node)
+        if a is b and type(a) is not Value and not (is_constant(a) and type(a) is not float):
+            return proved("one object", True)
+        if is_constant(a) and is_constant(b):
+            return None if type(a) is type(b) and a == b else proved("two objects", False)
+        if type(a) is Obj and type(b) is Obj:
+            return self.is_object_from_outside(a, b, node)
+        for x, y in ((a, b), (b, a)):
+            content = self.content(x.cell) if type(x) is Ref and not x.path else x
+            if type(content) is Value and content.type.kind in ("any", "object"):
+                if type(y) is not Obj:
+                    return None
+                return self.emit(node, IS, content, self.live_operand(y, node))
+        classes = [self.class_of(x, node) for x in (a, b)]
+        if None not in classes and classes[0] is not classes[1]:
+            return proved("two classes", False)
+        if type(a) is Ref and type(b) is Ref:
+            return self.is_array(a, b)
+        if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance):
+            return self.is_one_container(a, b, node)
+        if type(a) is Closure and type(b) is Closure and a.node is not b.node:
+            return proved("two objects", False)
+        return None
+
+    def is_singleton(self, x: Any, y: Any, node: Any) -> Any:
+        """``x is y`` for None, True, False or an ellipsis."""
+        if is_constant(x):
+            return proved("constants", x is y)
+        if type(x) is Ref:
+            content = self.checked(x.cell, node)
+            if x.path or type_of(content).kind == "array":
+                return proved("two classes", False)
+            prefer_known(self, x)
+            return self.emit(node, IS, content, y)
+        if type(x) is Value:
+            if not (x.type.kind in ("any", "object") or (isinstance(y, bool) and x.type.dtype == np.dtype(bool))):
+                return proved("two classes", False)
+            prefer_known(self, x)
+            return self.emit(node, IS, x, y)
+        if type(x) is Maybe or type(x) is Conflict:
+            return self.is_singleton(self.use(x, "the value", node), y, node)
+        return proved("two classes", type(x) is Obj and x.obj is y)
+
+    def is_object_from_outside(self, a: Obj, b: Obj, node: Any) -> Any:
+        same = a.obj is b.obj
+        if is_lasting(a.obj) or is_lasting(b.obj):
+            return proved("live", self.pinned(a) is self.pinned(b))
+        if a.path is not None and b.path is not None:
+            if a.path != b.path:
+                self.inputs.guard(a.path, "same" if same else "distinct", b.path)
+            return proved("same path", same)
+        return None
+
+    def is_array(self, a: Ref, b: Ref) -> Any:
+        """Whether two arrays are one object. A view is an object of its own, and what shares no memory is another."""
+        places = [None if x.path else self.inputs.found_at.get(x.cell) for x in (a, b)]
+        if a.cell != b.cell and places[0] is not None and places[1] is not None:
+            return self.is_at(places[0], places[1])
+        if a.cell == b.cell or b.cell in self.state.links.get(a.cell, ()) or a.cell in self.state.links.get(b.cell, ()):
+            return None
+        return proved("two objects", False)
+
+    def is_at(self, a: Any, b: Any) -> bool:
+        """Whether two paths lead to one object, under a guard."""
+        if a == b:
+            return proved("one object", True)
+        same = self.inputs.met[a] is self.inputs.met[b]
+        self.inputs.guard(a, "same" if same else "distinct", b)
+        return proved("same path", same)
+
+    def is_one_container(self, a: Any, b: Any, node: Any) -> Any:
+        if a.cell == b.cell:
+            return proved("one object", True)
+        places = [self.place_outside(x) for x in (a, b)]
+        if places[0] is not None and places[1] is not None:
+            return self.is_at(places[0], places[1])
+        family = self.cells.family(a.cell) & self.cells.family(b.cell)
+        return None if family else proved("two objects", False)
+
+    def place_outside(self, av: Any) -> Any:
+        """Where a list, dictionary or object was found, if it comes from outside."""
+        found = self.inputs.outside.get(av.cell)
+        return found[2] if found is not None else self.inputs.found_at.get(av.cell)
+
+    def identical(self, a: Any, b: Any, node: Any) -> Any:
+        """``a is b``: a bool, or a value that is one."""
+        found = self.identity(a, b, node)
+        if found is None:
+            self.not_known("whether these are one object", node, "compare with ==", [a, b])
+        return found
+
+    # --- equality and order ---------------------------------------------------------------------------------------
+
+    def compare_with(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """``a == b``, ``a < b`` and so on."""
+        for x in (a, b):
+            if type(x) is Maybe or type(x) is Conflict:
+                a, b = (self.use(y, "the value", node) for y in (a, b))
+                break
+        if is_constant(a) and is_constant(b):
+            try:
+                made = fn(a, b)
+            except TypeError as error:
+                self.raises(TypeError, str(error), node)
+            if type(made) is bool:
+                return proved("constants", made)
+            value = self.emit(node, PRIMS[fn], a, b)  # NumPy's bool, which is another object than Python's
+            self.known[value] = bool(made)
+            return value
+        if any(type(x) is Obj or type(x) in _CALLABLES or is_object(x) for x in (a, b)):
+            return self.compare_objects(fn, a, b, node)
+        kinds = (kind_of(a), kind_of(b))
+        if kinds[0] != kinds[1] and None not in kinds:
+            return self.compare_kinds(fn, a, b, node)
+        found = self.compare_containers(fn, a, b, node)
+        if found is not NotImplemented:
+            return found
+        if any(type(x) in (RangeOf, SliceOf) for x in (a, b)):
+            made = self.ask(ASKED[fn], [a, b], node)
+            if made is not MISSING:
+                return made
+        return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
+
+    def compare_kinds(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """A comparison of what is never equal, and has no order."""
+        if fn in (operator.eq, operator.ne):
+            return proved("two kinds", fn is operator.ne)
+        self.no_order(fn, a, b, node)
+
+    def no_order(self, fn: Any, a: Any, b: Any, node: Any) -> NoReturn:
+        names = [getattr(self.class_of(x, node), "__name__", "object") for x in (a, b)]
+        self.raises(TypeError, f"{SIGNS[fn]!r} not supported between instances of {names[0]!r} and {names[1]!r}", node)
+
+    def compare_objects(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """A comparison in which an object takes part: by the methods of both classes, then by identity."""
+        classes = [self.class_of(x, node) for x in (a, b)]
+        tries = [(a, NAMES[fn], b), (b, NAMES[REFLECTED[fn]], a)]
+        if None not in classes and classes[0] is not classes[1] and issubclass(classes[1], classes[0]):
+            tries.reverse()
+        native = False
+        for x, name, y in tries:
+            made = self.compared_by(x, name, y, native, node)
+            if made is NATIVE:
+                native = True
+            elif made is not NotImplemented:
+                return made
+        if native:
+            return self.compare_live(fn, a, b, node)
+        if fn not in (operator.eq, operator.ne):
+            self.no_order(fn, a, b, node)
+        found = self.identity(a, b, node)
+        if found is None:
+            self.not_known("whether these are equal", node, "compare what they hold", [a, b])
+        return found if fn is operator.eq else self.negated(found, node)
+
+    def compared_by(self, x: Any, name: str, y: Any, native: bool, node: Any) -> Any:
+        """What the class of `x` says of a comparison; NATIVE if only the live object knows."""
+        if not (type(x) is Obj or is_object(x)):
+            cls = self.class_of(x, node)
+            if type(x) is Bound and kind_of(y) is not None:
+                return NotImplemented
+            if cls is None or issubclass(cls, (np.generic, np.ndarray)):
+                return NATIVE
+            other = self.class_of(y, node)
+            return NATIVE if other is None or issubclass(other, cls) else NotImplemented
+        method = self.special_method(x, name, node)
+        if name == "__ne__" and class_lookup(self.cls_of(x), name) in (None, object.__ne__):
+            made = self.compared_by(x, "__eq__", y, native, node)
+            return made if made is NATIVE or made is NotImplemented else self.negated(self.truth(made, node), node)
+        if method is MISSING or method is NATIVE:
+            return NotImplemented if method is MISSING or self.is_plain_slot(x, name, y, node) else NATIVE
+        if native:
+            return NATIVE  # what that one says comes first
+        if type(method) is Obj and is_generated(method.obj):
+            return self.compare_fields(name, x, y, node)
+        made = self.call(method, [x, y], {}, node)
+        return NotImplemented if type(made) is Obj and made.obj is NotImplemented else made
+
+    def is_plain_slot(self, av: Any, name: str, other: Any, node: Any) -> bool:
+        """The method is that of `object`, by identity, or of a built-in class that knows only objects of its own."""
+        raw = class_lookup(self.cls_of(av), name)
+        if raw is class_lookup(object, name):
+            return True
+        owner, cls = getattr(raw, "__objclass__", None), self.class_of(other, node)
+        if owner is None or owner.__module__ not in ("builtins", "types", "collections") or cls is None:
+            return False
+        numpy = any(base.__module__.split(".")[0] == "numpy" for base in cls.__mro__)
+        related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
+        return not (numpy or related)
+
+    def compare_live(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """A comparison by methods that are not written in Python."""
+        if all(is_constant(x) or (type(x) is Obj and is_lasting(x.obj)) for x in (a, b)):
+            try:
+                made = fn(*[self.pinned(x) if type(x) is Obj else x for x in (a, b)])
+            except TypeError as error:
+                self.raises(TypeError, str(error), node)
+            if type(made) is bool:
+                return proved("live", made)
+        if all(is_object(x) and self.cls_of(x) is types.SimpleNamespace for x in (a, b)) and Instance in map(
+            type, (a, b)
+        ):
+            held = [self.attribute(x, "__dict__", node) for x in (a, b)]
+            return self.compare_with(fn, held[0], held[1], node)
+        if all(type(x) is Seq for x in (a, b)):
+            return self.compare_containers(fn, Seq(a.items), Seq(b.items), node)
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Seq and kind_of(y) is not None:
+                return self.compare_kinds(fn, a, b, node)
+        made = self.ask(ASKED[fn], [a, b], node)
+        if made is MISSING:
+            if all(type(x) in _CALLABLES or type(x) is Obj for x in (a, b)):
+                return self.compare_callables(fn, a, b, node)
+            self.not_known("whether these are equal", node, "compare what they hold", [a, b])
+        return made
+
+    def compare_callables(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        """Bound methods are equal if they are one function of one object; other callables by identity."""
+        if fn not in (operator.eq, operator.ne):
+            self.no_order(fn, a, b, node)
+        if type(a) is Bound and type(b) is Bound:
+            found: Any = False
+            if isinstance(a.fn, str) and isinstance(b.fn, str):
+                found = proved("two objects", False) if a.fn != b.fn else self.identity(a.self, b.self, node)
+            elif not isinstance(a.fn, str) and not isinstance(b.fn, str):
+                found = self.identity(a.fn, b.fn, node)
+                if found is True:
+                    found = self.identity(a.self, b.self, node)
+        else:
+            found = self.identity(a, b, node)
+        if not isinstance(found, bool):
+            self.not_known("whether these functions are equal", node, "keep a flag")
+        return proved("equal parts", found == (fn is operator.eq))
+
+    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def set_of(self, av: Any, node: Any) -> set[Any]:
+        raise NotImplementedError
+
+    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def same_item(self, a: Any, b: Any, node: Any) -> Any:
+        """Whether containers take two items for equal: they are one object, or are equal."""
+        found = a is b or self.identity(a, b, node)
+        if found is True:
+            return proved("one object", True)
+        if found is None and not (is_reflexive(a) and is_reflexive(b)):
+            self.not_known("whether these are one object", node, "compare the items", [a, b])
+        if isinstance(found, Value):
+            return self.branch(
+                found,
+                lambda: proved("one object", True),
+                lambda: self.truth(self.compare_with(operator.eq, a, b, node), node),
+                node,
+            )
+        return self.truth(self.compare_with(operator.eq, a, b, node), node)
+
+    def same_items(self, xs: list[Any], ys: list[Any], node: Any) -> Any:
+        """Whether two sequences of items are equal."""
+        if len(xs) != len(ys):
+            return proved("length", False)
+        result: Any = proved("equal parts", True)
+        for k, (x, y) in enumerate(zip(xs, ys)):
+            equal = self.same_item(x, y, node)
+            if equal is False:
+                return (
+                    proved("equal parts", False)
+                    if result is True
+                    else self.emit(node, PRIMS[operator.and_], result, False)
+                )
+            if equal is True:
+                continue
+            if not all(map(is_reflexive, [*xs[k + 1 :], *ys[k + 1 :]])):
+                # Python stops at the first that differs, and a comparison further on may raise.
+                test = equal if result is True else self.emit(node, PRIMS[operator.and_], result, equal)
+                rest = partial(self.same_items, xs[k + 1 :], ys[k + 1 :], node)
+                return self.branch(test, rest, lambda: proved("equal parts", False), node)
+            result = equal if result is True else self.emit(node, PRIMS[operator.and_], result, equal)
+        return result
+
+    # --- membership -----------------------------------------------------------------------------------------------
+
+    def contains(self, a: Any, b: Any, node: Any) -> Any:
+        """``a in b``."""
+        if type(b) is Maybe or type(b) is Conflict:
+            b = self.use(b, "the value", node)
+        if type(b) is Obj or is_object(b) and type(b) is not Seq:
+            return self.object_contains(a, b, node)
+        if is_collection(b) and b.cls is not OneShot:
+            if b.cls in (set, frozenset):
+                self.require_hash(a, node)
+                if is_constant(a) or type(a) is Obj:
+                    return proved("members", self.static_key(a, node) in self.set_of(b, node))
+            b = self.inner(b, node)
+        if type(b) is ViewOf and b.kind == "keys":
+            b = b.of
+        if type(b) is DictRef:
+            keys = dict.fromkeys(self.checked(b.cell, node, "dictionary").keys)
+            self.require_hash(a, node)
+            return proved("members", self.static_key(a, node) in keys)
+        if type(b) is ViewOf or type(b) is Instance:
+            items = self.iterated(self.iterable(b, node, True), node)
+            if items is not None:
+                b = Seq(tuple(items))
+        if is_constant(a) and is_constant(b):
+            return proved("constants", self.folded(operator.contains, [b, a], {}, node))
+        if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
+            return self.is_item(a, self.static_items(b, node), node)
+        return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
+
+    def is_item(self, a: Any, items: list[Any], node: Any) -> Any:
+        result: Any = proved("equal parts", False)
+        for k, item in enumerate(items):
+            equal = self.same_item(item, a, node)
+            if equal is True:
+                return (
+                    proved("equal parts", True)
+                    if result is False
+                    else self.emit(node, PRIMS[operator.or_], result, True)
+                )
+            if equal is False:
+                continue
+            rest = items[k + 1 :]
+            result = equal if result is False else self.emit(node, PRIMS[operator.or_], result, equal)
+            if rest and not (is_reflexive(a) and all(map(is_reflexive, rest))):
+                others = partial(self.is_item, a, rest, node)
+                return self.branch(result, lambda: proved("equal parts", True), others, node)
+        return result
+
+    def object_contains(self, a: Any, b: Any, node: Any) -> Any:
+        method = self.special_method(b, "__contains__", node)
+        if method is MISSING and type(b) is not Obj:
+            items = self.iterated(self.iterable(b, node, True), node)
+            if items is not None:
+                return self.is_item(a, items, node)
+        if method is MISSING or method is NATIVE:
+            made = self.ask(ASKED_IN, [b, a], node)
+            if made is MISSING:
+                self.not_known(f"what {describe(b)} contains", node, "look for it in a loop", [a, b])
+            return made
+        return self.truth(self.call(method, [b, a], {}, node), node)
+
+    def require_hash(self, av: Any, node: Any) -> None:
+        """What is looked up in a set or a dictionary has to be hashable."""
+        cls = self.class_of(av, node)
+        if cls is not None and class_lookup(cls, "__hash__") is None:
+            self.raises(TypeError, f"unhashable type: {cls.__name__!r}", node)
+        if type(av) is Seq:
+            for item in av.items:
+                self.require_hash(item, node)
+
+
+def kind_of(av: Any) -> str | None:
+    """Of which of Python's built-in kinds a value is, if it is of one: values of two kinds are never equal."""
+    if is_constant(av):
+        return _KINDS.get(type(av))
+    if type(av) is Value:
+        return "number" if av.type.kind == "py" else None
+    if is_set_like(av):
+        return "set"
+    if is_collection(av):
+        return {OneShot: None}.get(av.cls, "deque" if av.cls.__name__ == "deque" else "dict")
+    return _ABSTRACT.get(type(av))
+
+
+def is_reflexive(av: Any) -> bool:
+    """A number or a string: equal to itself, NaN aside, and its comparisons do not raise."""
+    return is_number(av) or kind_of(av) is not None and is_constant(av) or type(av) is Value and av.type.is_scalar
+
+
+_KINDS: dict[type, str] = {
+    bool: "number", int: "number", float: "number", complex: "number", str: "str", bytes: "bytes",
+    type(None): "None", type(...): "ellipsis",
+}  # fmt: skip
+_ABSTRACT: dict[type, str] = {
+    Seq: "tuple", ListRef: "list", DictRef: "dict", RangeOf: "range", SliceOf: "slice",
+    ZipOf: "zip", EnumerateOf: "enumerate", ReversedOf: "reversed",
+}  # fmt: skip
+
+__all__ = ["Questions", "is_reflexive", "kind_of"]
