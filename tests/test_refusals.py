@@ -816,6 +816,20 @@ def f(x):
     "",
 )
 refuse(
+    "the order of a set that comes from outside and is changed",
+    """
+def f(x, names):
+    names.add("b")
+    return x[0] * len(tuple(names)[0])
+                      ^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the order in which Python goes through this set is not known",
+    "go through sorted",
+    (X, {"a", "bc"}),
+)
+
+refuse(
     "floats added to integers in place",
     """
 def f(x):

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..frontend.inputs import BAKED_MODULES
+from ..frontend.sets import is_steady
+from ..ir.core import structural_key
 
 _PACKAGE = __name__.split(".")[0]
 _KNOWN_MODULES = frozenset((*BAKED_MODULES, _PACKAGE, "types", "dataclasses", "enum", "abc", "numbers"))
@@ -109,7 +111,13 @@ def _code_parts(code: types.CodeType) -> list[str]:
 
 def _constant(x: Any) -> str:
     if isinstance(x, frozenset):
-        return "frozenset " + " ".join(sorted(_constant(y) for y in x))  # its order differs between processes
+        members = [_constant(y) for y in x]
+        # The order says something of numbers. That of strings differs between processes.
+        return "frozenset " + " ".join(members if all(map(is_steady, x)) else sorted(members))
+    if isinstance(x, tuple):
+        return "tuple " + digest(*[_constant(y) for y in x])
+    if isinstance(x, (float, complex)):
+        return repr(structural_key(x))
     return f"{type(x).__name__} {x!r}"
 
 

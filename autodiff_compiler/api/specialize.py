@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import AliasError, ArgumentError, AutodiffError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
-from ..ir.core import Function, Region
+from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
 from ..tree import flatten
@@ -56,6 +56,10 @@ def signature_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _has_code(obj: Any) -> bool:
     return isinstance(obj, types.FunctionType)
+
+
+# Constants that are the same if they have one type and are equal.
+_EQUAL_IF_OF_ONE_TYPE = frozenset([str, int, bool, bytes, type(None), type(Ellipsis)])
 
 
 class _Names:
@@ -114,8 +118,14 @@ class _Names:
     def check(self, condition: str) -> None:
         self.lines.append(f"if not ({condition}): return MISS")
 
+    def helper(self, fn: Any) -> str:
+        self.namespace[fn.__name__] = fn
+        return str(fn.__name__)
+
     def guard(self, guard: Guard) -> None:
         expected = guard.expected
+        if guard.kind == "process":
+            return
         if guard.kind == "absent":
             self.check(f"{expected!r} not in {self.constant(guard.path[0][1].__globals__)}")
             return
@@ -135,6 +145,8 @@ class _Names:
         ):
             same_code = f" and {x}.__code__ is {self.constant(expected.__code__)}" if _has_code(expected) else ""
             self.check(f"{x} is {e}{same_code}")
+        elif guard.kind == "eq" and not isinstance(expected, (str, int, bytes, np.dtype, types.BuiltinFunctionType)):
+            self.check(f"{self.helper(structural_key)}({x}) == {self.constant(structural_key(expected))}")
         elif guard.kind == "eq":
             t = self.constant(type(expected))
             same = f"{x} is {e} or " if e.startswith("k") else ""
@@ -143,8 +155,15 @@ class _Names:
             self.check(f"type({x}) is {self.constant(expected)}")
         elif guard.kind == "len":
             self.check(f"len({x}) == {expected}")
-        elif guard.kind == "keys":
+        elif guard.kind == "keys" and all(type(k) in _EQUAL_IF_OF_ONE_TYPE for k in expected):
             self.check(f"tuple({x}) == {self.constant(expected)}")
+            if guard.path[-1:] != (("attr", "__dict__"),):
+                self.check(f"[*map(type, {x})] == {self.constant([type(k) for k in expected])}")
+        elif guard.kind == "keys":
+            self.check(f"{self.helper(structural_key)}(tuple({x})) == {self.constant(structural_key(expected))}")
+        elif guard.kind == "order":
+            outside = ", ".join([self.fetch(leaf.path) for leaf in expected.history.leaves])
+            self.check(f"{self.constant(expected)}.holds({outside})")
         else:
             raise AssertionError(guard.kind)
 

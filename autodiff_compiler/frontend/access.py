@@ -51,6 +51,7 @@ from .avals import (
 )
 from .folds import proved
 from .objects import Objects
+from .sets import is_set
 
 
 class Access(Objects):
@@ -85,6 +86,12 @@ class Access(Objects):
         values = [self.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]
         return values if av.kind == "values" else [Seq(pair) for pair in zip(keys, values)]
 
+    def history(self, av: Instance, node: Any) -> Any:
+        raise NotImplementedError
+
+    def in_order(self, av: Instance, node: Any) -> Seq:
+        raise NotImplementedError
+
     def default_item(self, av: Instance, index: Any, node: Any) -> Any:
         raise NotImplementedError
 
@@ -95,7 +102,7 @@ class Access(Objects):
         if is_constant(av):
             return av
         if is_collection(av) and av.cls is frozenset:
-            return frozenset(self.static_key(self.inner(av, node), node))
+            return self.history(av, node).look()
         if type(av) is Seq:
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
@@ -239,7 +246,7 @@ class Access(Objects):
         if kind is DictRef:
             return self.dict_item(base, index, node)
         if is_collection(base):
-            if len(self.checked(base.cell, node).keys) < 2 or base.cls is OneShot:
+            if is_set(base) or base.cls is OneShot:
                 self.fail(f"{describe(base)} cannot be subscripted", node, "", ArgumentError)
             inner = self.inner(base, node)
             return (
@@ -354,6 +361,8 @@ class Access(Objects):
             return self.view_items(ViewOf(av, "keys"), node)
         if kind is ViewOf:
             return self.view_items(av, node)
+        if is_set(av):
+            return list(self.in_order(av, node).items)
         if is_collection(av) and av.cls is not OneShot:
             return self.known_items(self.inner(av, node), node)
         if kind is RangeOf and all(is_static_int(x) for x in (av.start, av.stop, av.step)):

@@ -449,7 +449,7 @@ class Calls(Construct):
         return out
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
-        out = self.new_set(())
+        out = self.built_set(set)
         self.comprehend(node.generators, lambda: self.call_method(out, "add", [self.ev(node.elt)], {}, node), node)
         return out
 
@@ -467,7 +467,7 @@ class Calls(Construct):
     ) -> None:
         """Run `add` for each combination, with the targets bound in a scope of their own."""
         if first is MISSING:
-            first = self.ev(generators[0].iter)  # which is evaluated outside of that scope
+            first = self.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
         frame = self.frame
         targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         self.env_count += 1
@@ -495,7 +495,7 @@ class Calls(Construct):
         gen = generators[k]
         if gen.is_async:
             self.fail("an async comprehension", node, "use an ordinary comprehension")
-        av = self.iterable(self.ev(gen.iter) if it is MISSING else it, node, self.partly)
+        av = self.iterable(self.ev_iter(gen.iter) if it is MISSING else it, node, self.partly)
 
         def one(item: Any) -> None:
             self.assign(gen.target, item, gen.target)

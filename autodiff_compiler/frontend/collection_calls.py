@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from ..errors import MissingAttributeError
+from ..ir.core import structural_key
 from .avals import (
     DictRef,
     Entries,
@@ -23,6 +24,8 @@ from .avals import (
     key_av,
 )
 from .containers import SET_OPERATORS, Containers
+from .inputs import OrderOf
+from .sets import History, is_set, set_parts
 
 SET_TESTS = {"issubset": operator.le, "issuperset": operator.ge}
 
@@ -35,65 +38,138 @@ class Collections(Containers):
         self.state.heap[cell] = Entries(tuple(parts), tuple(parts.values()))
         return Instance(cls, cell)
 
-    def new_set(self, members: Any, cls: type = set) -> Instance:
-        # In the order in which Python would go through it.
-        return self.new_collection(cls, members=Seq(tuple([key_av(k) for k in set(members)])))
+    def new_set(self, history: History, cls: type = set) -> Instance:
+        return self.new_collection(cls, **set_parts(history))
+
+    def built_set(self, fn: Any, *parts: Any, cls: type = set) -> Instance:
+        """The set that ``fn(*parts)`` gives, of histories and plain objects."""
+        return self.new_set(self.step(None, fn, parts)[0], cls)
+
+    def step(self, before: History | None, fn: Any, parts: tuple[Any, ...]) -> tuple[History, Any]:
+        """A step of a set's history, which is one object where the same is done on two paths; and what it returns."""
+        marks = [p if isinstance(p, History) else structural_key(list(p) if isinstance(p, dict) else p) for p in parts]
+        key = (before, structural_key(fn), *marks)
+        found = self.histories.get(key)
+        if found is None:
+            found = (History(fn, parts), None) if before is None else before.changed(fn, *parts)
+            self.histories[key] = found
+        return found
+
+    def history(self, av: Instance, node: Any) -> History:
+        found = self.checked(av.cell, node, av.cls.__name__).items[1]
+        if type(found) is Obj:
+            return found.obj  # type: ignore[no-any-return]
+        lost = History(av.cls, (list(self.set_of(av, node)),))
+        lost.sure = lost.steady = False
+        return lost
+
+    def operand_of_set(self, av: Any, node: Any) -> Any:
+        """What a set method is given, as Python sees it: another set, a dictionary or a view of one, or a list."""
+        if is_set(av):
+            return self.history(av, node)
+        if type(av) is DictRef:
+            keys = self.checked(av.cell, node, "dictionary").keys
+            # An ordered dictionary is no dictionary to a set: its members come one by one.
+            return list(keys) if av.cell in self.cells.ordered else dict.fromkeys(keys)
+        if type(av) is ViewOf and av.kind == "keys":
+            return dict.fromkeys(self.checked(av.of.cell, node, "dictionary").keys).keys()
+        items = self.static_items(self.iterable(av, node), node)
+        keys = [self.static_key(x, node, "a member of a set") for x in items]
+        return dict(keys).items() if type(av) is ViewOf and av.kind == "items" else keys
+
+    def members(self, av: Instance, node: Any) -> Seq:
+        """The members of a set, in an order that says nothing."""
+        return self.use(self.inner(av, node), "the set", node)  # type: ignore[no-any-return]
 
     def set_of(self, av: Any, node: Any) -> set[Any]:
         """The members of a set or of another iterable, all known at compile time."""
-        items = self.static_items(self.iterable(av, node), node)
+        if is_set(av):
+            items = list(self.members(av, node).items)
+        else:
+            items = self.static_items(self.iterable(av, node), node)
         return {self.static_key(x, node, "a member of a set") for x in items}
 
-    def replace_set(self, av: Instance, members: Any, node: Any) -> None:
-        new = Seq(tuple([key_av(k) for k in set(members)]))
-        self.mutate(av.cell, Entries(("members",), (new,)), node)
+    def in_order(self, av: Instance, node: Any) -> Seq:
+        """The members of a set in the order in which Python goes through it."""
+        members = self.members(av, node)
+        if len(members.items) < 2:
+            return members
+        self.use(self.checked(av.cell, node, av.cls.__name__).items[1], "the order of the set", node)
+        history = self.history(av, node)
+        if not history.sure:
+            self.fail(
+                "the order in which Python goes through this set is not known when the program is compiled",
+                node,
+                "go through sorted(...) of it",
+            )
+        order = history.order
+        if history.path is not None:
+            self.inputs.guard(history.path, "keys", order)
+        elif history.leaves:
+            self.inputs.guard(history.leaves[0].path or (), "order", OrderOf(history, order))
+        elif not history.steady:
+            self.inputs.guard((), "process", "the order of a set")
+        return Seq(tuple(map(key_av, order)))
+
+    def unordered(self, av: Any, key: Any, node: Any) -> Any:
+        """An iterable, of which only the order by `key` matters: a set of plain members in any order."""
+        if key is None and is_set(av):
+            members = self.members(av, node)
+            if len({type(x) for x in members.items}) == 1 and type(members.items[0]) in (str, int, bytes, bool):
+                return members
+        return av
+
+    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
+        """Change a set by ``fn(set, *parts)``; what that returns."""
+        history, result = self.step(self.history(av, node), fn, parts)
+        made = set_parts(history)
+        self.mutate(av.cell, Entries(tuple(made), tuple(made.values())), node)
+        return result
 
     def set_method(self, av: Instance, name: str, args: list[Any], node: Any) -> Any:
         members = self.set_of(av, node)
-        if name == "copy":
-            return self.new_set(members, av.cls)
         if name in SET_TESTS:
             return SET_TESTS[name](members, self.set_of(args[0], node))
         if name == "isdisjoint":
             return members.isdisjoint(self.set_of(args[0], node))
+        if name == "copy":
+            if av.cls is frozenset:
+                return av
+            return self.built_set(set.copy, self.history(av, node))
         if name in SET_OPERATORS:
-            for other in args:
-                members = SET_OPERATORS[name](members, self.set_of(other, node))
-            return self.new_set(members, av.cls)
+            parts = [self.operand_of_set(other, node) for other in args]
+            return self.built_set(getattr(av.cls, name), self.history(av, node), *parts, cls=av.cls)
         if av.cls is frozenset:
             self.no_method(frozenset, name, node)
-        stem = name.removesuffix("_update")
-        if name == "update":
-            stem = "union"
-        result = None
-        if stem in SET_OPERATORS:
-            for other in args:
-                members = SET_OPERATORS[stem](members, self.set_of(other, node))
-        elif name == "clear":
-            members = set()
-        elif name == "pop":
+        if name == "update" or name.removesuffix("_update") in SET_OPERATORS:
+            parts = [self.operand_of_set(other, node) for other in args]
+            return self.replace_set(av, getattr(set, name), *parts, node=node)
+        if name == "clear":
+            return self.replace_set(av, set.clear, node=node)
+        if name == "pop":
             if not members:
                 self.raises(KeyError, "pop from an empty set", node)
-            result = key_av(members.pop())
-        elif name in ("add", "discard", "remove"):
-            self.arguments(args, 1, 1, name, node)
-            key = self.static_key(args[0], node)
-            if name == "remove" and key not in members:
-                self.raises(KeyError, key, node, f"the set has no member {key!r}")
-            members.add(key) if name == "add" else members.discard(key)
-        else:
+            self.in_order(av, node)  # which is first depends on it
+            return key_av(self.replace_set(av, set.pop, node=node))
+        if name not in ("add", "discard", "remove"):
             self.no_method(set, name, node)
-        self.replace_set(av, members, node)
-        return result
+        self.arguments(args, 1, 1, name, node)
+        key = self.static_key(args[0], node, "a member of a set")
+        if name == "remove" and key not in members:
+            self.raises(KeyError, key, node, f"the set has no member {key!r}")
+        if (key in members) != (name == "add"):
+            self.replace_set(av, getattr(set, name), key, node=node)
+        return None
 
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """``a | b`` and the like of sets and key views; NotImplemented if these are none."""
-        sides = [
-            is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
-        ]
+        sides = [is_set(x) or type(x) is ViewOf and x.kind != "values" for x in (a, b)]
+        if type(a) is ViewOf and sides[0] and type(b) in (Seq, ListRef):
+            sides[1] = True  # a view takes any iterable
         if not all(sides) or fn not in SET_OPERATORS.values():
             return NotImplemented
-        return self.new_set(fn(self.set_of(a, node), self.set_of(b, node)), a.cls if type(a) is Instance else set)
+        parts = [self.operand_of_set(x, node) for x in (a, b)]
+        return self.built_set(fn, *parts, cls=a.cls if type(a) is Instance else set)
 
     def collection_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         cls = av.cls
@@ -215,7 +291,9 @@ class Collections(Containers):
     def construct_collection(self, cls: type, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if cls in (set, frozenset):
             self.arguments(args, 0, 1, cls.__name__, node)
-            return self.new_set(self.set_of(args[0], node) if args else set(), cls)
+            if cls is frozenset and args and is_set(args[0]) and args[0].cls is frozenset:
+                return args[0]
+            return self.built_set(cls, *[self.operand_of_set(x, node) for x in args], cls=cls)
         if cls is collections.deque:
             most = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
             made = self.new_collection(cls, items=self.new_list([]), maxlen=most)

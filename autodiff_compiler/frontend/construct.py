@@ -60,7 +60,9 @@ class Construct(Recursions):
         if cls in GETTERS and not kwargs:
             return Bound(f"@{cls.__name__}", Seq(tuple(args)))
         if cls is collections.OrderedDict:
-            return self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
+            ordered = self.new_dict({**(self.entries_of(args[0], node) if args else {}), **kwargs})
+            self.cells.ordered.add(ordered.cell)
+            return ordered
         if issubclass(cls, BaseException):
             keywords = {k: self.plain(v, node) for k, v in kwargs.items()}
             return self.emit(node, exception(cls), *[self.plain(a, node) for a in args], **keywords)

@@ -31,6 +31,7 @@ from .avals import (
 )
 from .calls import Calls
 from .folds import proved
+from .sets import is_set
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "union": operator.or_,
@@ -76,7 +77,10 @@ class Containers(Calls):
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
 
-    def replace_set(self, av: Instance, members: Any, node: Any) -> None:
+    def operand_of_set(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -477,8 +481,10 @@ class Containers(Calls):
             and current.cls is set
             and self.set_operator(fn, current, value, node) is not NotImplemented
         ):
-            self.replace_set(current, fn(self.set_of(current, node), self.set_of(value, node)), node)
-            return True
+            if is_set(value) or type(value) is ViewOf:
+                change = getattr(operator, f"i{fn.__name__.rstrip('_')}")
+                self.replace_set(current, change, self.operand_of_set(value, node), node=node)
+                return True
         if is_collection(current) and current.cls is collections.deque and fn is operator.add:
             self.deque_method(current, "extend", [value], {}, node)
             return True

@@ -176,6 +176,7 @@ class Core:
         self.stored: set[int] = set()  # the inputs that are written to
         self.sources: dict[str, None] = {}
         self.functions: dict[Any, None] = {}  # those that were inlined
+        self.histories: dict[Any, Any] = {}  # of sets: by the step that was done last
         self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
         self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind

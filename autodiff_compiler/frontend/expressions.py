@@ -38,6 +38,7 @@ from .folds import proved
 from .inputs import class_lookup, is_lasting
 from .objects import is_object
 from .pseudo import Computed
+from .sets import History, literal_constant
 
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -93,9 +94,44 @@ class Expressions(Classes):
         return self.new_list(self.ev_many(node.elts))
 
     def ev_Set(self, node: ast.Set) -> Any:
-        return self.new_set({self.static_key(x, node, "a member of a set") for x in self.ev_many(node.elts)})
+        return self.literal_set(node, False)
 
-    def new_set(self, members: Any, cls: type = set) -> Instance:
+    def ev_iter(self, node: ast.expr) -> Any:
+        """What a loop goes through: of a set of constants, the constant itself."""
+        return self.literal_set(node, True) if isinstance(node, ast.Set) else self.ev(node)
+
+    def literal_set(self, node: ast.Set, itself: bool) -> Instance:
+        """A display of a set. Python makes one of more than two constants from a constant set; others grow."""
+        made = self.built_set(set)
+        if all(map(_is_folded, node.elts)):
+            items = [self.static_key(x, node, "a member of a set") for x in self.ev_many(node.elts)]
+            constant, only = literal_constant(self.frame.owner.__code__, set(items))
+            if constant is not None and (itself or len(items) > 2):
+                known = History(frozenset, (constant,))
+                known.sure, known.steady = known.sure and only, known.steady and only
+                if itself:
+                    return self.new_set(known, frozenset)
+                self.replace_set(made, set.update, known, node=node)
+                return made
+        for item in node.elts:
+            if isinstance(item, ast.Starred):
+                more = self.operand_of_set(self.ev(item.value), item)
+                self.replace_set(made, set.update, more, node=item)
+            else:
+                key = self.static_key(self.ev(item), node, "a member of a set")
+                self.replace_set(made, set.add, key, node=node)
+        return made
+
+    def new_set(self, history: History, cls: type = set) -> Instance:
+        raise NotImplementedError
+
+    def built_set(self, fn: Any, *parts: Any, cls: type = set) -> Instance:
+        raise NotImplementedError
+
+    def operand_of_set(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
@@ -406,3 +442,9 @@ class Expressions(Classes):
         if convert is not None:
             x = self.emit_opaque(convert, convert.__name__, [x], part)
         return self.emit_opaque(format, "format", [x, spec], part)
+
+
+def _is_folded(node: ast.expr) -> bool:
+    """Python makes a constant of it when it compiles."""
+    kinds = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
+    return all(isinstance(n, kinds) for n in ast.walk(node))

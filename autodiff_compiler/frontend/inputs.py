@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, UnsupportedError
-from ..ir.core import Loc, Region, Value
+from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..tree import slot_names
 from .avals import (
@@ -37,9 +37,9 @@ from .avals import (
     Seq,
     SliceOf,
     is_plain_key,
-    key_av,
 )
 from .plan import Plan, is_static_input
+from .sets import History, set_parts
 from .state import Cells
 
 BAKED_MODULES = (
@@ -79,12 +79,25 @@ class Guard:
     kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
     "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
     "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`),
-    "type_key" (an Input's key).
+    "order" (an `OrderOf`; the path is that of its first set), "process" (it holds in this process, maybe in no other),
+    "type_key" (an Input's key). Values and keys are the same by type and value, see `structural_key`.
     """
 
     path: Path
     kind: str
     expected: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderOf:
+    """Of a guard: a set made in this way from sets that are found outside is gone through in this order."""
+
+    history: History
+    order: tuple[Any, ...]
+
+    def holds(self, *outside: Any) -> bool:
+        made = self.history.made(dict(zip(self.history.leaves, outside)))
+        return bool(structural_key(tuple(made)) == structural_key(self.order))
 
 
 def fetch(path: Path, args: tuple[Any, ...]) -> Any:
@@ -177,7 +190,13 @@ class Inputs:
         self.keep: list[Any] = []  # so that these ids stay taken
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
-        named = kind in ("lacks", "without", "same", "distinct")  # of these there may be several for one object
+        named = kind in (
+            "lacks",
+            "without",
+            "same",
+            "distinct",
+            "order",
+        )  # of these there may be several for one object
         if not any(g.kind == kind and g.path == path and (not named or g.expected == expected) for g in self.guards):
             self.guards.append(Guard(path, kind, expected))
 
@@ -242,7 +261,8 @@ class Inputs:
             return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items)), name, hidden))
         if kind in (set, frozenset) and all(map(is_plain_key, obj)):
             self.guard(path, "eq", kind(obj))
-            return self._collection(obj, path, name, hidden, members=Seq(tuple(map(key_av, obj))))
+            history = History(kind, (obj,), path=path)
+            return self._collection(obj, path, name, hidden, **set_parts(history))
         if kind is collections.deque:
             self.guard(path, "type", kind)
             self.guard(path, "len", len(obj))
@@ -256,7 +276,9 @@ class Inputs:
             items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
             content = Entries(tuple(obj), tuple(items))
             if kind is collections.OrderedDict:
-                return DictRef(self._container(obj, path, content, name, hidden))
+                cell = self._container(obj, path, content, name, hidden)
+                self.cells.ordered.add(cell)
+                return DictRef(cell)
             made = getattr(obj, "default_factory", None)
             default = (
                 self.wrap(made, (*path, ("attr", "default_factory")), "", hidden, loc) if made is not None else None

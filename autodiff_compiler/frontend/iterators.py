@@ -38,6 +38,7 @@ from .avals import (
     parts_of,
 )
 from .collection_calls import Collections
+from .sets import is_set
 
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
@@ -263,6 +264,8 @@ class Iterators(Collections):
         self.fail(f"a loop over itertools.{av.kind}() does not end", node, "zip it with what ends")
 
     def item_of(self, av: Any, i: Any, node: Any) -> Any:
+        if is_set(av):
+            return self.item_of(self.in_order(av, node), i, node)
         if is_collection(av):
             return self.item_of(self.inner(av, node), i, node)
         if type(av) is ViewOf:
@@ -360,6 +363,8 @@ class Iterators(Collections):
     def b_reversed(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 1, 1, kwargs, node, "reversed")
         av = args[0]
+        if is_set(av):
+            self.raises(TypeError, f"{av.cls.__name__!r} object is not reversible", node)
         if type(av) is DictRef or type(av) is ViewOf:
             items = self.static_items(self.iterable(av, node), node)
             return self.one_shot(Seq(tuple(items[::-1])))
@@ -474,7 +479,7 @@ class Iterators(Collections):
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         frame: Any = self.frame
-        first = self.ev(node.generators[0].iter)
+        first = self.ev_iter(node.generators[0].iter)
         env = frame.env
         while frame is not None:
             frame.captured = True

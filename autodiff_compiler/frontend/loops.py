@@ -45,7 +45,7 @@ class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
     def do_For(self, stmt: ast.For) -> Any:
-        source = self.ev(stmt.iter)
+        source = self.ev_iter(stmt.iter)
         cells, names = self.read_by(source)
         assigned = loop_facts(stmt, self.frame.node).assigned if cells or names else ()
         before = {cell: self.held(cell) for cell in cells}

@@ -68,7 +68,7 @@ class Orders(Iterators):
 
     def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
         """A new list of the items, sorted by their keys; items with equal keys stay in order."""
-        it = self.iterable(av, node)
+        it = self.unordered(self.iterable(av, node), key, node)
         items = self.iterated(it, node)
         if not isinstance(reverse, (bool, int)):
             self.fail("sorted() with reverse= known at run time only", node, "use an `if`")
@@ -128,7 +128,7 @@ class Orders(Iterators):
             self.fail(f"{name}() is called with arguments that are not supported", node, "", ArgumentError)
         key = kwargs.get("key")
         if len(args) == 1:
-            it = self.iterable(args[0], node)
+            it = self.unordered(self.iterable(args[0], node), key, node)
             if type(it) is Ref and key is None and "default" not in kwargs and self.read(it, node).type.ndim == 1:
                 return self.call(Obj(getattr(np, name), None), [it], {}, node)
             items = self.iterated(it, node)

@@ -48,7 +48,7 @@ class Splitting(Contexts):
         """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
         if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
             self.plan.refuse(stmt)
-        source = self.ev(stmt.iter)
+        source = self.ev_iter(stmt.iter)
         if any(self.read_by(source)):
             self.plan.refuse(stmt)
         av = self.iterable(source, stmt, True)

@@ -88,6 +88,7 @@ class Cells:
         self.detached: set[int] = set()  # of items taken from lists, which other lists may share
         self.layouts: dict[int, frozenset[Any]] = {}  # those that are in C order if these inputs are
         self.read_only: set[int] = set()  # NumPy refuses to store into them
+        self.ordered: set[int] = set()  # of dictionaries: those of the class OrderedDict
         self.fortran: set[int] = set()  # inputs known to be in Fortran order, not C order
         self.scattered: set[int] = set()  # inputs known to be in neither
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list

@@ -26,6 +26,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .types import ANY, OBJECT, Dims, Ty, type_of_constant
 
 
@@ -218,7 +220,7 @@ def _add_leaves(arg: Any, out: list[Value]) -> None:
         out.append(arg)
 
 
-_EXACT = frozenset({int, bool, str, type(None)})
+_EXACT = frozenset({int, bool, str, bytes, type(None)})
 _PLAIN = _EXACT | {float, complex}
 
 
@@ -245,27 +247,54 @@ def type_of(arg: Any) -> Ty:
 
 
 def structural_key(arg: Any) -> Any:
-    """A hashable stand-in for an argument: equal keys mean the same operand (``1``, ``1.0`` and ``True`` differ)."""
+    """A hashable stand-in for an argument: equal keys mean the same operand.
+
+    Constants are the same by type and value: ``1``, ``1.0`` and ``True`` differ, ``0.0`` and ``-0.0``, strings and
+    NumPy's strings; so do containers of them. Other objects are the same by identity.
+
+    >>> structural_key((1, 0.0)) == structural_key((True, 0.0)), structural_key({1: -0.0}) == structural_key({1: 0.0})
+    (False, False)
+    """
     kind = type(arg)
     if kind is Value:
         return arg
     if kind in _EXACT:
         return (kind, arg)
+    if kind is float:
+        return (float, arg.hex())
     if isinstance(arg, (tuple, list)):
         return (kind, *[item if type(item) is Value else structural_key(item) for item in arg])
-    if isinstance(arg, slice):
+    if kind is slice:
         return (slice, structural_key(arg.start), structural_key(arg.stop), structural_key(arg.step))
     if isinstance(arg, dict):
-        return (dict, *[(key, structural_key(item)) for key, item in sorted(arg.items())])
-    if isinstance(arg, float):
-        return (float, arg.hex())
-    if isinstance(arg, complex):
+        return (kind, frozenset([(structural_key(key), structural_key(item)) for key, item in arg.items()]))
+    if kind is complex:
         return (complex, arg.real.hex(), arg.imag.hex())
-    try:
-        hash(arg)
-    except TypeError:
-        return (type(arg), id(arg))
-    return (type(arg), arg)
+    if isinstance(arg, (set, frozenset)):
+        return (kind, frozenset([structural_key(item) for item in arg]))
+    if isinstance(arg, np.generic) and not arg.dtype.hasobject:
+        return (kind, arg.dtype.str, arg.tobytes())
+    if isinstance(arg, np.dtype) or kind.__module__.startswith(_PACKAGE):
+        return (kind, arg)
+    return (kind, Same(arg))
+
+
+_PACKAGE = __name__.split(".")[0] + "."
+
+
+class Same:
+    """An object, compared by identity: it may be unhashable, or equal to another and yet different."""
+
+    __slots__ = ("obj",)
+
+    def __init__(self, obj: Any):
+        self.obj = obj
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.obj is other.obj
+
+    def __hash__(self) -> int:
+        return id(self.obj)
 
 
 IF = Prim("if")
