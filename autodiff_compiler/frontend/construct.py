@@ -372,11 +372,9 @@ class Construct(Recursions):
         return self.attribute(args[0], "__dict__", node)
 
     def s_object_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        if type(args[0]) is Obj:
-            self.write_attribute(args[0], self.name_of(args, "object.__setattr__", node), node)
-        if type(args[0]) is not Instance:
+        if type(args[0]) not in (Instance, Obj):
             self.fail(f"object.__setattr__ of {describe(args[0])}", node, "assign to the attribute")
-        self.set_own(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
+        self.store_generic(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
 
     def s_object_new(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if not (args and type(args[0]) is Obj and isinstance(args[0].obj, type)):
@@ -408,8 +406,31 @@ class Construct(Recursions):
                     self.raises(dataclasses.FrozenInstanceError, message, node, text, "use dataclasses.replace")
                 self.call(self.type_attribute(base, "__setattr__"), [base, name, av], {}, node)
                 return
+            if type(base) is not Seq and cls is not types.SimpleNamespace and setter is not object.__setattr__:
+                self.fail(f"{cls.__name__} says how its attributes are stored", node, "write __setattr__ in Python")
+        self.store_generic(base, name, av, node)
+
+    def is_own_attribute(self, base: Any, name: str) -> bool:
+        """The object holds the attribute itself, and nothing else takes part when it is stored."""
+        cls = self.cls_of(base)
+        raw = class_lookup(cls, name)
+        if class_lookup(cls, "__setattr__") is not object.__setattr__:
+            return False
+        if isinstance(raw, types.MemberDescriptorType):
+            return True
+        if hasattr(type(raw), "__set__"):
+            return False
+        if type(base) is Instance:
+            content = self.content(base.cell)
+            return type(content) is Entries and name in content.keys
+        return name in getattr(base.obj, "__dict__", ())
+
+    def store_generic(self, base: Any, name: str, av: Any, node: Any) -> None:
+        """What ``object.__setattr__`` does."""
+        if is_object(base):
+            cls = self.cls_of(base)
             raw = class_lookup(cls, name)
-            if isinstance(raw, property):
+            if type(raw) is property:
                 if raw.fset is None:
                     self.raises(AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter", node)
                 path = (*self.class_path(base), ("member", name), ("attr", "fset"))
@@ -420,6 +441,8 @@ class Construct(Recursions):
                 descriptor = self.outside(raw, (*self.class_path(base), ("member", name)), node)
                 self.call(self.type_attribute(descriptor, "__set__"), [descriptor, base, av], {}, node)
                 return
+            if store is not None and not isinstance(raw, types.MemberDescriptorType):
+                self.fail(f"assignment to {name!r}, which the class computes", node, "use a property")
         if type(base) is Instance:
             self.set_own(base, name, av, node)
             return

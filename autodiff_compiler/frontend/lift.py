@@ -92,17 +92,35 @@ class Lifter:
             before = []
             changes: dict[str, Any] = {}
             for field in ("value", "slice") if isinstance(target, ast.Subscript) else ("value",):
-                part = getattr(target, field)
-                if isinstance(part, (ast.Constant, ast.Slice, ast.Tuple)):
-                    continue
-                name = self.temporary(part)
-                before.append(self.bound(name, part, part))
-                changes[field] = self.named(name, part, keep=True)
+                more, changes[field] = self.kept(getattr(target, field))
+                before += more
             target = _changed(target, changes)
         else:
             target, before = stmt.target, []
+        read = _changed(target, {"ctx": ast.Load()})
+        name = self.temporary(target)
+        before.append(self.bound(name, read, target))
         more, value = self.lift(stmt.value)
-        return [*before, *more, _changed(stmt, {"target": target, "value": value})]
+        return [
+            *before,
+            *more,
+            _changed(stmt, {"target": target, "value": value, "_current": self.named(name, target)}),
+        ]
+
+    def kept(self, node: Any) -> tuple[list[Any], Any]:
+        """A part of a target, evaluated once, for reading and for storing."""
+        if node is None or isinstance(node, ast.Constant):
+            return [], node
+        if isinstance(node, ast.Slice):
+            parts = [self.kept(part) for part in (node.lower, node.upper, node.step)]
+            new = _changed(node, dict(zip(("lower", "upper", "step"), [part for _, part in parts])))
+        elif isinstance(node, ast.Tuple):
+            parts = [self.kept(part) for part in node.elts]
+            new = _changed(node, {"elts": [part for _, part in parts]})
+        else:
+            name = self.temporary(node)
+            return [self.bound(name, node, node)], self.named(name, node, keep=True)
+        return [stmt for more, _ in parts for stmt in more], new
 
     def lift(self, node: Any) -> tuple[list[Any], Any]:
         """What is to be run before, and the expression that is left."""

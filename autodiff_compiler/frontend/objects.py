@@ -220,7 +220,7 @@ class Objects(Outside):
             cls = owner if owner is not None else Obj(self.cls_of(av), self.class_path(av))
             return Bound(self.outside(raw.__func__, (*path, ("attr", "__func__")), node), cls)
         if av is not None:
-            if isinstance(raw, property):
+            if isinstance(raw, property) and not isinstance(class_lookup(type(raw), "__get__"), types.FunctionType):
                 if raw.fget is None:
                     self.fail(f"property {name!r} has no getter", node, "", MissingAttributeError)
                 return self.call(self.outside(raw.fget, (*path, ("attr", "fget")), node), [av], {}, node)

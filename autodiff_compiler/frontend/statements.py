@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import types
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,11 +20,13 @@ from ..ir.opset import ASSERT, EQ, RAISE, exception
 from .avals import (
     DictRef,
     Entries,
+    Instance,
     Items,
     ListRef,
     Obj,
     OneShot,
     Ref,
+    Seq,
     SliceOf,
     describe,
     is_collection,
@@ -31,6 +34,8 @@ from .avals import (
 )
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
 from .expressions import _BINARY
+from .inputs import class_lookup
+from .objects import is_object
 from .pseudo import Run, surely_exits
 from .splitting import Splitting
 from .state import emit_if
@@ -426,40 +431,56 @@ class Statements(Splitting):
         else:
             if self.call_special(base, "__setitem__", [index, av], node) is not NotImplemented:
                 return
-            self.fail(f"{describe(base)} does not support item assignment", node, "", ArgumentError)
+            cls = self.class_of(base, node)
+            if cls is not None and class_lookup(cls, "__setitem__") is None:
+                self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
+            self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
 
     def do_AugAssign(self, stmt: ast.AugAssign) -> int:
+        """The target is read, then the value evaluated, then the result stored: also what was changed in place, as a
+        setter may do anything with it."""
         fn = _BINARY[type(stmt.op)]
         target = stmt.target
+        read = getattr(stmt, "_current", None)  # the name under which it was read before
         if isinstance(target, ast.Name):
-            current = self.load(target.id, target)
+            current = self.load(target.id, target) if read is None else self.ev(read)
             done, av = self.augmented(fn, current, self.ev(stmt.value), stmt)
-            if not done:
-                self.bind(target.id, av, target)
-            else:
-                self.bind(target.id, current, target)
+            self.bind(target.id, current if done else av, target)
             return NORMAL
-        if isinstance(target, ast.Subscript):
-            base, index = self.ev(target.value), self.ev(target.slice)
-            current = self.subscript(base, index, target)
-            value = self.ev(stmt.value)
-            if type(base) is Ref:
-                av = self.binary(fn, current, value, stmt)
-                if type(current) is Ref and type(av) is Ref:
-                    self.check_cast(self.read(base, stmt), self.read(av, stmt), stmt)
-                self.store_item(base, index, av, target)
-                return NORMAL
-            done, av = self.augmented(fn, current, value, stmt)
-            if not done:
-                self.store_item(base, index, av, target)
-            return NORMAL
-        assert isinstance(target, ast.Attribute)
         base = self.ev(target.value)
-        current = self.attribute(base, target.attr, target)
-        done, av = self.augmented(fn, current, self.ev(stmt.value), stmt)
-        if not done:
-            self.store_attribute(base, target.attr, av, target)
+        index: Any = self.ev(target.slice) if isinstance(target, ast.Subscript) else target.attr
+        if read is not None:
+            current = self.ev(read)
+        elif isinstance(target, ast.Subscript):
+            current = self.subscript(base, index, target)
+        else:
+            current = self.attribute(base, index, target)
+        held = self.content(base.cell) if type(base) in (ListRef, DictRef, Instance) else None
+        value = self.ev(stmt.value)
+        if isinstance(target, ast.Subscript) and type(base) is Ref:
+            av = self.binary(fn, current, value, stmt)
+            if type(current) is Ref and type(av) is Ref:
+                self.check_cast(self.read(base, stmt), self.read(av, stmt), stmt)
+            self.store_item(base, index, av, target)
+            return NORMAL
+        done, av = self.augmented(fn, current, value, stmt)
+        if done and read is None and self.holds_itself(base, index, isinstance(target, ast.Subscript)):
+            if held is None or self.content(base.cell) is held:
+                return NORMAL  # what was changed in place is stored there already
+        if isinstance(target, ast.Subscript):
+            self.store_item(base, index, current if done else av, target)
+        else:
+            self.store_attribute(base, index, current if done else av, target)
         return NORMAL
+
+    def holds_itself(self, base: Any, index: Any, item: bool) -> bool:
+        """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
+        if item:
+            return type(base) in (ListRef, DictRef)
+        return is_object(base) and type(base) is not Seq and self.is_own_attribute(base, index)
+
+    def is_own_attribute(self, base: Any, name: str) -> bool:
+        raise NotImplementedError
 
     def augmented(self, fn: Any, current: Any, value: Any, node: Any) -> tuple[bool, Any]:
         """``current op= value``: True if it was done in place, else the new value to bind."""
@@ -486,9 +507,14 @@ class Statements(Splitting):
             return True, None
         if self.augmented_container(fn, current, value, node):
             return True, None
-        made = self.call_special(current, f"__i{fn.__name__.strip('_')}__", [value], node)
+        name = f"__i{fn.__name__.strip('_')}__"
+        made = self.call_special(current, name, [value], node)
         if made is not NotImplemented:
             return False, made
+        if is_object(current) and not isinstance(class_lookup(self.cls_of(current), name), types.FunctionType | None):
+            self.fail(
+                f"{describe(current)} is changed in place, in a way that is not known", node, "use a list or array"
+            )
         return False, self.binary(fn, current, value, node)
 
     def check_cast(self, whole: Any, result: Any, node: Any) -> None:
