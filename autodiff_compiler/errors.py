@@ -102,6 +102,16 @@ class UnsupportedError(AutodiffError, NotImplementedError):
     """Python that the compiler does not handle."""
 
 
+class WrongValueError(AssertionError):
+    """What was compiled gives another value than the function: a defect of this package.
+
+    No `AutodiffError`: nothing is wrong with the program.
+    """
+
+    def __init__(self, message: str, loc: Place | None = None, remedy: str = ""):
+        super().__init__(str(AutodiffError(message, loc, remedy)))
+
+
 class SourceUnavailableError(AutodiffError, OSError):
     """A function whose source text cannot be read."""
 

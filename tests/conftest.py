@@ -9,6 +9,8 @@ import pytest
 # Tests must neither read what other versions left in the user's cache nor leave anything there. Tests of the cache set
 # their own.
 os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
+# What is lowered is compared with a run of the function.
+os.environ["AUTODIFF_COMPILER_CHECK"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

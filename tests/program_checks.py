@@ -1,5 +1,6 @@
 """What is checked of one random program.
 
+- the value of the SSA form, and of the emitted forward sweep, against the function's own;
 - the gradient against central differences, along random directions; and entry by entry where these disagree;
 - the second derivative, likewise;
 - the optimised, emitted adjoint against the unoptimised one, run by the reference interpreter;
@@ -36,11 +37,14 @@ import numpy as np
 import autodiff_compiler as ad
 from autodiff_compiler.api import pipeline
 from autodiff_compiler.api.cache import VARIABLE
+from autodiff_compiler.api.checking import VARIABLE as CHECK
 from autodiff_compiler.api.transforms import differentiated, hand_through, lower_any
 from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.tree import unflatten
+
+os.environ[CHECK] = "1"  # what is lowered is compared with a run of the function
 
 Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
@@ -275,6 +279,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             continue
         got = check_call(program, args, program.state())
         cold.append((run, args, got))
+        if run == 0:
+            check_forward(program, args, value)
         if "plain" in checks and run != 2 and check_plain(program, args, got, f"run {run}"):
             done.add("plain")
         if compare(program.value, got, args, f"run {run}: the gradient", seed + run, program.gradient_of):
@@ -314,6 +320,15 @@ def check_call(program: Program, args: Args, left: Any) -> Args:
         if isinstance(a, np.ndarray) and any(np.shares_memory(a, c) for c in (b, given[0], given[1])):
             raise Wrong(f"the gradient of argument {k} is not a fresh array")
     return got
+
+
+def check_forward(program: Program, args: Args, want: float) -> None:
+    """The value that the emitted forward sweep yields."""
+    program.prepare()
+    with refusals("value: "):
+        found, _ = ad.value_and_grad(program.f, argnums=program.gradient.argnums)(*program.pack(*fresh(args)))
+    if not np.isclose(found, want, rtol=1e-9, atol=1e-9):
+        raise Wrong(f"the value is {found!r}, of the function {want!r}")
 
 
 def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bool = False) -> bool:

@@ -93,6 +93,9 @@ def test_arguments_of_the_inner_function_are_copies() -> None:
         slope[k] = (f(x + d, y) - f(x - d, y)) / 2e-6
     np.testing.assert_allclose(ad.grad(f)(x, y), slope, rtol=1e-6)
     np.testing.assert_array_equal(y, np.ones(2))
+    value, (_, along_y) = ad.value_and_grad(f, argnums=(0, 1))(x, y)
+    assert value == pytest.approx(f(x, y), rel=1e-12)
+    np.testing.assert_allclose(along_y, [1.0, 0.0])
 
 
 @pytest.mark.parametrize("n", [3, 5])

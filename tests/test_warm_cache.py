@@ -56,6 +56,7 @@ class Project:
             **os.environ,
             "PYTHONPATH": f"{ROOT}{os.pathsep}{self.folder}",
             "AUTODIFF_COMPILER_CACHE": str(self.cache),
+            "AUTODIFF_COMPILER_CHECK": "0",  # compilations are counted
             "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",

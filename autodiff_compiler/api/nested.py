@@ -33,7 +33,9 @@ def lower_call(
     outer_top, outer_scope = interp.func_top, interp.func_scope
     at_top = interp.builder.region is outer_top
     interp.state = start.fork()
-    new_args, new_kwargs = list(args), dict(kwargs)
+    # What the inner function stores into its arguments stays inside of it, as for every transformed function.
+    new_args = [_owned(interp, av, node) for av in args]
+    new_kwargs = {name: _owned(interp, av, node) for name, av in kwargs.items()}
     places = []
     for where in chosen:
         # What has to be computed for an argument belongs before the call, not into its region.
@@ -86,6 +88,15 @@ def lower_call(
     grads = [_rebuilt(interp, old, exits, start) for old in places]
     out = Seq(tuple(grads)) if several else grads[0]
     return Seq((value, out)) if keep_value else out
+
+
+def _owned(interp: Any, av: Any, node: Any) -> Any:
+    """A copy of an array, also in tuples; stores into it are not seen outside."""
+    if type(av) is Seq:
+        return Seq(tuple([_owned(interp, x, node) for x in av.items]), av.cls)
+    if type(av) is Ref and type_of(interp.operand(av)).kind == "array":
+        return interp.copy_of(av, node, False)
+    return av
 
 
 def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], what: str) -> Any:

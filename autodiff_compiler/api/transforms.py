@@ -19,6 +19,7 @@ from ..ir.spelling import identifier
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist, pipeline
 from .arguments import Wanted, argument_place
+from .checking import check_value, is_checking
 from .locks import Lock
 from .nested import lower_transform
 from .specialize import MISS, Dispatcher
@@ -269,7 +270,10 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
     """Lower a function, or a transformed one by transforming the IR of its primal again."""
     if isinstance(fn, Transformed):
         return fn.transform(lower_any(fn.primal, args, kwargs), args, kwargs)
-    return lower(fn, args, kwargs)
+    lowered = lower(fn, args, kwargs)
+    if is_checking():
+        check_value(fn, lowered, args, kwargs)
+    return lowered
 
 
 def check_scalar(lowered: Lowered, what: Transformed) -> None:

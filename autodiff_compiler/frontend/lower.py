@@ -138,6 +138,8 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     try:
         bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
     except TypeError as error:
+        if is_interruption(error):
+            raise
         raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}", location_of(fn)) from None
     except ValueError:
         if kwargs:

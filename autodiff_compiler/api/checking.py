@@ -1,0 +1,198 @@
+"""What was lowered computes what the function does: a check at compile time, where it is asked for.
+
+With ``AUTODIFF_COMPILER_CHECK=1`` in the environment, and always inside of `check_grads`, each function that is lowered
+is run once on copies of its arguments, and so is its SSA form, by the reference interpreter. Both have to give the same
+value or raise the same error. So no mistake of the frontend passes unseen: a branch not taken, an effect too early, an
+answer given by default. It is left out where a second run would be seen, as of a function that prints or draws
+random numbers, and where the run takes long.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..errors import WrongValueError, is_interruption
+from ..frontend.inputs import fetch
+from ..frontend.lower import Lowered, bind_arguments
+from ..ir.core import Region
+from ..ir.interp import interpret
+from ..ir.opset import ASSERT, RAISE
+from ..tree import attribute_names, copy_with, flatten, is_object, unflatten
+
+VARIABLE = "AUTODIFF_COMPILER_CHECK"
+Memo = dict[int, tuple[Any, Any]]  # by identity, with the object so that it stays alive
+LONGEST = 0.1  # seconds: functions that take longer are not run a second time by the interpreter, which is far slower
+_on: ContextVar[bool] = ContextVar("checking", default=False)
+
+
+def is_checking() -> bool:
+    return _on.get() or os.environ.get(VARIABLE, "").strip().lower() in ("1", "true", "yes", "on")
+
+
+@contextmanager
+def checking() -> Iterator[None]:
+    """Check whatever is lowered meanwhile."""
+    token = _on.set(True)
+    try:
+        yield
+    finally:
+        _on.reset(token)
+
+
+def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise `WrongValueError` if the SSA form of the function gives another value than the function."""
+    body = lowered.function.body
+    if not is_pure(body) or any(_is_spent(x) for x in (*args, *kwargs.values())):
+        return
+    memo: Memo = {}
+    given, keywords = copied(args, memo), copied(kwargs, memo)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        want, raised = _outcome(lambda: fn(*given, **keywords))
+        if time.perf_counter() - start > LONGEST:
+            return
+        memo = {}
+        _, values, _ = bind_arguments(fn, copied(args, memo), copied(kwargs, memo))
+        leaves = [copied(fetch(item.path, tuple(values)), memo) for item in lowered.inputs]
+        if any(np.may_share_memory(leaves[i], leaves[j]) for i, j in lowered.no_alias):
+            return  # the call itself will be refused
+        got, failed = _outcome(lambda: unflatten(lowered.out, interpret(lowered.function, leaves)))
+    if failed is None and raised is None:
+        if agrees(got, want, is_low(body)):
+            return
+    elif failed is not None and (raised is not None or isinstance(failed, (NotImplementedError, RecursionError))):
+        return  # some operations only emitted code can make
+    for error in (failed, raised):
+        if error is not None and is_interruption(error):
+            raise error
+    raise WrongValueError(
+        f"the compiled function gives {_told(got, failed)}, the function itself {_told(want, raised)}",
+        lowered.loc,
+        "this is a defect of the compiler: please report the function; until then, write it in another way",
+    )
+
+
+def _outcome(run: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    try:
+        return run(), None
+    except Exception as error:
+        return None, error
+
+
+def _told(value: Any, error: Exception | None) -> str:
+    return repr(value) if error is None else f"the error {error!r}"
+
+
+def is_pure(body: Region) -> bool:
+    """Nothing outside sees a second run."""
+    return all(not op.prim.effects or op.prim in (RAISE, ASSERT) for op in body.walk())
+
+
+def _is_spent(x: Any) -> bool:
+    """An iterator, which a run uses up."""
+    return hasattr(x, "__next__")
+
+
+def is_low(body: Region) -> bool:
+    """Something is computed in less than double precision."""
+    types = [v.type for v in body.params] + [r.type for op in body.walk() for r in op.results]
+    return any(t.dtype is not None and t.dtype in _LOW for t in types)
+
+
+_LOW = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.complex64))
+
+
+def copied(x: Any, memo: Memo) -> Any:
+    """A copy of an array, and of containers and objects with those in them; what is shared stays shared."""
+    if id(x) in memo:
+        return memo[id(x)][1]
+    kind = type(x)
+    new: Any
+    if kind is np.ndarray:
+        new = copied_array(x)
+    elif isinstance(x, tuple):
+        items = [copied(item, memo) for item in x]
+        new = kind._make(items) if hasattr(kind, "_make") else tuple(items) if kind is tuple else x
+    elif kind in (list, collections.deque):
+        new = kind() if kind is list else collections.deque(maxlen=x.maxlen)
+        memo[id(x)] = (x, new)
+        new.extend([copied(item, memo) for item in x])
+    elif isinstance(x, (dict, set)):
+        new = copy.copy(x)
+        memo[id(x)] = (x, new)
+        if isinstance(x, dict):
+            new.update({key: copied(item, memo) for key, item in x.items()})
+    elif is_object(x) and flatten(x)[0]:
+        names = attribute_names(x)
+        new = copy_with(x, (), ())
+        memo[id(x)] = (x, new)
+        for name in names:
+            object.__setattr__(new, name, copied(getattr(x, name), memo))
+    else:
+        return x
+    memo[id(x)] = (x, new)
+    return new
+
+
+def copied_array(x: Any) -> Any:
+    """A copy with the same strides."""
+    if x.dtype.hasobject or x.size == 0:
+        return x.copy(order="K")
+    low, high = np.lib.array_utils.byte_bounds(x)
+    offset = x.__array_interface__["data"][0] - low
+    new = np.ndarray(x.shape, x.dtype, np.empty(high - low, np.uint8), offset, x.strides)
+    new[...] = x
+    new.flags.writeable = x.flags.writeable
+    return new
+
+
+def agrees(a: Any, b: Any, low: bool = False) -> bool:
+    """The same value, but for rounding."""
+
+    def all_agree(xs: Any, ys: Any) -> bool:
+        return all(agrees(x, y, low) for x, y in zip(xs, ys, strict=True))
+
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and _are_close(np.asarray(a), np.asarray(b), low)
+    if _is_number(a) and _is_number(b):
+        return _are_close(np.asarray(a), np.asarray(b), low)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return isinstance(a, list) is isinstance(b, list) and len(a) == len(b) and all_agree(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all_agree(a.values(), b.values())
+    if is_object(a) and is_object(b) and type(a) is type(b):
+        names = attribute_names(a)
+        if set(names) != set(attribute_names(b)):
+            return False
+        return all_agree([getattr(a, n) for n in names], [getattr(b, n) for n in names])
+    if isinstance(a, _PLAIN) or isinstance(b, _PLAIN):
+        return type(a) is type(b) and bool(a == b)
+    return True
+
+
+_PLAIN = (str, bytes, bool, type(None))
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, complex, np.generic)) and not isinstance(x, (np.str_, np.bytes_))
+
+
+def _are_close(a: Any, b: Any, low: bool) -> bool:
+    if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
+        return bool(np.array_equal(a, b))
+    if any((a.dtype.kind in kinds) != (b.dtype.kind in kinds) for kinds in ("fc", "b")):
+        return False
+    tolerance = 1e-2 if low else 1e-9
+    size = float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0)) if b.size else 0.0
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * max(size, 1e-3), equal_nan=True))
