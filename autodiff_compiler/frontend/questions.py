@@ -259,7 +259,7 @@ class Questions(Access):
 
     def is_object_from_outside(self, a: Obj, b: Obj, node: Any) -> Any:
         same = a.obj is b.obj
-        if is_lasting(a.obj) or is_lasting(b.obj):
+        if is_lasting(a.obj) or is_lasting(b.obj) or a.path is None or b.path is None:
             return proved("live", self.pinned(a) is self.pinned(b))
         if a.path is not None and b.path is not None:
             if a.path != b.path:
