@@ -304,6 +304,97 @@ def f(x, axis):
 # --- memory ---
 
 refuse(
+    "a store into windows that share elements",
+    """
+def f(x):
+    w = np.lib.stride_tricks.sliding_window_view(x * 1.0, 2, writeable=True)
+    w[0] = 2.0
+    ^^^^
+    return np.sum(w)
+""",
+    errors.AliasError,
+    "several elements may be one in memory",
+    "copy it first",
+)
+refuse(
+    "a store through a mask of what overlaps",
+    """
+def f(x):
+    a = x * 1.0
+    a[a > 0] = a[::-1]
+    ^^^^^^^^
+    return np.sum(a)
+""",
+    errors.AliasError,
+    "NumPy reads there what it has just written",
+    "copy it first",
+)
+refuse(
+    "an argument that overlaps itself",
+    """
+def f(x):
+^^^^^^^^^
+    x[0] = 2.0
+    return np.sum(x)
+""",
+    errors.AliasError,
+    "several elements of the array 'x' may be one in memory",
+    "pass a copy",
+    (np.lib.stride_tricks.as_strided(np.ones(3), (3,), (0,)),),
+)
+refuse(
+    "a store into what may be protected",
+    """
+def f(x):
+    w = np.asfortranarray(np.broadcast_to(x, (2, 3)))
+    w[0] = 2.0
+    ^^^^
+    return np.sum(w)
+""",
+    errors.UnsupportedError,
+    "NumPy protects from stores",
+    "copy it first",
+)
+refuse(
+    "`out=` of a function with several results",
+    """
+def f(x):
+    a = np.zeros(3)
+    np.modf(x, out=(a, a))
+    ^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(a)
+""",
+    errors.UnsupportedError,
+    "np.modf with out=",
+    "assign its results",
+)
+refuse(
+    "`np.dot` into an array of unknown layout",
+    """
+def f(x):
+    a = np.zeros((2, 3), order="F")
+    np.dot(np.ones((2, 3)), np.outer(x, x), out=a)
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(a)
+""",
+    errors.UnsupportedError,
+    "not known to be laid out in C order",
+    "np.dot",
+)
+refuse(
+    "`out=` of another dtype",
+    """
+def f(x):
+    a = np.zeros(3, np.float32)
+    np.take(x, [0, 1, 2], out=a)
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(a)
+""",
+    errors.UnsupportedError,
+    "out= of another dtype",
+    "assign the result",
+)
+refuse(
     "arguments that overlap in part",
     """
 def f(x, y):

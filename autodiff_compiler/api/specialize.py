@@ -234,8 +234,11 @@ class Entry:
             )
         if low.no_alias:
             names.namespace["may_share"], names.namespace["overlap"] = np.may_share_memory, self._overlap
+            names.namespace["apart"] = apart
             for i, j in low.no_alias:
-                checks.append(f"    if may_share({leaves[i]}, {leaves[j]}): overlap({i}, {j})")
+                x = leaves[i]
+                same = f"may_share({x}, {leaves[j]})" if i != j else f"not ({x}.flags.forc or apart({x}))"
+                checks.append(f"    if {same}: overlap({i}, {j})")
         names.namespace["run"] = self.run
         self.namespace = names.namespace
         source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
@@ -297,12 +300,30 @@ class Entry:
 
     def _overlap(self, i: int, j: int) -> None:
         a, b = self.lowered.inputs[i], self.lowered.inputs[j]
+        if i == j:
+            raise AliasError(
+                f"unprovable alias: several elements of the array {a.name!r} may be one in memory, "
+                "and the function writes to it",
+                self.lowered.loc,
+                f"pass a copy of it, {a.name}.copy()",
+            )
         raise AliasError(
             f"unprovable alias: the arrays {a.name!r} and {b.name!r} may share memory, "
             f"and the function writes to {a.name!r}",
             self.lowered.loc,
             f"pass a copy of one of them, {b.name}.copy()",
         )
+
+
+def apart(x: Any) -> bool:
+    """No two elements of an array share memory, as far as its strides show."""
+    reach = 0
+    for stride, n in sorted(zip(map(abs, x.strides), x.shape)):
+        if n > 1:
+            if stride < reach + x.itemsize:
+                return False
+            reach += stride * (n - 1)
+    return True
 
 
 def split_arguments(fn: Any, names: list[str], values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError, MissingAttributeError
-from ..ir.core import Prim, Value, type_of
+from ..ir.core import Prim, Value
 from ..ir.opset import ADDAT, infer_step
-from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, is_number, parts_of, same, with_parts
+from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, parts_of, same, with_parts
 from .layout import Layout, layout_of
+from .outputs import Outputs
 from .plan import parents_of
-from .stacking import Stacking
 
 _WHOLE = ("index", (Ellipsis,))
 _FLAT = ("reshape", (-1,))
 
 
-class ArrayStores(Stacking):
+class ArrayStores(Outputs):
     def target(self, av: Any, name: str, node: Any) -> Ref:
         if type(av) is not Ref:
             self.fail(f"{name} of something that is not an array", node, "", ArgumentError)
         return av
-
-    def numpy(self, fn: Any, *args: Any) -> Any:
-        return self.call(Obj(fn, None), list(args), {}, self.at_node)
 
     def store_whole(self, av: Ref, value: Any, node: Any) -> None:
         x = self.operand(self.as_array(value, node), node)
@@ -47,28 +44,6 @@ class ArrayStores(Stacking):
         self.at_node = node
         return [out.get(name) for name in params]
 
-    at_node: Any = None
-
-    def is_scalar(self, av: Any) -> bool:
-        return is_number(av) or (type(av) is Value and av.type.is_scalar)
-
-    def cycled(self, values: Any, count: Any, node: Any) -> Any:
-        """As many values as there are places: they are repeated, or cut, as NumPy does it."""
-        if self.is_scalar(values):
-            return values
-        flat = self.numpy(np.ravel, self.numpy(np.asarray, values))
-        size = self.array_attribute(flat, "size", node)
-        if self.same_number(size, count):
-            return flat
-        places = self.binary(operator.mod, self.numpy(np.arange, count), size, node)
-        return self.subscript(flat, places, node)
-
-    def same_number(self, n: Any, m: Any) -> bool:
-        if isinstance(n, int) and isinstance(m, int):
-            return n == m
-        a, b = type_of(n).length, type_of(m).length
-        return a is not None and b is not None and self.builder.dims.same(a, b)
-
     # --- functions ------------------------------------------------------------------------------------------------
 
     def n_copyto(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -85,6 +60,8 @@ class ArrayStores(Stacking):
         base = self.target(a, "np.put", node)
         places = self.numpy(np.ravel, self.numpy(np.asarray, ind))
         value = self.cycled(v, self.array_attribute(places, "size", node), node)
+        if value is None and not self.is_empty(base, node):
+            return
         self.store_flat(base, self.operand(places, node), self.operand(value, node), node)
 
     def store_flat(self, base: Ref, places: Any, value: Any, node: Any) -> None:
@@ -96,14 +73,25 @@ class ArrayStores(Stacking):
         arr, mask, vals = self.given("arr mask vals", args, kwargs, node, "place")
         base = self.target(arr, "np.place", node)
         flags = self.numpy(np.ravel, self.numpy(np.asarray, mask, Obj(bool, None)))
+        if self.shares(self.operand(vals, node), base):
+            self.refuse_overlap("np.place", node)
         value = self.cycled(vals, self.numpy(np.count_nonzero, flags), node)
+        if value is None:
+            self.raises(ValueError, "Cannot insert from an empty array!", node)
         self.store_flat(base, self.operand(flags, node), self.operand(value, node), node)
 
     def n_putmask(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         a, mask, values = self.given("a mask values", args, kwargs, node, "putmask")
         base = self.target(a, "np.putmask", node)
+        mask = self.numpy(np.asarray, mask, Obj(bool, None))
+        size = self.array_attribute(base, "size", node)
+        message = "putmask: mask and data must be the same size"
+        self.require_equal(self.array_attribute(mask, "size", node), size, message, node)
+        mask = self.numpy(np.reshape, mask, self.shape(base, node))
         if not self.is_scalar(values):
-            values = self.cycled(values, self.array_attribute(base, "size", node), node)
+            values = self.cycled(values, size, node)
+            if values is None:
+                return
             values = self.numpy(np.reshape, values, self.shape(base, node))
         self.store_whole(base, self.numpy(np.where, mask, values, base), node)
 
@@ -231,17 +219,17 @@ class ArrayStores(Stacking):
             used = up.func.id in ("enumerate", "zip", "len", "list", "sum", "min", "max")
         if not used:
             self.fail(".flat is not supported as a value of its own", node, "use .ravel()")
-        if self.read(base, node).type.ndim == 1:
-            return base
-        return Ref(base.cell, (*base.path, _FLAT))
+        path = base.path if self.read(base, node).type.ndim == 1 else (*base.path, _FLAT)
+        flat = Ref(base.cell, path)
+        self.flats[id(flat)] = flat
+        return flat
 
     def store_array_attribute(self, av: Ref, name: str, value: Any, node: Any) -> bool:
         """``a.shape = ...``, ``a.flat = ...``, ``a.real = ...``; False if it is another attribute."""
         self.at_node = node
         if name == "flat":
             flat = self.flat(av, node)
-            value = self.cycled(value, self.array_attribute(flat, "size", node), node)
-            self.store(flat, _WHOLE, self.operand(value, node), node)
+            self.store_in_flat(flat, Ellipsis, value, node)
             return True
         if name == "shape":
             self.set_shape(av, value, node)

@@ -40,6 +40,7 @@ from .layout import KEEP_C_ORDER
 from .plan import prefer_known
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
+from .state import PROTECTED
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
@@ -143,6 +144,8 @@ class Calls(Construct):
 
     def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """Emit the primitive; its result is linked to what it may share memory with."""
+        if "out" in kwargs and prim.nout != 1:
+            self.fail(f"{prim.name} with out=", node, "assign its results")
         out = kwargs.pop("out", None) if "out" in kwargs else None
         at = prim.params.index("out") if "out" in prim.params else -1
         if 0 <= at < len(args):
@@ -176,7 +179,7 @@ class Calls(Construct):
         keywords = {k: self.operand(v, node) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
         if out is not None:
-            return self.write_out(out, result, node)
+            return self.write_out(prim, out, result, [*operands, *keywords.values()], node)
         sources = [*args, *kwargs.values()]
         if prim.nout != 1:
             return Seq(tuple([self.result_of(prim, r, sources) for r in result or ()]))
@@ -192,26 +195,20 @@ class Calls(Construct):
 
     def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
+            if any(isinstance(a, str) and a in "FAK" for a in sources):
+                return self.fresh(value)  # its memory is laid out in another order
             like = sources if prim.elementwise or prim.name in KEEP_C_ORDER else None
             return self.fresh(value, contiguous=prim.name in _CONTIGUOUS, like=like)
         if prim.alias == "view":
             made = self.linked(value, sources[:1])
             if prim.name in READ_ONLY and type(made) is Ref:
                 self.cells.read_only.add(made.cell)
+                self.cells.mark(made.cell, PROTECTED)
             return made
         return self.linked(value, sources)
 
-    def write_out(self, out: Any, result: Any, node: Any) -> Any:
-        """The keyword out=: store into an array, whole."""
-        if type(out) is Seq and len(out.items) == 1:
-            out = out.items[0]
-        if type(out) is not Ref:
-            self.fail("out= of something that is not an array", node, "pass an array")
-        if type(result) is Value:
-            self.check_cast(self.read(out, node), result, node)
-        self.half_done(out.cell)
-        self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
-        return out
+    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:
+        raise NotImplementedError
 
     def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """A callable without primitive and without Python source."""
@@ -591,7 +588,6 @@ _CONTIGUOUS = {
     "np.empty",
     "np.full",
     "np.arange",
-    "np.linspace",
     "np.eye",
     "np.identity",
     "@",

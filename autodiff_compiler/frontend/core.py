@@ -177,6 +177,7 @@ class Core:
         self.sources: dict[str, None] = {}
         self.functions: dict[Any, None] = {}  # those that were inlined
         self.histories: dict[Any, Any] = {}  # of sets: by the step that was done last
+        self.flats: dict[int, Ref] = {}  # what ``.flat`` gave, by identity
         self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
         self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind
@@ -434,6 +435,7 @@ class Core:
                 ref,
             )
         path = ref.path if step is None else (*ref.path, step)
+        self.check_overlap(ref, step, value, node)
         self.check_steps(base, ref.path, node)
         new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
         if not new.hint:
@@ -446,6 +448,9 @@ class Core:
         for number in origins - self.stored:
             self.inputs.guard_writeable(number)
         self.stored |= origins
+
+    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any) -> None:
+        raise NotImplementedError
 
     def refuse_outside(self, name: str, node: Any) -> NoReturn:
         self.fail(

@@ -51,6 +51,11 @@ def refuse(message: str, remedy: str = "") -> None:
     raise NotImplementedError(message, remedy)
 
 
+def folded(array: Any) -> Any:
+    """In a definition: this array, of which several elements may be one in memory, so that nobody may store into it."""
+    return array
+
+
 def is_definition(fn: Any) -> bool:
     """The function is a definition, or a helper of one."""
     return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
@@ -77,4 +82,4 @@ def load() -> None:
     _modules.update(fn.__module__ for fn in vars(nn).values() if isinstance(fn, types.FunctionType))
 
 
-__all__ = ["DEFINED", "METHODS", "constant", "defines", "defines_method", "is_definition", "lookup", "refuse"]
+__all__ = ["DEFINED", "METHODS", "constant", "defines", "defines_method", "folded", "is_definition", "lookup", "refuse"]

@@ -40,7 +40,7 @@ from .avals import (
 )
 from .plan import Plan, is_static_input
 from .sets import History, set_parts
-from .state import Cells
+from .state import PROTECTED, Cells
 
 BAKED_MODULES = (
     "numpy",
@@ -443,7 +443,7 @@ class Inputs:
         if not obj.flags.writeable:
             self.guard((*path, ("attr", "flags"), ("attr", "writeable")), "eq", False)
             self.cells.read_only.add(cell)
-        self.cells.origins[cell] = frozenset({number})
+        self.cells.origins[cell] = frozenset({number} if obj.flags.writeable else {number, PROTECTED})
         self.found_at[cell] = path
         self.arrays[number] = cell
         return Ref(cell)

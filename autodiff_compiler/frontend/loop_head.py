@@ -65,6 +65,7 @@ class Guess:
     columns: dict[Any, tuple[Any, bool]] = field(default_factory=dict)
     lists: dict[int, Any] = field(default_factory=dict)  # the columns made of what list cells hold before the loop
     families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
+    origins: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: those of its buffer at the end
     kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
     detached: set[Any] = field(default_factory=set)  # slots that may hold what other lists share
     items: set[Any] = field(default_factory=set)  # slots found to hold an item of a list
@@ -410,6 +411,9 @@ class LoopHead:
         """Which of the new cells may share memory at the top of the body: those that do before it or after a trip."""
         entry, state = self.entry, self.head
         for k, (slot, cell, origin) in enumerate(self.slot_cells):
+            if slot in self.guess.origins:
+                origins = self.interp.cells.origins
+                origins[cell] = origins.get(cell, frozenset()) | self.guess.origins[slot]
             if origin is not None:
                 state.link(cell, origin, self.origin)
                 for other in state.links.get(origin, frozenset()) - {cell}:

@@ -568,6 +568,11 @@ class LoopPass(LoopHead):
                 guess.partition[slot] = slot
                 self.again = True
         for slot, cell, av in ends:
+            origins = self.interp.cells.origins
+            found = origins.get(av.cell, frozenset()) - origins.get(cell, frozenset())
+            if found:
+                guess.origins[slot] = guess.origins.get(slot, frozenset()) | found
+                self.again = True
             if av.cell in self.interp.cells.detached and slot not in guess.detached and type(av) is not Ref:
                 guess.detached.add(slot)
                 self.again = True

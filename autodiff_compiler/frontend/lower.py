@@ -50,7 +50,8 @@ class Lowered:
     out:      the structure of the return value (see `tree.unflatten`)
     sources:  the texts of all functions that went into it, by qualified name
     params:   the names of the top-level parameters, in the order that ("arg", k) paths count
-    no_alias: pairs of inputs (indices) that must not share memory, as one is written to
+    no_alias: pairs of inputs (indices) that must not share memory, as one is written to; an input with itself: its
+    elements must not
     stored:   the inputs (indices) that the function writes to
     """
 
@@ -237,7 +238,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
     stored = sorted(interp.stored)
-    pairs: list[tuple[int, int]] = []
+    pairs = [(i, i) for i in stored if interp.inputs.inputs[i].type.ndim]
     for i in stored:
         for j, item in enumerate(interp.inputs.inputs):
             if j != i and item.key[0] == "array" and interp.top.params[j] in used and (j, i) not in pairs:

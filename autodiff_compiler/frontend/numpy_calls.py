@@ -15,21 +15,21 @@ from ..ir.types import ANY, same_dtype
 from . import definitions
 from .array_stores import ArrayStores
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
-from .definitions import DEFINED, METHODS, refuse
+from .definitions import DEFINED, METHODS, folded, refuse
 from .iterators import Handler
 from .layout import Layout, layout_of, surely_copied
+from .state import FOLDED, PROTECTED
 
 # Methods that are the function of the same name with the array first.
 _AS_FUNCTION = {
     name: getattr(np, name)
     for name in (
         "sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod", "argmax", "argmin", "any", "all",
-        "clip", "round", "repeat", "take", "trace", "diagonal",
-        "squeeze", "conj", "nonzero", "argsort", "swapaxes", "dot",
-        "searchsorted", "ptp", "argpartition", "choose",
+        "round", "repeat", "take", "trace", "diagonal",
+        "squeeze", "nonzero", "argsort", "swapaxes", "dot",
+        "searchsorted", "argpartition", "choose",
     )
 }  # fmt: skip
-_AS_FUNCTION["conjugate"] = np.conj
 _WRITERS = {np.random.shuffle}
 _STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
 
@@ -58,6 +58,10 @@ class NumpyCalls(ArrayStores):
             )
         if obj is refuse:
             return lambda args, kwargs, node: self.fail(str(args[0]), node, str(args[1]) if len(args) > 1 else "")
+        if obj in _OF_VECTORS:
+            return lambda args, kwargs, node: self.vector_call(obj, args, kwargs, node)
+        if obj is folded:
+            return lambda args, kwargs, node: self.mark_folded(args[0])
         if obj in _WRITERS:
             return lambda args, kwargs, node: self.fail(
                 f"np.{obj.__name__} writes into its argument, which is not supported",
@@ -67,6 +71,26 @@ class NumpyCalls(ArrayStores):
         if obj in _STATIC:
             return lambda args, kwargs, node: self.static_call(obj, args, kwargs, node)
         return None
+
+    def vector_call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A function for which a number, or an array without axes, is an array of one element."""
+        prim = PRIMS[fn]
+        names = _OF_VECTORS[fn]
+        given = [self.vector(a, node) if name in names else a for name, a in zip((*prim.params, *args), args)]
+        return self.call_prim(
+            prim, given, {k: self.vector(v, node) if k in names else v for k, v in kwargs.items()}, node
+        )
+
+    def vector(self, av: Any, node: Any) -> Any:
+        if type(av) not in (Ref, Value) and not is_number(av):
+            return av
+        t = type_of(self.operand(av, node))
+        if t.dims != () or t.kind not in ("array", "py", "generic", "scalar"):
+            return av
+        return self.numpy_at(node, np.reshape, av, Seq((1,)))
+
+    def numpy_at(self, node: Any, fn: Any, *args: Any) -> Any:
+        return self.call(Obj(fn, None), list(args), {}, node)
 
     def static_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         values = []
@@ -162,6 +186,25 @@ class NumpyCalls(ArrayStores):
 
     # --- views ----------------------------------------------------------------------------------------------------
 
+    def mark_folded(self, av: Any) -> Any:
+        """An array of which several elements may be one in memory; it is not protected."""
+        if type(av) is Ref:
+            self.cells.read_only.discard(av.cell)
+            self.cells.origins[av.cell] = self.cells.origins.get(av.cell, frozenset()) - {PROTECTED} | {FOLDED}
+        return av
+
+    def n_sliding_window_view(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        made = self.call_prim(PRIMS[np.lib.stride_tricks.sliding_window_view], args, kwargs, node)
+        if kwargs.get("writeable", False) is not False or len(args) > 4:
+            return self.mark_folded(made)
+        if type(made) is Ref:
+            self.cells.read_only.add(made.cell)
+            self.cells.mark(made.cell, PROTECTED)
+        return made
+
+    def n_as_strided(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        return self.mark_folded(self.call_unknown(np.lib.stride_tricks.as_strided, args, kwargs, node))
+
     def step_view(self, av: Ref, step: tuple[Any, ...], node: Any) -> Ref:
         view = Ref(av.cell, (*av.path, step))
         self.read(view, node)
@@ -199,7 +242,8 @@ class NumpyCalls(ArrayStores):
                 return self.step_view(av, ("reshape", target), node)
         x = self.operand(av, node)
         flat = not isinstance(target, tuple) or len(target) == 1
-        return self.maybe_view(self.emit(node, PRIMS[np.reshape], x, target), av, flat and self.copies(av, False))
+        value = self.emit(node, PRIMS[np.reshape], x, target)
+        return self.maybe_view(value, av, flat and self.copies(av, False), flat)
 
     def is_contiguous(self, av: Ref) -> bool:
         """Proven to be laid out in C order, and to be treated as such."""
@@ -217,13 +261,18 @@ class NumpyCalls(ArrayStores):
     def copies(self, av: Any, flat: bool) -> bool:
         return type(av) is Ref and surely_copied(self, av, flat)
 
-    def maybe_view(self, value: Any, av: Any, copied: bool) -> Any:
+    def maybe_view(self, value: Any, av: Any, copied: bool, flat: bool) -> Any:
         """A reshaped array: a copy, or what is a view if the memory of `av` is laid out in C order."""
         if copied:
             return self.fresh(value, contiguous=True)
         turned = type(av) is Ref and av.path[-1:] == (("transpose", None),)
         layout = layout_of(self, Ref(av.cell, av.path[:-1]) if turned else av)
-        return self.linked(value, [av], cause=Layout(layout) if layout is not None else None)
+        made = self.linked(value, [av], cause=Layout(layout) if layout is not None else None)
+        if type(made) is Ref and type(av) is Ref and made.cell in self.cells.origins:
+            # Of windows and of what was broadcast NumPy makes a copy, but for some with several axes.
+            left = {PROTECTED, FOLDED} if flat else {PROTECTED}
+            self.cells.origins[made.cell] -= left
+        return made
 
     def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) != 1 or kwargs:
@@ -233,7 +282,8 @@ class NumpyCalls(ArrayStores):
             t = self.read(av, node).type
             if t.kind == "array" and self.is_contiguous(av):
                 return self.step_view(av, ("reshape", (-1,)), node)
-        return self.maybe_view(self.emit(node, PRIMS[np.ravel], self.operand(av, node)), av, self.copies(av, True))
+        value = self.emit(node, PRIMS[np.ravel], self.operand(av, node))
+        return self.maybe_view(value, av, self.copies(av, True), True)
 
     def n_transpose(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         axes = kwargs.pop("axes", args[1] if len(args) > 1 else None)
@@ -310,11 +360,15 @@ class NumpyCalls(ArrayStores):
             gone = [k for k, d in enumerate(known) if d == 1]
         elif axis is not None:
             gone = list(self.normal_axes(axes, len(known), node))
+            if len(set(gone)) < len(gone):
+                self.raises(ValueError, "duplicate value in 'axis'", node)
         else:
             return self.call_prim(PRIMS[np.squeeze], args, kwargs, node)
         if any(known[k] != 1 for k in gone):
             return self.call_prim(PRIMS[np.squeeze], args, kwargs, node)
-        return self.step_view(av, ("index", tuple([0 if k in gone else slice(None) for k in range(len(known))])), node)
+        items = [0 if k in gone else slice(None) for k in range(len(known))]
+        whole = [] if len(gone) < len(known) else [Ellipsis]  # else it would be a number, not a view
+        return self.step_view(av, ("index", (*items, *whole)), node)
 
     def n_atleast(self, n: int, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) == 1 and not kwargs and type(args[0]) is Ref:
@@ -367,6 +421,7 @@ class NumpyCalls(ArrayStores):
             # An object that some unknown function made, a random generator for instance.
             if name not in _AS_FUNCTION and not hasattr(self, "m_" + name):
                 return self.unknown_method(self.read(av, node), name, args, kwargs, node)
+        self.require_method(av, name, node)
         if name in _AS_FUNCTION:
             fn = _AS_FUNCTION[name]
             return self.call(Obj(fn, None), [av, *args], kwargs, node)
@@ -374,6 +429,13 @@ class NumpyCalls(ArrayStores):
         if method is None:
             self.fail(f"the method .{name}() of arrays is not supported", node, "", RuleLookupError)
         return method(av, args, kwargs, node)
+
+    def require_method(self, av: Any, name: str, node: Any) -> None:
+        """NumPy's numbers do not have all methods of arrays."""
+        t = type_of(self.operand(av, node))
+        cls = np.ndarray if t.kind == "array" else t.dtype.type if t.kind == "generic" and t.dtype is not None else None
+        if cls is not None and not hasattr(cls, name):
+            self.raises(AttributeError, f"'{cls.__module__}.{cls.__name__}' object has no attribute {name!r}", node)
 
     def unknown_method(self, av: Value, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """A method of an object of which nothing is known."""
@@ -396,6 +458,24 @@ class NumpyCalls(ArrayStores):
             given = args if (ufunc, name) in METHODS else [Obj(ufunc, None), *args]
             return self.inline_function(Obj(definition, None), given, kwargs, node)
         self.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
+
+    def m_conj(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """The method gives a real array itself."""
+        dtype = type_of(self.operand(av, node)).dtype
+        if args or kwargs or (dtype is not None and dtype.kind not in "biuf"):
+            return self.call(Obj(np.conj, None), [av, *args], kwargs, node)
+        if dtype is None:
+            return self.linked(self.emit(node, PRIMS[np.conj], self.operand(av, node)), [av])
+        return av
+
+    m_conjugate = m_conj
+
+    def m_clip(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        kwargs = dict(kwargs)
+        bounds = [args[k] if len(args) > k else kwargs.pop(name, None) for k, name in enumerate(("min", "max"))]
+        if len(args) > 2:
+            kwargs["out"] = args[2]
+        return self.call(Obj(np.clip, None), [av, *bounds], kwargs, node)
 
     def m_copy(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         order = kwargs.get("order", args[0] if args else "C")
@@ -496,10 +576,17 @@ def method_prim(name: str) -> Prim:
     return prim
 
 
+# By function: the parameters for which NumPy makes a vector of a number.
+_OF_VECTORS: dict[Any, frozenset[str]] = {
+    np.take: frozenset({"a"}), np.repeat: frozenset({"a"}), np.compress: frozenset({"a"}),
+    np.delete: frozenset({"arr"}), np.insert: frozenset({"arr"}), np.extract: frozenset({"arr"}),
+    np.resize: frozenset({"a"}), np.convolve: frozenset({"a", "v"}), np.correlate: frozenset({"a", "v"}),
+}  # fmt: skip
 _SPECIAL: dict[Any, str] = {
     np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape",
     np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",
     np.moveaxis: "moveaxis", np.squeeze: "squeeze", np.atleast_1d: "atleast_1d", np.atleast_2d: "atleast_2d",
+    np.lib.stride_tricks.sliding_window_view: "sliding_window_view", np.lib.stride_tricks.as_strided: "as_strided",
     np.copyto: "copyto", np.put: "put", np.place: "place", np.putmask: "putmask",
     np.fill_diagonal: "fill_diagonal", np.put_along_axis: "put_along_axis",
     np.shape: "shape", np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",

@@ -93,7 +93,8 @@ class Cells:
         self.scattered: set[int] = set()  # inputs known to be in neither
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
         self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be
-        self.origins: dict[int, frozenset[int]] = {}  # the input arrays of which it may be the buffer
+        # The input arrays of which it may be the buffer, and what else it may be that nobody may store into.
+        self.origins: dict[int, frozenset[int]] = {}
         self.joined: dict[int, Origin] = {}  # of a merged cell: what joined it
         self.made: dict[Op, Origin] = {}  # the syntax of an `if` or loop
         self.loops: dict[Region | None, Origin] = {}  # the same by the region of the body
@@ -102,12 +103,18 @@ class Cells:
         self.count += 1
         return self.count
 
+    def mark(self, cell: int, kind: int) -> None:
+        """It may be `FOLDED` or `PROTECTED`, and so may be what shares its memory."""
+        self.origins[cell] = self.origins.get(cell, frozenset()) | {kind}
+
     def family(self, cell: int) -> frozenset[int]:
         """The containers, as they were made, that this one may be."""
         return self.families.get(cell) or frozenset({cell})
 
 
 RETURNED = 3
+# Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.
+FOLDED, PROTECTED = -1, -2
 
 
 def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any:

@@ -402,12 +402,17 @@ class Statements(Splitting):
     def delete_attribute(self, base: Any, name: str, node: Any) -> None:
         raise NotImplementedError
 
+    def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
+        raise NotImplementedError
+
     def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
         """``base[index] = av``."""
         if is_collection(base) and base.cls not in (set, frozenset, OneShot):
             base = self.inner(base, node)
         kind = type(base)
-        if kind is Ref:
+        if kind is Ref and id(base) in self.flats:
+            self.store_in_flat(base, index, av, node)
+        elif kind is Ref:
             items = self.index_items(index, node)
             self.store(base, ("index", items), av, node)
         elif kind is ListRef:
@@ -461,6 +466,7 @@ class Statements(Splitting):
             av = self.binary(fn, current, value, stmt)
             if type(current) is Ref and type(av) is Ref:
                 self.check_cast(self.read(base, stmt), self.read(av, stmt), stmt)
+                self.check_rank(self.operand(current, stmt), self.read(av, stmt), stmt)
             self.store_item(base, index, av, target)
             return NORMAL
         done, av = self.augmented(fn, current, value, stmt)
@@ -498,11 +504,12 @@ class Statements(Splitting):
             self.half_done(current.cell)  # a floating point error is raised when NumPy has written
             result = self.binary(fn, current, value, node)
             x = self.operand(result, node)
+            self.check_cast(whole, x, node)
             if type(x) is Value and x.type.is_scalar:
                 # A 0-d array: NumPy writes into it.
                 self.store(current, ("index", (Ellipsis,)), x, node)
                 return True, None
-            self.check_cast(whole, x, node)
+            self.check_rank(whole, x, node)
             self.store(current, None if current.path else ("index", (Ellipsis,)), x, node)
             return True, None
         if self.augmented_container(fn, current, value, node):
@@ -516,6 +523,13 @@ class Statements(Splitting):
                 f"{describe(current)} is changed in place, in a way that is not known", node, "use a list or array"
             )
         return False, self.binary(fn, current, value, node)
+
+    def check_rank(self, whole: Any, result: Any, node: Any) -> None:
+        """A result that is written in place may not have more axes, not even of length one."""
+        have, want = type_of(result).ndim, type_of(whole).ndim
+        if have is not None and want is not None and have > want:
+            message = f"non-broadcastable output operand of {want} axes, for a result of {have}"
+            self.raises(ValueError, message, node)
 
     def check_cast(self, whole: Any, result: Any, node: Any) -> None:
         """NumPy refuses to write a float into an integer array in place."""

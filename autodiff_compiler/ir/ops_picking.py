@@ -30,7 +30,9 @@ def _some(b: Builder, arr: Any, axis: Any) -> Ty:
     return array(t.dtype, (*t.dims[:place], b.dims.fresh(), *t.dims[place + 1 :]))
 
 
-def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Ty:
+def _windows(
+    b: Builder, x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
+) -> Ty:
     t = as_array(b, x)
     if t.kind != "array" or t.dims is None:
         return ANY
@@ -117,7 +119,7 @@ enter(
 )
 enter("np.lexsort", "keys, axis")
 enter("np.histogram", "a, bins, range, density, weights", _histogram, nout=2)
-enter("np.lib.stride_tricks.sliding_window_view", "x, window_shape, axis", _windows, alias="view")
+enter("np.lib.stride_tricks.sliding_window_view", "x, window_shape, axis, subok, writeable", _windows, alias="view")
 enter("np.i0", "x", _same_float)
 enter("np.unwrap", "p, discont, axis, period", _unwrap)
 

@@ -264,6 +264,13 @@ def is_plain_path(path: tuple[Any, ...]) -> bool:
     return True
 
 
+def is_whole_scalar(a: Any, path: tuple[Any, ...]) -> bool:
+    """The path names the one element of an array without axes, whatever axes it gives it."""
+    return type_of(a).dims == () and all(
+        step[0] != "index" or all(i is None or i is Ellipsis for i in step[1]) for step in path
+    )
+
+
 def is_whole(path: tuple[Any, ...]) -> bool:
     """The path names all of the array."""
     return all(

@@ -433,7 +433,9 @@ constant_in(SELECT, "cond")
 def _bounds(a_min: Any, a_max: Any, keywords: dict[str, Any]) -> tuple[Any, Any]:
     low, high = keywords.pop("min", a_min), keywords.pop("max", a_max)
     if keywords:
-        raise TypeError(f"the derivative of np.clip does not know the keyword {next(iter(keywords))!r}")
+        raise lib.unsupported(
+            f"the derivative rule of np.clip does not know the keyword {next(iter(keywords))!r}", "use np.where"
+        )
     return low, high
 
 

@@ -37,6 +37,7 @@ from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
 from ..rules import registry
 from . import algebra
 from .residuals import place
+from .unfit import contribution_of
 from .zeros import Cotangents
 
 DERIVED = "derived"  # the tag of operations that no user wrote; they may be dropped when unused
@@ -239,9 +240,10 @@ class Reverse:
         if op.prim is SET:
             a, path, v = op.args
             g = bars[0]
-            if opset.is_whole(path):
+            if opset.is_whole(path) or opset.is_whole_scalar(a, path):
                 self.add(env, v, g)
                 return
+            g = self.array_like(g, a)
             if type(v) is Value and v in self.active:
                 part = self.b.emit(GET if opset.is_plain_path(path) else opset.GET_STORED, g, path)
                 self.add(env, v, part)
@@ -255,13 +257,12 @@ class Reverse:
             return
         if op.prim is GET:
             a, path = op.args
-            if a.type.is_scalar and adds_axes(path):
+            if (a.type.is_scalar and adds_axes(path)) or opset.is_whole_scalar(a, path):
                 self.add(env, a, self.match_part(op, bars[0]))
                 return
             known = env.get(a)
-            env[a] = self.b.emit(
-                ADDAT, self.b.emit(ZEROS, a) if known is None else known, path, self.match_part(op, bars[0])
-            )
+            base = self.b.emit(ZEROS, a) if known is None else self.array_like(known, a)
+            env[a] = self.b.emit(ADDAT, base, path, self.match_part(op, bars[0]))
             if not env[a].hint and a.hint:
                 env[a].hint = f"{a.hint}_bar"
             return
@@ -287,7 +288,7 @@ class Reverse:
                 if is_nondiff(op):
                     continue
                 raise missing_rule(op, name)
-            contribution = rule(g, out, *op.args, **op.kwargs)
+            contribution = contribution_of(op, rule, g, out)
             if not _fits(arg, contribution):
                 raise container_given(op, name)
             self.distribute(env, arg, contribution)
@@ -295,6 +296,12 @@ class Reverse:
     def match_part(self, op: Op, g: Any) -> Any:
         """The cotangent of an element or a slice: of its shape."""
         return self.b.emit(SUM_TO, g, op.result)
+
+    def array_like(self, g: Any, a: Value) -> Any:
+        """A cotangent that a part is stored into: NumPy makes numbers of arrays without axes."""
+        if a.type.dims != () or type_of(g).kind == "array":
+            return g
+        return self.b.emit(SET, self.b.emit(ZEROS, a), (("index", (Ellipsis,)),), g)
 
     def distribute(self, env: dict[Value, Any], arg: Any, g: Any) -> None:
         if g is None:

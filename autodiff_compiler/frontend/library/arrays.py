@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..definitions import defines, refuse
+from ..definitions import defines, folded, refuse
 
 # --- splitting --------------------------------------------------------------------------------------------------------
 
@@ -135,6 +135,8 @@ def _block(arrays: Any, depth: Any, rank: Any) -> Any:
 
 @defines(np.meshgrid)
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     rank = len(xi)
     flat = [np.asarray(x).reshape(-1) for x in xi]
     axes = [1 - k if indexing == "xy" and k < 2 and rank > 1 else k for k in range(rank)]
@@ -143,8 +145,8 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
         shape = [1] * rank
         for x, k in zip(flat, axes):
             shape[k] = x.shape[0]
-        grids = [np.broadcast_to(g, tuple(shape)) for g in grids]
-    return tuple([g.copy() for g in grids])
+        grids = [folded(np.broadcast_to(g, tuple(shape))) for g in grids]
+    return tuple([g.copy() if copy else g for g in grids])
 
 
 @defines(np.vander)

@@ -1,0 +1,198 @@
+"""Where NumPy writes: what ``out=`` takes, and stores that NumPy does element by element while it reads."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import AliasError
+from ..ir.core import Prim, Value, type_of
+from ..ir.opset import GET
+from .avals import Obj, Ref, Seq, describe, is_number
+from .layout import Layout, layout_of
+from .stacking import Stacking
+from .state import FOLDED, PROTECTED
+
+# Functions written in C, of which some versions of NumPy do not tell the parameters.
+_TAKE_OUT = frozenset({"dot", "concatenate", "reduce", "accumulate", "reduceat", "einsum", "c_einsum", "clip"})
+# They want the dtype of their result, and do not cast.
+_EXACT = frozenset({"np.dot", "np.argmax", "np.argmin", "np.einsum", "np.take", "np.choose", "np.compress"})
+# They write to the array while they still read their operands.
+_IN_PARTS = frozenset({"np.concatenate", "np.stack", "np.ptp"})
+# Their result is broadcast to `out`; that of all others has its shape.
+_LIKE_UFUNCS = frozenset({"np.clip"})
+
+
+@functools.cache
+def takes_out(fn: Any) -> bool:
+    """The function has a parameter ``out``."""
+    if isinstance(fn, np.ufunc):
+        return True
+    try:
+        return "out" in inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return getattr(fn, "__name__", "") in _TAKE_OUT
+
+
+class Outputs(Stacking):
+    at_node: Any = None
+
+    def numpy(self, fn: Any, *args: Any) -> Any:
+        return self.call(Obj(fn, None), list(args), {}, self.at_node)
+
+    def is_scalar(self, av: Any) -> bool:
+        return is_number(av) or (type(av) is Value and av.type.is_scalar)
+
+    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:
+        """The keyword out=: store into an array, whole."""
+        if not takes_out(prim.fn):
+            self.raises(TypeError, f"{prim.name}() got an unexpected keyword argument 'out'", node)
+        if prim.nout != 1:
+            self.fail(f"{prim.name} with out=", node, "assign its results")
+        if type(out) is Seq and isinstance(prim.fn, np.ufunc):
+            if len(out.items) != 1:
+                message = "The 'out' tuple must have exactly one entry per ufunc output"
+                self.raises(ValueError, message, node)
+            out = out.items[0]
+        if type(out) is not Ref:
+            self.fail("out= of something that is not an array", node, "pass an array")
+        whole = self.read(out, node)
+        if type(result) is Value:
+            self.check_cast(whole, result, node)
+        have, want = type_of(result), whole.type
+        name = prim.name.removesuffix(".outer")
+        if name in _EXACT and (have.dtype is None or have.dtype != want.dtype):
+            self.fail(
+                f"{name} with out= of another dtype than its result", node, "assign the result, cast to that dtype"
+            )
+        if prim.fn is np.dot and layout_of(self, out) != frozenset():
+            layout = layout_of(self, out)
+            self.fail(
+                "np.dot with out= that is not known to be laid out in C order", node, "write a[...] = np.dot(x, y)",
+                cause=Layout(layout) if layout is not None else None,
+            )  # fmt: skip
+        if name in _IN_PARTS and any(self.shares(x, out) for x in operands):
+            self.refuse_overlap(f"{name} with out=", node)
+        if isinstance(prim.fn, np.ufunc) and prim.fn.signature is None or name in _LIKE_UFUNCS:
+            if have.ndim is None or want.ndim is None:
+                self.fail(f"{name} with out=, where the number of axes of one is not known", node, "assign the result")
+            if have.ndim > want.ndim:
+                message = f"non-broadcastable output operand of {want.ndim} axes, for a result of {have.ndim}"
+                self.raises(ValueError, message, node)
+        else:
+            self.require_shape(result, out, f"out= of {name} has another shape than its result", node)
+        self.half_done(out.cell)
+        self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
+        return out
+
+    def require_shape(self, x: Any, like: Ref, message: str, node: Any) -> None:
+        """Raise a ValueError where an operand has not just the shape of an array."""
+        whole = self.read(like, node)
+        if type_of(x).dims is None or whole.type.dims is None:
+            self.fail("out= where the number of axes of one is not known", node, "assign the result")
+        if type_of(x).ndim != whole.type.ndim:
+            self.raises(ValueError, message, node)
+        for k in range(type_of(x).ndim or 0):
+            self.require_equal(self.axis_length(x, k, node), self.axis_length(whole, k, node), message, node)
+
+    def require_equal(self, n: Any, m: Any, message: str, node: Any) -> None:
+        """Raise a ValueError where two lengths differ."""
+        if self.same_number(n, m):
+            return
+        if isinstance(n, int) and isinstance(m, int):
+            self.raises(ValueError, message, node)
+        self.raise_unless(self.binary(operator.eq, n, m, node), ValueError, message, node)
+
+    def same_number(self, n: Any, m: Any) -> bool:
+        if isinstance(n, int) and isinstance(m, int):
+            return n == m
+        a, b = type_of(n).length, type_of(m).length
+        return a is not None and b is not None and self.builder.dims.same(a, b)
+
+    # --- memory that is written while it is read ------------------------------------------------------------------
+
+    def shares(self, x: Any, target: Ref) -> bool:
+        """An operand may be a view of the memory of the target."""
+        if isinstance(x, (list, tuple)):
+            return any(self.shares(item, target) for item in x)
+        there = [self.held(cell) for cell in (target.cell, *self.state.links.get(target.cell, ()))]
+        while type(x) is Value:
+            if any(x is value for value in there):
+                return True
+            if x.op is None or x.op.prim.alias == "fresh" or not x.op.args or x.op.regions:
+                return False
+            if x.op.prim is GET and x.type.is_scalar:
+                return False
+            x = x.op.args[0]
+        return False
+
+    def refuse_overlap(self, what: str, node: Any) -> NoReturn:
+        self.fail(
+            f"{what}, of what may share memory with the array that is written: NumPy reads there what it has just "
+            "written",
+            node,
+            "copy it first, with .copy()",
+            AliasError,
+        )
+
+    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any) -> None:
+        """Of all stores by subscript, NumPy does that through a mask while it reads."""
+        origins = self.cells.origins.get(ref.cell, frozenset())
+        if PROTECTED in origins:
+            self.fail(
+                "a store into what may be an array that NumPy protects from stores", node, "copy it first, with .copy()"
+            )
+        if FOLDED in origins:
+            self.fail(
+                "a store into an array of which several elements may be one in memory",
+                node,
+                "copy it first, with .copy(), or store into the array that it shows",
+                AliasError,
+            )
+        items: tuple[Any, ...] = step[1] if step is not None and step[0] == "index" else ()
+        mask = type_of(items[0]) if len(items) == 1 and type(items[0]) is Value else None
+        if mask is not None and mask.dtype in (None, np.bool_) and not mask.is_scalar and self.shares(value, ref):
+            self.refuse_overlap("a store through a mask", node)
+
+    # --- elements in C order --------------------------------------------------------------------------------------
+
+    def cycled(self, values: Any, count: Any, node: Any) -> Any:
+        """As many values as there are places: they are repeated, or cut, as NumPy does it; None if there are none."""
+        if self.is_scalar(values):
+            return values
+        flat = self.numpy(np.ravel, self.numpy(np.asarray, values))
+        if self.is_empty(flat, node):
+            return None
+        size = self.array_attribute(flat, "size", node)
+        if self.same_number(size, count):
+            return flat
+        places = self.binary(operator.mod, self.numpy(np.arange, count), size, node)
+        return self.subscript(flat, places, node)
+
+    def is_empty(self, av: Any, node: Any) -> bool:
+        """The array surely has no elements."""
+        dims = type_of(self.operand(av, node)).dims
+        return dims is not None and any(self.builder.dims.find(d) == 0 for d in dims)
+
+    def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
+        """``a.flat[index] = value``: the values are repeated, or cut, to as many as there are places."""
+        self.at_node = node
+        operand = self.operand(value, node)
+        if type(value) is Ref and self.shares(operand, flat):
+            self.refuse_overlap("a store into .flat", node)
+        part = self.subscript(flat, index, node)
+        if type(part) is Ref or not type_of(self.operand(part, node)).is_scalar:
+            value = self.cycled(value, self.array_attribute(part, "size", node), node)
+            if value is None:
+                return
+            operand = self.operand(value, node)
+        elif not type_of(operand).is_scalar and type_of(operand).ndim != 0:
+            self.fail(f"a store of {describe(value)} into one element of .flat", node, "store a number")
+        self.store(flat, ("index", self.index_items(index, node)), operand, node)
+
+
+__all__ = ["Outputs", "takes_out"]

@@ -1,0 +1,83 @@
+"""Calls that derivative rules do not fit: what NumPy refuses, it says itself; the rest is an error with its place."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..errors import AutodiffError, RuleLookupError
+from ..ir.core import Op, Value, type_of
+from ..ir.types import Dim, length_of
+
+MOST_ELEMENTS = 1_000_000
+ASSUMED_LENGTH = 3
+
+
+def contribution_of(op: Op, rule: Any, g: Any, out: Any) -> Any:
+    """What a rule gives for one argument of an operation."""
+    try:
+        return rule(g, out, *op.args, **op.kwargs)
+    except (AutodiffError, LookupError, NotImplementedError) as error:
+        if not isinstance(error, (IndexError, KeyError)) or isinstance(error, AutodiffError):
+            raise
+        problem: Exception = error
+    except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as error:
+        problem = error
+    assert op.parent is not None
+    refused = refusal(op) if op.parent.dims.parent is None else None
+    if refused is not None:
+        raise refused from None  # as the function would, which surely gets there
+    raise RuleLookupError(
+        f"the derivative rule of {op.prim.name} does not cover this call ({type(problem).__name__}: {problem})",
+        op.loc,
+        "write it with other functions of NumPy's",
+    ) from problem
+
+
+def refusal(op: Op) -> Exception | None:
+    """What the function itself raises for arguments of these types; None if it takes them, or nobody knows."""
+    if op.prim.fn is None:
+        return None
+    try:
+        args = [sample(op, a) for a in op.args]
+        kwargs = {k: sample(op, a) for k, a in op.kwargs.items()}
+    except LookupError:
+        return None
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            op.prim.fn(*args, **kwargs)
+        except (TypeError, ValueError, IndexError) as error:
+            return error
+        except Exception:
+            return None
+    return None
+
+
+def sample(op: Op, arg: Any) -> Any:
+    """Something of the type of an operand."""
+    if isinstance(arg, (list, tuple)):
+        return type(arg)([sample(op, item) for item in arg])
+    if type(arg) is not Value:
+        return arg
+    t = type_of(arg)
+    if t.dtype is None or t.dims is None or t.kind not in ("array", "generic", "py"):
+        raise LookupError
+    assert op.parent is not None
+    dims = op.parent.dims
+    top = dims
+    while top.parent is not None:
+        top = top.parent
+    shape = []
+    for d in map(dims.find, t.dims):
+        known = isinstance(d, int) or d.root in top.lengths
+        shape.append(length_of(d, top.lengths) if known else ASSUMED_LENGTH - (d.off if isinstance(d, Dim) else 0))
+    if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > MOST_ELEMENTS:
+        raise LookupError
+    made = np.ones(shape, t.dtype)
+    return made if t.kind == "array" else made[()] if t.kind == "generic" else made.item()
+
+
+__all__ = ["contribution_of"]
