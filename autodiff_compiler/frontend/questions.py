@@ -261,11 +261,9 @@ class Questions(Access):
         same = a.obj is b.obj
         if is_lasting(a.obj) or is_lasting(b.obj) or a.path is None or b.path is None:
             return proved("live", self.pinned(a) is self.pinned(b))
-        if a.path is not None and b.path is not None:
-            if a.path != b.path:
-                self.inputs.guard(a.path, "same" if same else "distinct", b.path)
-            return proved("same path", same)
-        return None
+        if a.path != b.path:
+            self.inputs.guard(a.path, "same" if same else "distinct", b.path)
+        return proved("same path", same)
 
     def is_array(self, a: Ref, b: Ref) -> Any:
         """Whether two arrays are one object. A view is an object of its own, and what shares no memory is another."""
