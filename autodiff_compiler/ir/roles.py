@@ -29,7 +29,7 @@ _NAMES = {
         length like method minlength mode n ndim ndmax ndmin new_shape norm num obj object offset ord order other out
         overwrite_input pad_width padding random range rate rcond repeats reps requirements retstep returned right rows
         rowvar rtol s self shape shift side sizes sorter source sparse step strides subok subscripts tol window_shape
-        wrap""",
+        wrap writeable""",
 }
 ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
 # Where the name says something else than elsewhere.
