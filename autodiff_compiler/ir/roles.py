@@ -17,9 +17,9 @@ ARRAY, ARRAYS, STRICT, PLAIN = "array", "arrays", "strict", "plain"
 # number, a shape, a flag, a function.
 _NAMES = {
     ARRAY: """
-        A a a1 a2 a_max a_min append ar arr array ary aweights b bins condition fill_value filters fp fweights g indices
-        initial labels logits m mask max mean min neginf p nan period posinf prepend q src start stop to_begin to_end v
-        val vals values w weights where x x1 x2 xp y z""",
+        A a a1 a2 a_max a_min append ar arr array ary aweights b bins condition d fill_value filters fp fweights g
+        indices initial labels logits m mask max mean min neginf p nan period posinf prepend q src start stop
+        to_begin to_end v val vals values w weights where x x1 x2 xp y z""",
     ARRAYS: "arrays arys choicelist choices condlist operands tup xi varargs",
     PLAIN: """
         M N UPLO alpha args atol axes axis axis1 axis2 axisa axisb axisc base bias casting columns compute_uv copy
