@@ -224,6 +224,8 @@ def zeros(x: Any) -> Any:
         return [zeros(item) for item in x]
     if not isinstance(x, (np.ndarray, np.generic, float, int, complex)):
         return np.float64(0.0)  # undefined on this path: nothing will read it
+    if isinstance(x, (np.ndarray, np.void)) and x.dtype.names is not None:
+        return np.zeros(x.shape, x.dtype)
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
     if isinstance(x, np.inexact):

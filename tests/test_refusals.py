@@ -645,6 +645,103 @@ def f(x):
     ".",
 )
 
+# --- foreign code ---
+
+refuse(
+    "what foreign code gives after a value entered it",
+    """
+from contextvars import ContextVar
+
+SEEN = ContextVar("SEEN")
+
+def f(x):
+    SEEN.set(x[0])
+    return SEEN.get() * x[1]
+           ^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"what ContextVar\.get gives may hold a differentiated value, .* one entered ContextVar\.set in line 9",
+    "keep it in a variable, list",
+)
+refuse(
+    "an object that foreign code can reach",
+    """
+class Box:
+    size = 2.0
+
+def f(x):
+    type.__setattr__(Box, "size", x[0])
+    return Box.size * x[1]
+           ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"this Box can be reached by type\.__setattr__ in line 8, which may have changed it",
+    "read it before",
+)
+refuse(
+    "the __dict__ of an object from outside",
+    """
+class Box:
+    pass
+
+BOX = Box()
+
+def f(x):
+    vars(BOX)["size"] = x[0]
+    ^^^^^^^^^^^^^^^^^
+    return BOX.size * x[1]
+""",
+    errors.UnsupportedError,
+    "a change of the __dict__ of an object from outside",
+    "assign to its attributes",
+)
+refuse(
+    "a derivative through an array of objects",
+    """
+def f(x):
+    a = np.array([x[0]], dtype=object)
+    return a[0] * x[1]
+           ^^^^
+""",
+    errors.UnsupportedError,
+    "through an array of objects, strings or records",
+    "use arrays of floats",
+)
+refuse(
+    "a derivative through text",
+    """
+def f(x):
+    return np.sum(x.astype(str).astype(float))
+                  ^^^^^^^^^^^^^
+""",
+    errors.RuleLookupError,
+    "through an array of objects or strings",
+    "use an array of floats",
+)
+refuse(
+    "records made of tuples",
+    """
+def f(x):
+    a = np.array([(x[0], 1.0)], dtype=[("p", float), ("q", float)])
+        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return a["p"][0]
+""",
+    errors.UnsupportedError,
+    "records made of tuples",
+    r"np\.zeros\(n, dtype\), and store each field",
+)
+refuse(
+    "a special method called by its name, of operands of two kinds",
+    """
+def f(x):
+    return (3.0).__mul__(x).sum()
+           ^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"__mul__\(\) of .* which of the two has the say",
+    "use the operator",
+)
+
 # --- arguments and results ---
 
 refuse(

@@ -12,6 +12,7 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
 from ..ir.rewrite import called, content_operands
+from .taint import Outside, keeps
 
 NonDiff = Callable[[Op], bool]
 
@@ -31,27 +32,39 @@ _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
 
 def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
     """The active values of a function's body, with respect to these inputs."""
-    varied = varied_values(body, inputs, nondiff)
+    return activity(body, inputs, nondiff)[0]
+
+
+def activity(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> tuple[set[Value], dict[Op, Op]]:
+    """The active values of a function's body, and the operations that read from what was tainted (see `taint`), each
+    with one that tainted it."""
+    varied = _varied(body, inputs, nondiff)
     useful: set[Value] = set(leaves(body.exit))
     while True:
         before = len(useful)
         _spread_useful(body, useful, nondiff)
         if _is_straight(body) or before == len(useful):
-            return varied.keys() & useful
+            return varied.bits.keys() & useful, varied.tainted
 
 
 def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> dict[Value, int]:
     """The values of a function's body that depend differentiably on these inputs; on which of them: a bit for each, in
     order."""
-    varied = _Varied(nondiff)
+    return _varied(body, inputs, nondiff).bits
+
+
+def _varied(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> _Varied:
+    varied = _Varied(body, nondiff)
     for k, v in enumerate(inputs):
         if v.type.may_be_float:
             varied.add(v, 1 << k)
     while True:
         varied.changed = False
+        if not varied.in_any_order:
+            varied.kept = 0
         varied.spread(body)
         if _is_straight(body) or not varied.changed:
-            return varied.bits
+            return varied
 
 
 def _is_straight(body: Region) -> bool:
@@ -60,10 +73,16 @@ def _is_straight(body: Region) -> bool:
 
 
 class _Varied:
-    def __init__(self, nondiff: NonDiff):
+    def __init__(self, body: Region, nondiff: NonDiff):
         self.nondiff = nondiff
         self.bits: dict[Value, int] = {}
         self.changed = False
+        # What was kept outside of the program so far, by which operation first, and what reads from there.
+        self.kept = 0
+        self.keeper: Op | None = None
+        self.tainted: dict[Op, Op] = {}
+        self.outside = Outside(body)
+        self.in_any_order = any(op.prim is FUNC for op in body.ops)  # a function may be called from anywhere
 
     def add(self, v: Value, bits: int) -> None:
         known = self.bits.get(v, 0)
@@ -82,19 +101,32 @@ class _Varied:
         for op in region.ops:
             if not op.regions and op.prim not in (CALL, opset.PUSH):
                 operands = differentiable_operands(op)
-                if self.bits.keys().isdisjoint(operands) or self.nondiff(op):
+                bits = 0
+                if not self.bits.keys().isdisjoint(operands) and not self.nondiff(op):
+                    bits = self.of(*operands)
+                if self.kept and not self.nondiff(op) and self.outside.is_read_by(op, self.bits):
+                    assert self.keeper is not None
+                    self.tainted.setdefault(op, self.keeper)
+                    bits |= self.kept
+                if not bits:
                     continue
-                bits = self.of(*operands)
                 for r in op.results:
                     # A tuple or a text is no number, but what takes it may make one of it, and has to know the
                     # derivative.
-                    if r.type.may_be_float or r.type.kind == "object":
+                    if r.type.may_carry:
                         self.add(r, bits)
+                if op.prim.effects and keeps(op):
+                    self.keep(op, bits)
             elif op.prim is IF:
+                before = after = self.kept
                 for inner in op.regions:
+                    if not self.in_any_order:
+                        self.kept = before
                     self.spread(inner)
+                    after |= self.kept
                     for result, arg in zip(op.results, inner.exit):
                         self.add(result, self.of(arg))
+                self.kept = after
             elif op.prim is LOOP:
                 self.spread_loop(op)
             elif op.prim is TRY:
@@ -120,11 +152,20 @@ class _Varied:
                 stack, v = op.args
                 self.add(stack, self.of(v))
 
+    def keep(self, op: Op, bits: int) -> None:
+        """What depends on these inputs is outside of the program from here on."""
+        if self.keeper is None:
+            self.keeper = op
+        if self.in_any_order and bits | self.kept != self.kept:
+            self.changed = True
+        self.kept |= bits
+
     def spread_loop(self, op: Op) -> None:
         (body,) = op.regions
         outer, changed = self.changed, True
         while changed:
             self.changed = False
+            kept = self.kept
             for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
                 bits = self.of(init, out)
                 self.add(param, bits)
@@ -132,6 +173,7 @@ class _Varied:
             self.spread(body)
             changed = self.changed
             outer |= changed
+            changed |= self.kept != kept  # and the next trip finds it
         self.changed = outer
 
 

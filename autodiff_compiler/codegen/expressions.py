@@ -61,6 +61,8 @@ class Printer:
         return self.constant(arg)
 
     def constant(self, x: Any) -> tuple[str, int]:
+        if isinstance(x, np.dtype) and x.names is not None:
+            return f"np.{x!r}", ATOM
         if isinstance(x, np.dtype):
             return (f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"), ATOM
         if isinstance(x, np.generic) and x.dtype.kind in "biufc":

@@ -25,6 +25,7 @@ from .avals import (
     is_constant,
     is_static_int,
 )
+from .dunders import IN_PLACE, changed
 from .folds import proved
 from .iterators import Handler
 from .itertools_calls import Itertools, is_itertools
@@ -50,6 +51,8 @@ class BuiltinCalls(Itertools):
                 return lambda args, kwargs, node: self.itertools_call(obj, args, kwargs, node)
             if obj in COLLECTIONS:
                 return lambda args, kwargs, node: self.construct_collection(obj, args, kwargs, node)
+            if obj in IN_PLACE:
+                return lambda args, kwargs, node: changed(self, IN_PLACE[obj], args[0], args[1], node)
             if obj in OPERATORS:
                 return lambda args, kwargs, node: self.operator_call(obj, args, kwargs, node)
             if getattr(obj, "__self__", None) is dict and obj.__name__ == "fromkeys":

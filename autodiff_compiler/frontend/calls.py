@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +14,15 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value
+from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, READ_ONLY, lookup, opaque
 from .avals import (
     MISSING,
     Bound,
     Closure,
     Conflict,
+    DictRef,
+    Instance,
     ListRef,
     Maybe,
     Obj,
@@ -31,6 +33,7 @@ from .avals import (
     Seq,
     Super,
     describe,
+    is_collection,
     is_constant,
 )
 from .construct import GETTERS, Construct
@@ -80,7 +83,7 @@ class Calls(Construct):
             return self.call(method, [fn, *args], kwargs, node)
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
-        self.fail(f"{describe(fn)} cannot be called", node, "", ArgumentError)
+        self.fail(f"{describe(fn)} cannot be called", node, "call a function or a method", ArgumentError)
 
     def call_object(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         obj = fn.obj
@@ -95,9 +98,9 @@ class Calls(Construct):
         prim = lookup(obj)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
-        if type(obj) is types.MethodDescriptorType and obj.__objclass__ is np.ndarray and args:
+        if isinstance(obj, _DESCRIPTORS) and args and self.is_of(args[0], obj.__objclass__, node):
             return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
-        if isinstance(obj, types.FunctionType) and _root(obj) in _EFFECTS:
+        if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
             return self.call_unknown(obj, args, kwargs, node)
         if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
             return self.call(self.dispatched(fn, args, node), args, kwargs, node)
@@ -119,6 +122,15 @@ class Calls(Construct):
 
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
+
+    def is_of(self, av: Any, cls: type, node: Any) -> bool:
+        """A built-in thing of this class, so that a method of the class is one of its own."""
+        if type(av) is Obj or (type(av) is Instance and not is_collection(av)) or cls is object:
+            return False
+        found = self.class_of(av, node)
+        if found is None:
+            return cls is np.ndarray and type(av) is Ref
+        return issubclass(found, cls) and (found.__module__ == cls.__module__ or cls is not float)
 
     def cached_function(self, fn: Obj, node: Any) -> Any:
         """The function under `functools.lru_cache`: its value is computed, and differentiated, anew."""
@@ -174,6 +186,12 @@ class Calls(Construct):
         for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
             if name in _FOR_RULES and type(av) is Value:
                 prefer_known(self, av, unroll=True)  # a derivative rule cannot do without
+        if "dtype" in prim.params:
+            at = prim.params.index("dtype")
+            args = [
+                self.dtype_of(a, node) if k == at and type(a) in (ListRef, DictRef) else a for k, a in enumerate(args)
+            ]
+            kwargs = {k: self.record_dtype(v, node) if k == "dtype" else v for k, v in kwargs.items()}
         args, kwargs = self.entering_primitive(prim, args, kwargs, node)
         operands = [self.operand(a, node) for a in args]
         keywords = {k: self.operand(v, node) for k, v in kwargs.items()}
@@ -187,6 +205,13 @@ class Calls(Construct):
 
     def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
         raise NotImplementedError
+
+    def dtype_of(self, av: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def record_dtype(self, av: Any, node: Any) -> Any:
+        """A dtype that is written as a list of fields is the dtype itself."""
+        return Obj(self.dtype_of(av, node), None) if type(av) in (ListRef, DictRef) else av
 
     def entering_primitive(
         self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any
@@ -224,17 +249,14 @@ class Calls(Construct):
         keywords = {
             k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
         }
-        if _writes(obj):
-            self.fail(
-                f"{name} writes into its argument", node, "write the store as a statement: x[...] = ..., x += ..."
-            )
-        numeric = _is_numeric(obj)
+        numeric = is_inert(obj) and not _stores(obj, args, kwargs)
         if not numeric:
             # It may write into what it is given: it gets copies, and what the originals hold then is not known.
             operands = [self.own(x, node) for x in operands]
             keywords = {k: self.own(x, node) for k, x in keywords.items()}
             for cell in self.cells_in(everything):
                 self.half_done(cell)
+            self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
         if not numeric:
@@ -537,40 +559,20 @@ def dotted_name(obj: Any) -> str:
     return f"{'np' if module == 'numpy' else module}.{name}"
 
 
-def _writes(obj: Any) -> bool:
-    """A function of `operator` that stores into its first argument."""
-    name = getattr(obj, "__name__", "")
-    return getattr(obj, "__module__", "") == "_operator" and (
-        name in ("setitem", "delitem")
-        or (
-            name.startswith("i")
-            and hasattr(operator, f"__{name}__")
-            and name not in ("inv", "invert", "index", "indexOf", "is_", "is_not", "itemgetter")
-        )
+def _stores(obj: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """The call writes into one of its arguments."""
+    if isinstance(obj, np.ufunc) and len(args) > obj.nin:
+        return True
+    return any(
+        (k == "out" or k.startswith("overwrite")) and v is not None and v is not False for k, v in kwargs.items()
     )
 
 
-def _is_numeric(obj: Any) -> bool:
-    """A function known to leave its arguments alone."""
-    owner = getattr(obj, "__self__", None)
-    if owner is not None and not isinstance(owner, types.ModuleType):
-        return False  # a method of an object, such as a generator's shuffle
-    module = getattr(obj, "__module__", None) or type(obj).__module__
-    return str(module).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins", *_EFFECTS)
-
-
-# Modules of functions that are called for their effects, and leave their arguments alone.
-_EFFECTS = frozenset({"logging", "time", "warnings"})
-
-
-def _root(obj: Any) -> str:
-    return str(obj.__module__).split(".")[0]
-
-
 def _belongs_to_numpy(obj: Any) -> bool:
-    return str(obj.__module__).split(".")[0] in ("numpy", "scipy")
+    return root_module(obj) in ("numpy", "scipy")
 
 
+_DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CACHED = functools.lru_cache(len)
 _DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 

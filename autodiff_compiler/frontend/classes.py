@@ -58,7 +58,7 @@ class Classes(Questions):
         if kind is Ref or kind is Value:
             t = type_of(self.operand(av, node))
             if t.kind == "array":
-                return np.ndarray
+                return None if t.dims == () and t.dtype is not None and t.dtype.names is not None else np.ndarray
             if t.kind == "generic" and t.dtype is not None:
                 return t.dtype.type
             if t.kind == "py" and t.dtype is not None:
@@ -70,6 +70,8 @@ class Classes(Questions):
             return None if av.cls is OneShot else av.cls
         if kind is Seq:
             return av.cls or tuple
+        if kind is DictRef and av.cell in self.cells.ordered:
+            return collections.OrderedDict
         if kind is Bound:
             return None if isinstance(av.fn, str) else types.MethodType
         if kind is ViewOf:

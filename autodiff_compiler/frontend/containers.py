@@ -30,6 +30,7 @@ from .avals import (
     key_av,
 )
 from .calls import Calls
+from .dunders import call_dunder, is_builtin_thing
 from .folds import proved
 from .sets import is_set
 
@@ -46,6 +47,10 @@ class Containers(Calls):
         if name.startswith("object."):
             return self.object_method(av, name, args, kwargs, node)
         kind = type(av)
+        if name[:2] == "__" and not kwargs and is_builtin_thing(av):
+            made = call_dunder(self, av, name, args, node)
+            if made is not NotImplemented:
+                return made
         if kind is ListRef:
             return self.list_method(av, name, args, kwargs, node)
         if kind is DictRef:
@@ -383,13 +388,19 @@ class Containers(Calls):
     # --- dictionaries ---------------------------------------------------------------------------------------------
 
     def dict_method(self, av: DictRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        ordered = av.cell in self.cells.ordered
+        if kwargs and name != "update" and not (ordered and name in ("popitem", "move_to_end")):
+            self.fail(f"dict.{name}() takes no keyword arguments", node, "", ArgumentError)
         content = self.checked(av.cell, node, "dictionary")
         entries = dict(zip(content.keys, content.items))
         if name in ("keys", "values", "items"):
             self.arguments(args, 0, 0, name, node)
             return ViewOf(av, name)
         if name == "copy":
-            return self.new_dict(entries)
+            made = self.new_dict(entries)
+            if ordered:
+                self.cells.ordered.add(made.cell)
+            return made
         if name in ("get", "setdefault", "pop", "__contains__", "__getitem__"):
             self.arguments(args, 1, 2, name, node)
             key = self.static_key(args[0], node)
@@ -413,9 +424,20 @@ class Containers(Calls):
         if name == "popitem":
             if not entries:
                 self.raises(KeyError, "popitem(): dictionary is empty", node)
-            key, value = entries.popitem()
+            first = self.first_or_last(av, args, kwargs, node)
+            key = next(iter(entries)) if first else next(reversed(entries))
+            value = entries.pop(key)
             self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
             return Seq((key_av(key), self.use(value, f"the entry {key!r}", node)))
+        if name == "move_to_end" and ordered:
+            self.arguments(args, 1, 2, name, node)
+            key = self.static_key(args[0], node)
+            if key not in entries:
+                self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
+            moved = {key: entries.pop(key)}
+            entries = {**moved, **entries} if self.first_or_last(av, args[1:], kwargs, node) else {**entries, **moved}
+            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            return None
         if name == "clear":
             self.mutate(av.cell, Entries((), ()), node)
             return None
@@ -429,6 +451,14 @@ class Containers(Calls):
         if name == "fromkeys":
             return self.from_keys(args, node)
         self.no_method(dict, name, node)
+
+    def first_or_last(self, av: DictRef, args: list[Any], kwargs: dict[str, Any], node: Any) -> bool:
+        """The argument `last` of the methods of an OrderedDict: whether it is false."""
+        self.arguments(args, 0, 1 if av.cell in self.cells.ordered else 0, "popitem", node)
+        last = kwargs.get("last", args[0] if args else True)
+        if not is_constant(last) or set(kwargs) - {"last"}:
+            self.fail("last= that is known at run time only", node, "write True or False")
+        return not last
 
     def from_keys(self, args: list[Any], node: Any) -> DictRef:
         self.arguments(args, 1, 2, "fromkeys", node)

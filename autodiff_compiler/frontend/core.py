@@ -164,6 +164,7 @@ class Core:
         self.frozen: dict[int, Loc] = {}
         self.kept_as: dict[int, tuple[str, Any]] = {}
         self.appended: dict[int, Any] = {}
+        self.disturbed: dict[int, tuple[str, Loc]] = {}  # see `disturbed`
         self.read_cells: set[int] = set()
         self.mirrored: int | None = None  # a list of which the next change has been done outside already
         self.lifter = Lifter(self.plan.lifts)

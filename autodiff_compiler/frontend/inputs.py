@@ -56,6 +56,11 @@ BAKED_MODULES = (
 )
 
 OBJECT_KEY = ("object",)
+# Methods of these that were looked up before are methods of what they are here.
+_BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
+_WITH_METHODS = frozenset(
+    {list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, np.ndarray}
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -312,6 +317,9 @@ class Inputs:
         if isinstance(obj, np.dtype):
             self.guard(path, "eq", obj)
             return Obj(obj, path)
+        if isinstance(obj, _BOUND) and type(obj.__self__) in _WITH_METHODS:
+            self.guard(path, "eq", obj)
+            return Bound(obj.__name__, self.wrap(obj.__self__, (*path, ("attr", "__self__")), "", hidden, loc))
         if isinstance(obj, types.BuiltinFunctionType) and not isinstance(obj.__self__, (types.ModuleType, type(None))):
             self.guard(path, "eq", obj)  # a method of an object is made anew each time it is asked for
             return Obj(obj, path)

@@ -488,7 +488,9 @@ class Iterators(Collections):
 
     def only(self, args: list[Any], low: int, high: int, kwargs: dict[str, Any], node: Any, name: str) -> None:
         if not low <= len(args) <= high or kwargs:
-            self.fail(f"{name}() is called with arguments that are not supported", node, "", ArgumentError)
+            self.fail(
+                f"{name}() is called with arguments that are not supported", node, "leave them out", ArgumentError
+            )
 
 
 def endless(av: Any) -> bool:

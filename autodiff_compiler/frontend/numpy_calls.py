@@ -14,7 +14,7 @@ from ..ir.roles import MAKERS, names_of
 from ..ir.types import ANY, same_dtype
 from . import definitions
 from .array_stores import ArrayStores
-from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
+from .avals import DictRef, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .definitions import DEFINED, METHODS, folded, refuse
 from .iterators import Handler
 from .layout import Layout, layout_of, surely_copied
@@ -113,9 +113,18 @@ class NumpyCalls(ArrayStores):
         if type(av) is Value:
             return av
         try:
-            return np.dtype(av.obj if type(av) is Obj else av)
+            return np.dtype(self.static_spec(av, node))
         except TypeError as error:
             self.fail(str(error), node, "", ArgumentError)
+
+    def static_spec(self, av: Any, node: Any) -> Any:
+        """A dtype as it is written: a class, a name, a list of the fields of a record."""
+        if type(av) in (ListRef, Seq):
+            items = [self.static_spec(x, node) for x in self.static_items(av, node)]
+            return items if type(av) is ListRef else tuple(items)
+        if type(av) is DictRef:
+            return {k: self.static_spec(x, node) for k, x in self.entries_of(av, node).items()}
+        return av.obj if type(av) is Obj else av
 
     # --- copies ---------------------------------------------------------------------------------------------------
 
@@ -149,6 +158,8 @@ class NumpyCalls(ArrayStores):
 
     def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
+        if getattr(dtype, "names", None) is not None and type(args[0]) is not Ref:
+            self.fail("records made of tuples", node, "make them with np.zeros(n, dtype), and store each field")
         plain = set(kwargs) <= {"dtype", "copy"} and kwargs.get("copy", True) is True and len(args) <= 2
         if plain and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
             return self.copy_of(args[0], node, False) if dtype is None else self.cast_copy(args[0], dtype, node)
@@ -427,7 +438,12 @@ class NumpyCalls(ArrayStores):
             return self.call(Obj(fn, None), [av, *args], kwargs, node)
         method = getattr(self, "m_" + name, None)
         if method is None:
-            self.fail(f"the method .{name}() of arrays is not supported", node, "", RuleLookupError)
+            self.fail(
+                f"the method .{name}() of arrays is not supported",
+                node,
+                "use a function of NumPy's, or keep the value out of the differentiated path",
+                RuleLookupError,
+            )
         return method(av, args, kwargs, node)
 
     def require_method(self, av: Any, name: str, node: Any) -> None:
@@ -441,6 +457,8 @@ class NumpyCalls(ArrayStores):
         """A method of an object of which nothing is known."""
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(v, node), node) for k, v in kwargs.items()}
+        given = [a.obj for a in (*args, *kwargs.values()) if type(a) is Obj]
+        self.disturb([None, *given], f"the method .{name}()", node)
         value = self.emit(node, method_prim(name), av, *operands, **keywords)
         result = self.linked(value, args, numpy=False)
         self.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
@@ -571,7 +589,13 @@ def method_prim(name: str) -> Prim:
 
         fn.__name__ = name
         prim = _methods[name] = Prim(
-            f"method {name}", fn, infer=lambda b, a, k: ANY, params=("*args",), alias="maybe", effects=True
+            f"method {name}",
+            fn,
+            infer=lambda b, a, k: ANY,
+            params=("*args",),
+            alias="maybe",
+            effects=True,
+            foreign=True,
         )
     return prim
 

@@ -181,6 +181,8 @@ class Objects(Outside):
                 )
             return MISSING
         obj = av.obj
+        if (self.disturbed or self.plan.disturbed) and self.is_plain(obj):
+            self.check_undisturbed(obj, node)
         if name == "__dict__" or name in getattr(obj, "__dict__", ()):
             if not hasattr(obj, "__dict__"):
                 return MISSING
@@ -279,6 +281,8 @@ class Objects(Outside):
             return Bound("object._make", av)
         if name == "__class__":
             return Obj(type(cls), (*path, ("attr", "__class__")))
+        if self.disturbed or self.plan.disturbed:
+            self.check_undisturbed(cls, node)
         raw = class_lookup(cls, name)
         if raw is None:
             if hasattr(cls, name):

@@ -137,7 +137,12 @@ class Outside(Rows):
         raise Replan
 
     def is_plain(self, obj: Any) -> bool:
-        return hasattr(obj, "__dict__") or bool(getattr(type(obj), "__slots__", ()))
+        """It keeps its attributes as most objects do; a `threading.local` does not."""
+        cls = type(obj)
+        for name in ("__getattribute__", "__setattr__"):
+            if not (getattr(cls, name) is getattr(object, name) or isinstance(getattr(cls, name), types.FunctionType)):
+                return False
+        return hasattr(obj, "__dict__") or bool(getattr(cls, "__slots__", ()))
 
     def stored_names(self) -> set[str]:
         """The attributes that the function at hand stores: it may well do so to the same object."""
@@ -186,6 +191,8 @@ class Outside(Rows):
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
         if cell in self.frozen and cell not in self.kept_as:
             self.changed_after(cell, node)
+        if cell in self.inputs.outside and self.inputs.outside[cell][2][-1] == ("attr", "__dict__"):
+            self.fail("a change of the __dict__ of an object from outside", node, "assign to its attributes")
         live = self.live(cell, node)
         if self.mirrored == cell:
             self.mirrored = None

@@ -41,6 +41,7 @@ class Plan:
     actions: dict[Action, AutodiffError | None] = field(default_factory=dict)
     refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
     written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
+    disturbed: dict[int, Any] = field(default_factory=dict)  # see `disturbed`
     tries: int = 0
     splits: int = 0
 

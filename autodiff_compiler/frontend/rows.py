@@ -34,11 +34,11 @@ from .avals import (
     parts_of,
     with_parts,
 )
-from .core import Core
+from .disturbed import Disturbances
 from .forms import Fixed, ListForm, Record, Unfit, matches, places_in, united, width
 
 
-class Rows(Core):
+class Rows(Disturbances):
     """Reading and changing items of lists of run-time length."""
 
     # --- forms ----------------------------------------------------------------------------------------------------

@@ -414,6 +414,8 @@ class Statements(Splitting):
             self.store_in_flat(base, index, av, node)
         elif kind is Ref:
             items = self.index_items(index, node)
+            if type(av) is Seq and self.store_record(Ref(base.cell, (*base.path, ("index", items))), av, node):
+                return
             self.store(base, ("index", items), av, node)
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
@@ -441,6 +443,20 @@ class Statements(Splitting):
                 self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
             self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
 
+    def store_record(self, part: Ref, values: Seq, node: Any) -> bool:
+        """``part[...] = values`` for a tuple of the fields of records; False if it is no such part."""
+        dtype = type_of(self.checked(part.cell, node)).dtype
+        if dtype is None or dtype.names is None:
+            return False
+        dtype = type_of(self.read(part, node)).dtype
+        if dtype is None or dtype.names is None:
+            return False
+        if len(dtype.names) != len(values.items):
+            self.fail(f"a record of {len(dtype.names)} fields is given {len(values.items)}", node, "", ArgumentError)
+        for name, av in zip(dtype.names, values.items):
+            self.store_item(part, name, av, node)
+        return True
+
     def do_AugAssign(self, stmt: ast.AugAssign) -> int:
         """The target is read, then the value evaluated, then the result stored: also what was changed in place, as a
         setter may do anything with it."""
@@ -465,7 +481,7 @@ class Statements(Splitting):
         if isinstance(target, ast.Subscript) and type(base) is Ref:
             av = self.binary(fn, current, value, stmt)
             if type(current) is Ref and type(av) is Ref:
-                self.check_cast(self.read(base, stmt), self.read(av, stmt), stmt)
+                self.check_cast(self.read(current, stmt), self.read(av, stmt), stmt)
                 self.check_rank(self.operand(current, stmt), self.read(av, stmt), stmt)
             self.store_item(base, index, av, target)
             return NORMAL

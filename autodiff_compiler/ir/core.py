@@ -69,6 +69,7 @@ class Prim:
     effects:  has an effect beyond its result, so that it is neither dropped, merged nor moved
     total:    ``total(builder, args, kwargs)``: True if it cannot raise on operands of these types
     elementwise: broadcasts its array arguments and computes element by element
+    foreign:  runs code of which nothing is known: see `ir.foreign` and `analysis.taint`
     unique:   makes a new buffer to be written into; two equal calls are not merged
     template: how codegen prints it: a callable ``(printer, op, args, kwargs) -> str``, or None for a call of `name`
     """
@@ -82,6 +83,7 @@ class Prim:
     effects: bool = False
     total: Callable[..., bool] | None = None
     elementwise: bool = False
+    foreign: bool = False
     unique: bool = False
     template: Callable[..., Any] | None = None
 

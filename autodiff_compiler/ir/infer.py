@@ -227,6 +227,8 @@ def is_integer(t: Ty) -> bool:
 def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool | None]:
     """The type of ``base[items]`` and whether it is basic indexing (a view or scalar; None: not known)."""
     dims = base.dims
+    if base.dtype is not None and base.dtype.names is not None:
+        return _infer_record(b, base, items)
     advanced = False
     unknown = False
     for item in items:
@@ -311,6 +313,18 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
     if base.kind == "any":
         kind = "array" if kind == "array" else "scalar"
     return Ty(kind, base.dtype, tuple(out)), not advanced
+
+
+def _infer_record(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool | None]:
+    """Of an array of records: a field of all of them, or some of them. A single one is a view too."""
+    if len(items) == 1 and isinstance(items[0], str) and items[0] in (base.dtype.names or ()):  # type: ignore[union-attr]
+        field = base.dtype[items[0]]  # type: ignore[index]
+        shape, dtype = field.shape, field.base
+        return Ty("array", dtype, None if base.dims is None else (*base.dims, *shape)), True
+    if any(isinstance(item, (str, list)) for item in items):
+        return Ty("any", None, None), None
+    found, view = infer_index(b, Ty(base.kind, np.dtype(np.float64), base.dims), items)
+    return Ty("array" if found.dims is not None else "any", base.dtype, found.dims), view
 
 
 def _values(item: Any) -> Any:

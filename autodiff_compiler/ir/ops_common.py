@@ -159,7 +159,7 @@ def dtype_of(dtype: Any, default: np.dtype[Any] | None) -> np.dtype[Any] | None:
     if isinstance(dtype, Value):
         return None
     found = np.dtype(dtype)
-    return found if is_number(found) else None
+    return found if is_number(found) or found.kind in "OV" else None
 
 
 def one_axis(axis: Any, ndim: int) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import runtime
 from .core import UNDEF, Builder, Prim, Value, current, type_of
+from .foreign import is_inert
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
 from .types import (
     ANY,
@@ -255,7 +256,7 @@ def is_plain_path(path: tuple[Any, ...]) -> bool:
     for step in path:
         if step[0] == "index":
             for item in step[1]:
-                if isinstance(item, (slice, int)) or item is None or item is Ellipsis:
+                if isinstance(item, (slice, int, str)) or item is None or item is Ellipsis:
                     continue
                 t = type_of(item) if not isinstance(item, (list, tuple)) else None
                 if t is not None and (t.is_scalar or (t.dtype is not None and t.dtype.kind == "b")):
@@ -466,10 +467,11 @@ def exception(cls: type[BaseException]) -> Prim:
 
 
 def opaque(fn: Callable[..., Any], name: str) -> Prim:
-    """A primitive for a callable of which nothing is known: it may do anything, its result may be anything."""
-    prim = PRIMS.get(fn)
+    """A primitive for a callable without one: it may do anything, its result may be anything."""
+    prim = lookup(fn)
     if prim is None:
-        prim = Prim(name, fn, infer=infer_nothing, params=("*args",), alias="maybe", effects=True)
+        foreign = not is_inert(fn)
+        prim = Prim(name, fn, infer=infer_nothing, params=("*args",), alias="maybe", effects=True, foreign=foreign)
     return prim
 
 

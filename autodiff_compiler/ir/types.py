@@ -89,6 +89,11 @@ class Ty:
             return self.elem is None or self.elem.may_be_float
         return self.dtype is None or self.dtype.kind in "fcO"
 
+    @property
+    def may_carry(self) -> bool:
+        """What takes it may make a number of it that carries a derivative: of a text, a tuple, an array of objects."""
+        return self.may_be_float or self.kind == "object" or (self.dtype is not None and self.dtype.kind in "OSUVT")
+
     def __str__(self) -> str:
         if self.kind == "py":
             return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[_kind(self.dtype)]

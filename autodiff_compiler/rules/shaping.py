@@ -57,9 +57,12 @@ def _copy(g: Any, out: Any, a: Any, order: Any = None) -> Any:
 
 @vjp(ASTYPE, "x")
 def _astype(g: Any, out: Any, x: Any, dtype: Any) -> Any:
-    if not isinstance(dtype, Value) and np.dtype(dtype).kind not in "fc":
-        return None
-    return g
+    if isinstance(dtype, Value) or np.dtype(dtype).kind in "fc":
+        return g
+    if np.dtype(dtype).kind not in "biu":
+        raise lib.unsupported("a derivative would have to pass through an array of objects or strings",
+                          "use an array of floats, or a list")  # fmt: skip
+    return None
 
 
 @vjp(np.nan_to_num, "x")

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis.activity import active_values, differentiable_operands
+import numpy as np
+
+from ..analysis.activity import activity, differentiable_operands
 from ..ir import opset
 from ..ir.core import (
     CALL,
@@ -35,7 +37,7 @@ from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, POP, PUSH, SET, STACK_N
 from ..ir.rewrite import called, clone_function, free_values, region_of
 from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
 from ..rules import registry
-from . import algebra
+from . import algebra, lost
 from .residuals import place
 from .unfit import contribution_of
 from .zeros import Cotangents
@@ -121,7 +123,7 @@ class Reverse:
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
             # What a zero stood for matters to the next order: it is a finite number that is not known, so nan.
             op.prim = _HONEST.get(op.prim, op.prim)
-        self.active = active_values(forward.body, wrt, is_nondiff)
+        self.active, self.tainted = activity(forward.body, wrt, is_nondiff)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, Adjoint] = {}
         self.b = Builder(forward.body)
@@ -192,6 +194,11 @@ class Reverse:
             env[v] = self.b.emit(known.op.prim, known.op.args[0], self.b.emit(MUL, 2.0, g))
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
+        elif holds_records(v):
+            for name in v.type.dtype.names:  # type: ignore[union-attr]
+                field = (("index", (name,)),)
+                if v.type.dtype[name].base.kind in "fc":  # type: ignore[index]
+                    env[v] = self.b.emit(ADDAT, env[v], field, self.b.emit(GET, g, field))
         else:
             env[v] = self.b.emit(ACCUM, known, g)
         bar = env[v]
@@ -237,9 +244,16 @@ class Reverse:
 
     def backward_op(self, op: Op, env: dict[Value, Any]) -> None:
         bars = [env.pop(r, None) for r in op.results]
+        if op in self.tainted:
+            raise lost.tainted(op, self.tainted[op])
+        for r in op.results:
+            if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if op.prim in _ON_RECORDS else "OSUTV"):
+                raise lost.without_numbers(op)
         if op.prim is SET:
             a, path, v = op.args
             g = bars[0]
+            if holds_records(g) and holds_records(self.b.emit(GET, g, path)) and not holds_records(v):
+                raise lost.without_numbers(op)
             if opset.is_whole(path) or opset.is_whole_scalar(a, path):
                 self.add(env, v, g)
                 return
@@ -287,10 +301,10 @@ class Reverse:
             if rule is None:
                 if is_nondiff(op):
                     continue
-                raise missing_rule(op, name)
+                raise lost.missing_rule(op, name)
             contribution = contribution_of(op, rule, g, out)
             if not _fits(arg, contribution):
-                raise container_given(op, name)
+                raise lost.container_given(op, name)
             self.distribute(env, arg, contribution)
 
     def match_part(self, op: Op, g: Any) -> Any:
@@ -383,7 +397,7 @@ class Reverse:
         completed, error, *results = op.results
         bars = [(out, env.pop(r, None)) for r, out in zip(results, body.exit)]
         if error in env:
-            raise crossing(op)
+            raise lost.crossing(op)
         path = Path(list(body.ops), [body])
         if op.args[0]:
             self.branch(completed, [(body, path, bars), (body, None, [])], env)
@@ -708,28 +722,6 @@ def named_arguments(op: Op) -> list[tuple[str, Any]]:
     return out + list(op.kwargs.items()) if op.kwargs else out
 
 
-def crossing(op: Op) -> Exception:
-    from ..errors import UnsupportedError
-
-    return UnsupportedError(
-        "a derivative would have to pass through an exception, which was raised with a differentiated value",
-        op.loc,
-        "return the value, or bind it to a name before raising",
-    )
-
-
-def missing_rule(op: Op, name: str) -> Exception:
-    from ..errors import RuleLookupError
-
-    return RuleLookupError(
-        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
-        "which depends on a differentiated input",
-        op.loc,
-        "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
-        "or keep the value out of the differentiated path",
-    )
-
-
 def _fits(arg: Any, g: Any) -> bool:
     """There is a cotangent for each item of a container."""
     if g is None or not isinstance(arg, (tuple, list)):
@@ -737,15 +729,12 @@ def _fits(arg: Any, g: Any) -> bool:
     return isinstance(g, (tuple, list)) and len(g) == len(arg) and all(map(_fits, arg, g))
 
 
-def container_given(op: Op, name: str) -> Exception:
-    from ..errors import UnsupportedError
+def holds_records(value: Any) -> bool:
+    """An array of records, or one of them."""
+    return type(value) is Value and value.type.dtype is not None and value.type.dtype.names is not None
 
-    return UnsupportedError(
-        f"{op.prim.name} is given a list or tuple of differentiated values for its argument {name!r}, of which its "
-        "derivative rule makes nothing",
-        op.loc,
-        "make an array of it first: np.array(...)",
-    )
+
+_ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
 
 
 def name_adjoints(body: Region) -> None:

@@ -1,0 +1,98 @@
+"""What foreign code may have changed: live objects that a callable of which nothing is known can reach.
+
+Numbers and arrays in live objects are inputs, which are fetched when the call begins. After such a callable has run,
+what it can reach may hold something else; to read it is an error.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import Loc
+from ..ir.foreign import IMMUTABLE
+from .avals import Poison
+from .core import Core
+from .plan import Replan
+
+BUILTIN_FUNCTIONS = (
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
+)  # fmt: skip
+LIMIT = 2000  # objects that are followed; what reaches more may reach anything
+# Of no object is it likely that foreign code changes its class or the functions that it holds.
+_LEFT_ALONE = (
+    type, types.ModuleType, types.FunctionType, types.MethodType, *BUILTIN_FUNCTIONS, np.ufunc, np.random.Generator,
+    np.random.RandomState, *[cls for cls in IMMUTABLE if cls not in (tuple, frozenset)],
+)  # fmt: skip
+
+
+def reachable(objects: list[Any]) -> dict[int, Any] | None:
+    """The mutable objects that can be got to from these, by identity; None: any."""
+    found: dict[int, Any] = {id(obj): obj for obj in objects if isinstance(obj, type)}
+    todo = [x for obj in objects for x in (vars(obj).values() if isinstance(obj, type) else [obj])]
+    while todo:
+        obj = todo.pop()
+        if isinstance(obj, (types.FunctionType, types.MethodType)) and obj in objects:
+            return None  # it is called, and may do anything
+        if id(obj) in found or isinstance(obj, _LEFT_ALONE):
+            continue
+        found[id(obj)] = obj
+        if len(found) > LIMIT:
+            return None
+        todo += gc.get_referents(obj)
+    return found
+
+
+class Disturbances(Core):
+    """What was disturbed up to here."""
+
+    disturbed: dict[int, tuple[str, Loc]]  # by identity; 0: anything
+
+    def disturb(self, objects: list[Any], name: str, node: Any) -> None:
+        """Foreign code called `name` runs, which was given these objects (itself the first)."""
+        called, *given = objects
+        given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
+        given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
+        self.note_disturbed(reachable(given), name, self.loc_of(node))
+
+    def note_disturbed(self, reached: dict[int, Any] | None, name: str, loc: Loc) -> None:
+        keys = [0] if reached is None else list(reached)
+        if not keys:
+            return
+        self.inputs.keep += [] if reached is None else reached.values()
+        for key in keys:
+            self.disturbed.setdefault(key, (name, loc))
+        if self.builder.region is not self.top and any(k not in self.plan.disturbed for k in keys):
+            # In a loop, what stands above runs after it as well.
+            self.plan.disturbed.update(dict.fromkeys(keys, (name, loc)))
+            raise Replan
+        for key, paths in self.inputs.containers.items():
+            if key in keys or 0 in keys:
+                for path in paths:
+                    held = self.inputs.by_path.get(path)
+                    if held is not None and path[0][0] != "arg":
+                        self.state.heap[held.cell] = Poison(
+                            loc, f"can be reached by {name}, which may have changed it,"
+                        )
+
+    def check_undisturbed(self, obj: Any, node: Any) -> None:
+        """What a live object holds is read."""
+        for known in (self.disturbed, self.plan.disturbed):
+            if known and (id(obj) in known or 0 in known):
+                name, loc = known.get(id(obj)) or known[0]
+                kind = obj.__name__ if isinstance(obj, type) else type(obj).__name__
+                self.fail(
+                    f"this {kind} can be reached by {name} in line {loc.line}, which may have changed it",
+                    node,
+                    f"read it before, or call {name} outside of the function",
+                )
+
+
+def is_builtin_class(obj: Any) -> bool:
+    return isinstance(obj, type) and not obj.__flags__ & (1 << 9)
+
+
+__all__ = ["Disturbances", "reachable"]

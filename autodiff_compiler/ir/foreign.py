@@ -1,0 +1,85 @@
+"""Which callables are known to keep nothing of what they are given, so that nothing of it comes out of others.
+
+Of any other nothing is known: what enters it may come out of it, and out of whatever it can reach, at any later time.
+See `analysis.taint`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import io
+import random
+import types
+from typing import Any
+
+import numpy as np
+
+# Instances of these never change.
+IMMUTABLE = frozenset(
+    {
+        bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, type(None), np.dtype, fractions.Fraction,
+        decimal.Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, types.CodeType,
+    }
+)  # fmt: skip
+_NUMBER_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "_operator", "operator"})
+# Modules of functions that are called for their effects, and leave their arguments alone.
+EFFECTS = frozenset({"logging", "time", "warnings"})
+# Functions of these modules that write or read what outlives the call.
+_KEEPERS = frozenset(
+    {
+        "load", "save", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "fromfile", "fromregex",
+        "memmap", "open_memmap", "seterrcall", "nditer", "nested_iters", "open", "exec", "eval", "setattr", "delattr",
+        "vars", "globals", "locals", "iter", "next", "map", "filter", "zip", "enumerate", "reversed", "memoryview",
+        "bytearray", "super", "property", "object", "list", "dict", "set", "compile", "input", "copyto", "put", "place",
+        "putmask", "vectorize", "frompyfunc", "setitem", "delitem", "_from_iterable", "shuffle", "frombuffer",
+        "setbufsize", "methodcaller", "call",
+    }
+)  # fmt: skip
+_RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+
+
+def root_module(obj: Any) -> str:
+    return str(getattr(obj, "__module__", None) or type(obj).__module__).split(".")[0]
+
+
+def is_inert(fn: Any) -> bool:
+    """Keeps nothing of its arguments and does not write to them; what it gives depends on them, on a clock, or on
+    what random numbers are drawn."""
+    if isinstance(fn, np.ufunc):
+        return not all(set(signature) <= set("O->") for signature in fn.types)  # made by np.frompyfunc
+    name = getattr(fn, "__name__", "")
+    owner = getattr(fn, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        if isinstance(owner, type):
+            return owner in IMMUTABLE
+        if isinstance(owner, _RANDOM):
+            return name not in _KEEPERS
+        return type(owner) in IMMUTABLE or (isinstance(owner, io.TextIOWrapper) and name in ("write", "flush"))
+    holder = getattr(fn, "__objclass__", None)
+    if holder is not None:
+        return holder in IMMUTABLE
+    root = root_module(fn)
+    if isinstance(fn, type):
+        return fn in IMMUTABLE or (root in ("numpy", "math", "builtins") and name not in _KEEPERS and _is_plain(fn))
+    if root in EFFECTS:
+        return True
+    if isinstance(fn, np.vectorize):
+        return False
+    return root in _NUMBER_MODULES and name not in _KEEPERS
+
+
+def _is_plain(cls: type) -> bool:
+    """A class of numbers, exceptions, or facts about numbers."""
+    return issubclass(cls, (np.generic, BaseException, np.dtype, np.finfo, np.iinfo, type)) or cls is type
+
+
+def is_opaque_function(obj: Any) -> bool:
+    """A Python function, or what calls one: it may read and write whatever it finds."""
+    return isinstance(obj, (types.FunctionType, types.MethodType)) or (
+        callable(obj) and not isinstance(obj, type) and not is_inert(obj)
+    )
+
+
+__all__ = ["EFFECTS", "IMMUTABLE", "is_inert", "is_opaque_function", "root_module"]

@@ -1,0 +1,52 @@
+"""The errors of the reverse sweep: where a derivative would be lost."""
+
+from __future__ import annotations
+
+from ..errors import RuleLookupError, UnsupportedError
+from ..ir.core import Op
+
+
+def crossing(op: Op) -> Exception:
+    return UnsupportedError(
+        "a derivative would have to pass through an exception, which was raised with a differentiated value",
+        op.loc,
+        "return the value, or bind it to a name before raising",
+    )
+
+
+def missing_rule(op: Op, name: str) -> Exception:
+    return RuleLookupError(
+        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
+        "which depends on a differentiated input",
+        op.loc,
+        "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
+        "or keep the value out of the differentiated path",
+    )
+
+
+def container_given(op: Op, name: str) -> Exception:
+    return UnsupportedError(
+        f"{op.prim.name} is given a list or tuple of differentiated values for its argument {name!r}, of which its "
+        "derivative rule makes nothing",
+        op.loc,
+        "make an array of it first: np.array(...)",
+    )
+
+
+def tainted(op: Op, keeper: Op) -> Exception:
+    where = f" in line {keeper.loc.line}" if keeper.loc is not None else ""
+    return UnsupportedError(
+        f"what {op.prim.name} gives may hold a differentiated value, whose derivative is lost: one entered "
+        f"{keeper.prim.name}{where}, which keeps no record of derivatives",
+        op.loc,
+        "keep it in a variable, list, dictionary or object of the function's own; or, if it is no part of the result, "
+        "read it in another function",
+    )
+
+
+def without_numbers(op: Op) -> Exception:
+    return UnsupportedError(
+        "a derivative would have to pass through an array of objects, strings or records",
+        op.loc,
+        "use arrays of floats, one for each field",
+    )
