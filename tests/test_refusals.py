@@ -904,6 +904,114 @@ def f(x):
     ".",
 )
 
+# --- iterators ---
+
+refuse(
+    "what is left in an iterator that a loop has left early",
+    """
+def f(x):
+    it = iter(x)
+    for v in it:
+        if v > 0.3:
+            break
+    return sum(it)
+           ^^^^^^^
+""",
+    errors.UnsupportedError,
+    "is an iterator of which a part has been taken",
+    "make a list of it first",
+)
+refuse(
+    "items with effects computed ahead",
+    """
+def f(x):
+    log = []
+    total = 0.0
+    for i, v in enumerate(v for v in x if log.append(v) or v > 0):
+                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        total = total + v * len(log) * i
+    return total
+""",
+    errors.UnsupportedError,
+    "an iterator whose items have effects, and of which the number is known at run time only",
+    "list\\(",
+)
+refuse(
+    "an iterator whose items are computed ahead, and that reads what the loop changes",
+    """
+def f(x):
+    s = 1.0
+    total = 0.0
+    for i, v in enumerate(v * s for v in x if v > 0):
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        s = s + v
+        total = total + v * i
+    return total
+""",
+    errors.UnsupportedError,
+    "a loop changes what the iterator that it runs over still reads",
+    "list\\(",
+)
+refuse(
+    "zip of an iterator with effects and a shorter one",
+    """
+def f(x):
+    log = []
+    total = 0.0
+    for v, w in zip(map(lambda v: log.append(v) or v, x), x[1:]):
+                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        total = total + v * w
+    return total + len(log)
+""",
+    errors.UnsupportedError,
+    "zip\\(\\) or map\\(\\) of an iterator whose items have effects",
+    "shortest",
+)
+refuse(
+    "one more item is known at run time only",
+    """
+import itertools
+
+def f(x):
+    total = 0.0
+    for v in itertools.takewhile(lambda v: v < 2, x):
+             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        total = total + v
+    return total
+""",
+    errors.UnsupportedError,
+    "what is left in this iterator is known at run time only",
+    "write a loop",
+)
+refuse(
+    "groupby by keys known at run time only",
+    """
+import itertools
+
+def f(x):
+    return sum(len(list(g)) for k, g in itertools.groupby([x[0], x[1]]))
+                   ^^^^^^^
+""",
+    errors.UnsupportedError,
+    "known at run time only",
+    "write a loop",
+)
+refuse(
+    "islice of a filter, item by item",
+    """
+import itertools
+
+def f(x):
+    n = int(x[0] > 0) + 1
+    it = itertools.islice(map(abs, x), n)
+    return next(it)
+           ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "itertools.islice\\(\\) by numbers known at run time only",
+    "loop over it",
+)
+
 # --- Python's own errors, found early ---
 
 refuse(

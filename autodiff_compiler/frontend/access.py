@@ -71,7 +71,7 @@ class Access(Objects):
         self.state.heap[cell] = Items(tuple(items))
         return ListRef(cell)
 
-    def iterable(self, av: Any, node: Any, partly: bool = False) -> Any:
+    def iterable(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def inner(self, av: Instance, node: Any) -> Any:

@@ -444,6 +444,8 @@ def describe(av: Any) -> str:
         ZipOf: "a zip",
         EnumerateOf: "an enumeration",
         ReversedOf: "a reversed sequence",
+        IndexedOf: "what is computed item by item",
+        DeferredOf: "what is computed item by item",
     }
     if type(av) in names:
         return names[type(av)]

@@ -14,7 +14,7 @@ import numpy as np
 from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of
-from .avals import Columns, Conflict, Hole, IndexedOf, Instance, ListRef, Maybe, Obj, Seq
+from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, Seq
 from .builtin_calls import BuiltinCalls
 
 
@@ -64,7 +64,7 @@ class Border(BuiltinCalls):
                 items = [self.as_array(x, node) for x in content.items]
                 return av if all(x is y for x, y in zip(items, content.items)) else self.new_list(items)
             if type(content.form) is not Hole:
-                return self.as_list(IndexedOf("map", (Obj(np.array, None), av)), node)
+                return self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
         return av
 
     def as_array(self, av: Any, node: Any) -> Any:

@@ -47,6 +47,7 @@ from .state import PROTECTED
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
+FEW = 16  # trips of a comprehension over a range that are copied out
 
 
 class Calls(Construct):
@@ -459,12 +460,12 @@ class Calls(Construct):
     # --- comprehensions -------------------------------------------------------------------------------------------
 
     def ev_ListComp(self, node: ast.ListComp) -> Any:
-        return self.comprehended(node, MISSING, node)
+        return self.comprehended(node, node)
 
-    def comprehended(self, comp: ast.ListComp | ast.GeneratorExp, first: Any, node: Any) -> ListRef:
-        """The list of what a comprehension gives; `first` is what its first `for` runs over, if that is known."""
+    def comprehended(self, comp: ast.ListComp, node: Any) -> ListRef:
+        """The list of what a comprehension gives."""
         out = self.new_list([])
-        self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp, first)
+        self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp)
         return out
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
@@ -476,17 +477,13 @@ class Calls(Construct):
         out = self.new_dict({})
 
         def add() -> None:
-            self.store_item(out, self.ev(node.key), self.ev(node.value), node)
+            key = self.ev(node.key)
+            self.store_item(out, key, self.ev(node.value), node)
 
         self.comprehend(node.generators, add, node)
         return out
 
-    def comprehend(
-        self, generators: list[ast.comprehension], add: Callable[[], None], node: Any, first: Any = MISSING
-    ) -> None:
-        """Run `add` for each combination, with the targets bound in a scope of their own."""
-        if first is MISSING:
-            first = self.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
+    def comprehension_frame(self, generators: list[ast.comprehension]) -> Frame:
         frame = self.frame
         targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         self.env_count += 1
@@ -495,15 +492,24 @@ class Calls(Construct):
         inner.comprehension, inner.caller, inner.site = True, frame.caller, frame.site
         self.frames[inner.env] = inner
         self.state.envs[inner.env] = {}
-        self.frame = inner
+        return inner
+
+    def within(self, frame: Frame, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives in another frame."""
+        outer, self.frame = self.frame, frame
+        self.state.envs.setdefault(frame.env, {})
         try:
-            self.comprehend_from(generators, 0, first, add, node)
+            return compute()
         finally:
-            self.frame = frame
+            self.frame = outer
+
+    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Any) -> None:
+        """Run `add` for each combination, with the targets bound in a scope of their own."""
+        first = self.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
+        inner = self.comprehension_frame(generators)
+        self.within(inner, lambda: self.comprehend_from(generators, 0, first, add, node))
         if not inner.captured:
             self.state.envs.pop(inner.env, None)
-
-    partly = False
 
     def comprehend_from(
         self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any
@@ -514,7 +520,6 @@ class Calls(Construct):
         gen = generators[k]
         if gen.is_async:
             self.fail("an async comprehension", node, "use an ordinary comprehension")
-        av = self.iterable(self.ev_iter(gen.iter) if it is MISSING else it, node, self.partly)
 
         def one(item: Any) -> None:
             self.assign(gen.target, item, gen.target)
@@ -524,16 +529,11 @@ class Calls(Construct):
                     if isinstance(n, ast.Name):
                         self.state.envs[self.frame.env].pop(n.id, None)
 
-        items = self.unrollable(av, gen.iter)
-        if items is None and type(av) is not Ref:
-            few = self.iterated(av, gen.iter)
-            items = few if few is not None and len(few) <= 16 else None
-        if items is not None:
-            for item in items:
-                one(item)
-            return
-        range_, item_at = self.iteration(av, gen.iter)
-        self.run_loop(node if k == 0 else gen.iter, range_, lambda i: one(item_at(i)), None, [], [], None)
+        source = self.ev_iter(gen.iter) if it is MISSING else it
+        self.push(source, one, gen.iter, FEW, node if k == 0 else gen.iter)
+
+    def push(self, av: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+        raise NotImplementedError
 
     def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Any) -> None:
         if k == len(ifs):
@@ -597,4 +597,4 @@ _CONTIGUOUS = {
     "np.dot",
 }
 
-__all__ = ["Calls", "dotted_name"]
+__all__ = ["FEW", "Calls", "dotted_name"]

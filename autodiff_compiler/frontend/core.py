@@ -186,6 +186,9 @@ class Core:
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
+        # Names (with their scopes) and cells that are read, while somebody wants to know.
+        self.reads: set[Any] | None = None
+        self.computed_ahead: list[tuple[set[Any], State]] = []  # what items computed ahead have read, and when
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
 
@@ -363,6 +366,8 @@ class Core:
 
     def held(self, cell: int) -> Any:
         """What a cell holds now, or of which list it is an item."""
+        if self.reads is not None:
+            self.reads.add(cell)
         found = self.state.heap.get(cell)
         if found is None:
             found = self.inputs.initial[cell]
@@ -626,6 +631,8 @@ class Core:
         frame = self.home(name)
         if frame is not None:
             av = self.state.envs[frame.env].get(name, MISSING)
+            if self.reads is not None:
+                self.reads.add((frame.env, name))
             if av is MISSING:
                 self.unbound(name, node)
             if name[0] == "$" and not getattr(node, "_keep", False):

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from typing import Any
 
 from ..ir.core import Value
 from ..ir.opset import INDEX_TABLE
 from .avals import (
     DeferredOf,
-    Entries,
     IndexedOf,
     Instance,
     ListRef,
-    OneShot,
     RangeOf,
     Ref,
     Seq,
-    ZipOf,
     is_number,
     is_static_int,
 )
-from .iterators import endless
 from .orders import Orders
 
 UNROLLED_ROWS = 64  # more rows of product() and the like are looked up at run time
@@ -79,45 +74,22 @@ class Itertools(Orders):
         return self.chosen("combinations_with_replacement", args, kwargs, node)
 
     def i_chain(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("chain", tuple(args)))
+        return self.one_shot(DeferredOf("chain", (None, *args)))
 
     def i_from_iterable(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("chained", tuple(args)))
-
-    def computed_chain(self, *its: Any, node: Any) -> Any:
-        return self.concatenated(list(its), node)
-
-    def computed_chained(self, its: Any, node: Any) -> Any:
-        out = self.new_list([])
-        self.each(self.iterable(its, node), lambda item: self.extend(out, item, node), node)
-        return out
+        return self.one_shot(DeferredOf("chained", (self.iter_of(args[0], node), None)))
 
     def i_accumulate(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         fn = kwargs.get("func", args[1] if len(args) > 1 else None)
-        return self.one_shot(DeferredOf("accumulate", (args[0], fn, kwargs.get("initial"))))
-
-    def computed_accumulate(self, it: Any, fn: Any, initial: Any, node: Any) -> Any:
-        it = self.iterable(it, node, self.partly)
-        if initial is None:
-            if self.iterated(it, node) == []:
-                return Seq(())
-            it, initial = self.split_first(it, node, "accumulate() of an empty iterable")
-        out = self.new_list([initial])
-        step = self.added(node) if fn is None else lambda a, x: self.call(fn, [a, x], {}, node)
-
-        def one(total: Any, item: Any) -> Any:
-            new = step(total, item)
-            self.list_append(out, new, node)
-            return new
-
-        self.carried("accumulate", initial, it, one, node)
-        return out
+        initial = kwargs.get("initial")
+        begin = Seq(() if initial is None else (initial,))
+        return self.one_shot(DeferredOf("accumulate", (self.iter_of(args[0], node), fn, Seq(()), begin)))
 
     def i_pairwise(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("pairwise", (self.iterable(args[0], node),)))
+        return self.one_shot(DeferredOf("pairwise", (self.iter_of(args[0], node), Seq(()))))
 
     def i_starmap(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("starmap", tuple(args)))
+        return self.one_shot(IndexedOf("starmap", (args[0], self.iter_of(args[1], node))))
 
     def i_repeat(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         times = [kwargs["times"]] if "times" in kwargs else args[1:]
@@ -128,72 +100,45 @@ class Itertools(Orders):
         return self.one_shot(IndexedOf("count", (start, step)))
 
     def i_cycle(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(IndexedOf("cycle", (self.as_list(args[0], node),)))
+        it = self.iter_of(args[0], node)
+        if self.is_inert(it, node):  # its items now are those that it will give
+            return self.one_shot(IndexedOf("cycle", (self.as_list(it, node),)))
+        return self.one_shot(DeferredOf("cycle", (it, Seq(()), None)))
 
     def i_islice(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         start, stop, step = (0, args[1], 1) if len(args) == 2 else [*args[1:], None][:3]
-        start, step = start or 0, step or 1
+        start, step = 0 if start is None else start, 1 if step is None else step
         if not (is_static_int(start) and is_static_int(step)):
             self.fail("itertools.islice() with a start or step known at run time only", node, "use an array")
-        return self.one_shot(DeferredOf("islice", (args[0], start, stop, step)))
-
-    def computed_islice(self, it: Any, start: int, stop: Any, step: int, node: Any) -> Any:
-        if type(it) is not Instance or it.cls is not OneShot:
-            it = self.one_shot(it)
-        source, place = (self.use(x, "the iterator", node) for x in self.checked(it.cell, node, "iterator").items)
-        source = self.opened(source, node)
-        start = self.binary(operator.add, place, start, node)
-        end = None if stop is None else self.binary(operator.add, place, stop, node)
-        self.mutate(it.cell, Entries(("source", "place"), (Seq(()), 0) if end is None else (source, end)), node)
-        known = all(x is None or is_static_int(x) for x in (start, end))
-        if endless(source) and known and end is not None and end - start <= UNROLLED_ROWS:
-            return Seq(tuple([self.item_of(source, k, node) for k in range(start, end, step)]))
-        items = None if endless(source) else self.iterated(source, node)
-        if items is None or not known:
-            return IndexedOf("islice", (source, start, end, step))
-        if end is not None:
-            self.mutate(it.cell, Entries(("source", "place"), (source, min(end, len(items)))), node)
-        return Seq(tuple(items[start:end:step]))
+        return self.one_shot(DeferredOf("islice", (self.iter_of(args[0], node), 0, start, stop, step)))
 
     def i_zip_longest(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        lists = [self.static_items(self.iterable(a, node), node) for a in args]
-        rows = itertools.zip_longest(*lists, fillvalue=kwargs.get("fillvalue"))
-        return self.one_shot(Seq(tuple([Seq(row) for row in rows])))
+        its = Seq(tuple([self.iter_of(a, node) for a in args]))
+        return self.one_shot(DeferredOf("longest", (its, kwargs.get("fillvalue"))))
 
     def i_filterfalse(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.one_shot(DeferredOf("filter", (args[0], args[1], False)))
+        return self.one_shot(DeferredOf("filter", (self.iter_of(args[1], node), args[0], False)))
 
     def i_compress(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        pairs = ZipOf((self.iterable(args[0], node), self.iterable(args[1], node)))
-        out = self.new_list([])
-
-        def one(pair: Any) -> None:
-            item, flag = pair.items
-            self.branch(self.truth(flag, node), lambda: self.list_append(out, item, node), lambda: None, node)
-
-        self.each(pairs, one, node)
-        return self.one_shot(out)
-
-    def while_true(self, args: list[Any], take: bool, node: Any) -> Any:
-        """takewhile and dropwhile, by conditions that are known at compile time."""
-        items = self.static_items(self.iterable(args[1], node, True), node)
-        for k, item in enumerate(items):
-            flag = self.truth(self.call(args[0], [item], {}, node), node)
-            if not isinstance(flag, bool):
-                self.fail(
-                    f"itertools.{'take' if take else 'drop'}while() by a condition that is known at run time only",
-                    node,
-                    "write a loop with `break`",
-                )
-            if not flag:
-                return self.one_shot(Seq(tuple(items[:k] if take else items[k:])))
-        return self.one_shot(Seq(tuple(items if take else [])))
+        return self.one_shot(DeferredOf("compress", tuple([self.iter_of(a, node) for a in args])))
 
     def i_takewhile(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.while_true(args, True, node)
+        return self.one_shot(DeferredOf("takewhile", (self.iter_of(args[1], node), args[0], False)))
 
     def i_dropwhile(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.while_true(args, False, node)
+        return self.one_shot(DeferredOf("dropwhile", (self.iter_of(args[1], node), args[0], False)))
+
+    def i_tee(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        n = kwargs.get("n", args[1] if len(args) > 1 else 2)
+        if not is_static_int(n):
+            self.fail("itertools.tee() of a number known at run time only", node, "give the number")
+        it = self.iter_of(args[0], node)
+        waiting = Seq(tuple([self.new_list([]) for _ in range(n)]))
+        return Seq(tuple([self.one_shot(DeferredOf("tee", (it, w, waiting))) for w in waiting.items]))
+
+    def i_groupby(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        fn = kwargs.get("key", args[1] if len(args) > 1 else None)
+        return self.one_shot(DeferredOf("groupby", (self.iter_of(args[0], node), fn, self.new_list([]))))
 
 
 def is_itertools(obj: Any) -> bool:

@@ -13,12 +13,16 @@ from ..ir.core import Value, type_of
 from ..ir.opset import ADD, EQ, SUB
 from ..ir.types import ANY
 from .avals import (
+    Conflict,
+    DeferredOf,
     DictRef,
     EnumerateOf,
     IndexedOf,
     Instance,
     ListRef,
+    Maybe,
     Obj,
+    OneShot,
     RangeOf,
     Ref,
     ReversedOf,
@@ -26,6 +30,7 @@ from .avals import (
     ViewOf,
     ZipOf,
     describe,
+    is_collection,
     parts_of,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
@@ -45,36 +50,40 @@ class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
     def do_For(self, stmt: ast.For) -> Any:
-        source = self.ev_iter(stmt.iter)
-        cells, names = self.read_by(source)
-        assigned = loop_facts(stmt, self.frame.node).assigned if cells or names else ()
-        before = {cell: self.held(cell) for cell in cells}
-        av = self.iterable(source, stmt, True)
-        code = self.loop_over(stmt, av)
-        if names & set(assigned) or any(self.state.heap.get(c) is not content for c, content in before.items()):
-            self.fail(
-                "a loop changes what the iterator that it runs over still reads", stmt, "make a list of it: list(...)"
-            )
-        return code
+        av = self.ev_iter(stmt.iter)
+        head = lambda item: self.assign(stmt.target, item, stmt.target)
+        if type(av) in (Maybe, Conflict):
+            av = self.use(av, "the iterable", stmt)
+        if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
+            av = self.iter_of(av, stmt)
+            if type(av) is Instance:
+                partly = any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(stmt))
+                return self.loop_over_iterator(stmt, av, head, stmt.body, partly)
+        return self.loop_over(stmt, av, head, stmt.body)
 
-    def read_by(self, av: Any) -> tuple[set[int], set[str]]:
+    def iter_of(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
-    def loop_over(self, stmt: ast.For, av: Any) -> Any:
+    def loop_over_iterator(
+        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], partly: bool
+    ) -> Any:
+        raise NotImplementedError
+
+    def loop_over(self, stmt: ast.For, av: Any, head: Callable[[Any], None], body: list[Any]) -> Any:
         items = self.trips(stmt, av)
         if items is not None:
-            return self.unroll(stmt, items, 0, av, self.contents(av))
+            return self.unroll(stmt, items, 0, av, self.contents(av), head, body)
         range_, item = self.iteration(av, stmt)
         began = len(self.resized)
         code = self.run_loop(
             stmt,
             range_,
-            lambda i: self.assign(stmt.target, item(i), stmt.target),
+            lambda i: head(item(i)),
             None,
-            stmt.body,
+            body,
             stmt.orelse,
             stmt.target,
-            type(av) is RangeOf,
+            type(av) is RangeOf and body is stmt.body,
         )
         if any(c in self.resized[began:] for c in self.cells_in([av])):
             self.fail("a list that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)")
@@ -93,7 +102,7 @@ class Loops(Statements):
         """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
         if all(x is y for x, y in zip(held, self.contents(av))):
             return items
-        if type(av) is IndexedOf or type(av) is ReversedOf:
+        if type(av) in (IndexedOf, ReversedOf, DeferredOf):
             self.fail("a list that changes while a loop runs over what is computed of it", stmt, "loop over a copy")
         now = self.iterated(av, stmt)
         sized = type(av) is ViewOf or type(av) is DictRef
@@ -185,7 +194,17 @@ class Loops(Statements):
             return None
         return self.known_items(av, node)
 
-    def unroll(self, stmt: ast.For, items: list[Any], k: int, av: Any, held: list[Any], left: int = EXIT_LIMIT) -> Any:
+    def unroll(
+        self,
+        stmt: ast.For,
+        items: list[Any],
+        k: int,
+        av: Any,
+        held: list[Any],
+        head: Callable[[Any], None],
+        body: list[Any],
+        left: int = EXIT_LIMIT,
+    ) -> Any:
         """One copy of the body per item; `break` and `continue` by their codes."""
         n = k - 1
         while True:
@@ -195,8 +214,8 @@ class Loops(Statements):
                 break
             if n > UNROLL_LIMIT:
                 self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
-            self.assign(stmt.target, items[n].now() if type(items[n]) is Later else items[n], stmt.target)
-            code = self.lower_block(stmt.body, True)
+            head(items[n].now() if type(items[n]) is Later else items[n])
+            code = self.lower_block(body, True)
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL
@@ -205,7 +224,7 @@ class Loops(Statements):
                 continue
             if not left and self.plan.has("unroll", stmt):
                 self.plan.refuse(stmt)
-            rest = functools.partial(self.unroll, stmt, items, n + 1, av, held, max(left - 1, 0))
+            rest = functools.partial(self.unroll, stmt, items, n + 1, av, held, head, body, max(left - 1, 0))
             return self.after_trip(code, rest, stmt)
         return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
 

@@ -11,9 +11,10 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ir.core import Value
 from ..ir.opset import PRIMS
-from .avals import IndexedOf, ListRef, Obj, Ref, ReversedOf, Seq, describe, is_constant, is_number, is_static_int
+from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .iterators import Iterators
 from .plan import prefer_known
+from .remains import is_iterator
 
 
 class Orders(Iterators):
@@ -30,11 +31,11 @@ class Orders(Iterators):
         start = kwargs.pop("start", 1)
         self.only(args, 1, 1, kwargs, node, "prod")
         multiply = lambda a, x: self.binary(operator.mul, a, x, node)
-        return self.carried("prod", start, self.iterable(args[0], node), multiply, node)
+        return self.carried("prod", start, args[0], multiply, node)
 
     def b_sumprod(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "sumprod")
-        return self.b_sum([IndexedOf("map", (Obj(operator.mul, None), *args))], {}, node)
+        return self.b_sum([self.mapped(Obj(operator.mul, None), *args, node=node)], {}, node)
 
     def b_dist(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "dist")
@@ -64,17 +65,17 @@ class Orders(Iterators):
         return self.ordered(args[0], options["key"], options["reverse"], node)
 
     def keys_for(self, it: Any, key: Any, node: Any) -> Any:
-        return it if key is None else self.as_list(IndexedOf("map", (key, it)), node)
+        return it if key is None else self.as_list(self.mapped(key, it, node=node), node)
 
     def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
         """A new list of the items, sorted by their keys; items with equal keys stay in order."""
-        it = self.unordered(self.iterable(av, node), key, node)
+        it = self.listed_items(self.unordered(av, key, node), node)
         items = self.iterated(it, node)
         if not isinstance(reverse, (bool, int)):
             self.fail("sorted() with reverse= known at run time only", node, "use an `if`")
         if items is not None:
             it = Seq(tuple(items))
-            if len(items) < 2:
+            if len(items) < 2 and key is None:
                 return self.new_list(items)
         keys = self.keys_for(it, key, node)
         known = [self.static_sort_key(k) for k in self.iterated(keys, node) or ()]
@@ -84,16 +85,23 @@ class Orders(Iterators):
             except TypeError as error:
                 self.fail(str(error), node, "", ArgumentError)
             return self.new_list([items[k] for k in order])
+        if items is not None and len(items) < 2:
+            return self.new_list(items)
         places = self.order_of(keys, node)
         if reverse:
             last = self.binary(operator.sub, self.iter_length(it, node), 1, node)
-            mirrored = self.order_of(self.as_list(ReversedOf(keys), node), node)
+            mirrored = self.order_of(self.as_list(self.b_reversed([keys], {}, node), node), node)
             mirrored = self.call(Obj(np.flip, None), [mirrored], {}, node)
             places = self.binary(operator.sub, last, mirrored, node)
         if items is None:
             source = it if type(it) in (ListRef, Ref) else self.as_list(it, node)
             return self.gathered(source, places, node)
         return self.new_list([self.subscript(it, self.subscript(places, k, node), node) for k in range(len(items))])
+
+    def listed_items(self, av: Any, node: Any) -> Any:
+        """All items of an iterable, in something that they can be taken from more than once."""
+        it = self.iterable(av, node)
+        return it if type(it) in (Seq, ListRef, Ref) else self.as_list(it, node)
 
     def static_sort_key(self, av: Any) -> Any:
         """A key as the Python value that it is, or NotImplemented if it is known at run time only."""
@@ -127,13 +135,14 @@ class Orders(Iterators):
         if set(kwargs) - {"key", "default"} or not args:
             self.fail(f"{name}() is called with arguments that are not supported", node, "", ArgumentError)
         key = kwargs.get("key")
+        keys: Any = None
         if len(args) == 1:
-            it = self.unordered(self.iterable(args[0], node), key, node)
+            it, keys = self.with_keys(self.unordered(args[0], key, node), key, node)
             if type(it) is Ref and key is None and "default" not in kwargs and self.read(it, node).type.ndim == 1:
                 return self.call(Obj(getattr(np, name), None), [it], {}, node)
             items = self.iterated(it, node)
             if items is None:
-                return self.extreme_item(fn, it, key, kwargs, node)
+                return self.extreme_item(fn, it, keys, kwargs, node)
             if not items:
                 if "default" in kwargs:
                     return kwargs["default"]
@@ -141,7 +150,9 @@ class Orders(Iterators):
             args = items
         elif "default" in kwargs:
             self.fail(f"{name}() with a default and several arguments", node, "", ArgumentError)
-        known = [self.static_sort_key(k if key is None else self.call(key, [k], {}, node)) for k in args]
+        else:
+            keys = self.with_keys(Seq(tuple(args)), key, node)[1]
+        known = [self.static_sort_key(k) for k in self.iterated(keys, node) or ()]
         if all(k is not NotImplemented for k in known):
             try:
                 return args[known.index(fn(known))] if len(args) > 1 else args[0]
@@ -150,7 +161,7 @@ class Orders(Iterators):
         if len(args) == 1:
             return args[0]
         if key is not None:
-            return self.extreme_item(fn, Seq(tuple(args)), key, {}, node)
+            return self.extreme_item(fn, Seq(tuple(args)), keys, {}, node)
         for a in args:
             if type(a) is Value and a.type.kind == "any":
                 prefer_known(self, a, unroll=True)
@@ -160,11 +171,22 @@ class Orders(Iterators):
                 )
         return self.call_prim(PRIMS[fn], args, {}, node)
 
-    def extreme_item(self, fn: Any, it: Any, key: Any, kwargs: dict[str, Any], node: Any) -> Any:
+    def with_keys(self, av: Any, key: Any, node: Any) -> tuple[Any, Any]:
+        """All items of an iterable, and their keys; `key` is called when there is the item."""
+        if key is None or not is_iterator(av):
+            it = self.listed_items(av, node)
+            return it, self.keys_for(it, key, node)
+        items, keys = self.new_list([]), self.new_list([])
+
+        def one(item: Any) -> None:
+            self.list_append(items, item, node)
+            self.list_append(keys, self.call(key, [item], {}, node), node)
+
+        self.push(av, one, node)
+        return items, keys
+
+    def extreme_item(self, fn: Any, it: Any, keys: Any, kwargs: dict[str, Any], node: Any) -> Any:
         """The first item with the largest or smallest key."""
-        if type(it) not in (Seq, ListRef, Ref):
-            it = self.as_list(it, node)
-        keys = self.keys_for(it, key, node)
 
         def pick() -> Any:
             array = self.key_array(keys, node)

@@ -514,8 +514,10 @@ class Questions(Access):
             keys = dict.fromkeys(self.checked(b.cell, node, "dictionary").keys)
             self.require_hash(a, node)
             return proved("members", self.static_key(a, node) in keys)
+        if type(b) is Instance and b.cls is OneShot:
+            return self.found(b, lambda item: self.is_item(a, [item], node), False, node)
         if type(b) is ViewOf or type(b) is Instance:
-            items = self.iterated(self.iterable(b, node, True), node)
+            items = self.iterated(self.iterable(b, node), node)
             if items is not None:
                 b = Seq(tuple(items))
         if is_constant(a) and is_constant(b):
@@ -523,6 +525,9 @@ class Questions(Access):
         if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
             return self.is_item(a, self.static_items(b, node), node)
         return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
+
+    def found(self, av: Any, test: Any, every: bool, node: Any) -> Any:
+        raise NotImplementedError
 
     def is_item(self, a: Any, items: list[Any], node: Any) -> Any:
         result: Any = proved("equal parts", False)
@@ -546,7 +551,7 @@ class Questions(Access):
     def object_contains(self, a: Any, b: Any, node: Any) -> Any:
         method = self.special_method(b, "__contains__", node)
         if method is MISSING and type(b) is not Obj:
-            items = self.iterated(self.iterable(b, node, True), node)
+            items = self.iterated(self.iterable(b, node), node)
             if items is not None:
                 return self.is_item(a, items, node)
         if method is MISSING or method is NATIVE:

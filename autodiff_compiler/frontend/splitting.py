@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .avals import Instance
 from .contexts import Contexts
 from .core import DEAD, NORMAL, Unreachable
 from .lift import CannotLift
@@ -48,10 +49,9 @@ class Splitting(Contexts):
         """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
         if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
             self.plan.refuse(stmt)
-        source = self.ev_iter(stmt.iter)
-        if any(self.read_by(source)):
-            self.plan.refuse(stmt)
-        av = self.iterable(source, stmt, True)
+        av = self.ev_iter(stmt.iter)
+        if type(av) is Instance:
+            return self.flattened_iterator(stmt, av)
         items, held = self.trips(stmt, av), self.contents(av)
 
         def unchanged() -> None:
@@ -62,10 +62,10 @@ class Splitting(Contexts):
             self.plan.refuse(stmt)
         return [s for item in items for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
 
-    def contents(self, av: Any) -> list[Any]:
+    def flattened_iterator(self, stmt: ast.For, av: Any) -> list[Any]:
         raise NotImplementedError
 
-    def read_by(self, av: Any) -> tuple[set[int], set[str]]:
+    def contents(self, av: Any) -> list[Any]:
         raise NotImplementedError
 
     def assign(self, target: ast.expr, av: Any, node: Any) -> None:

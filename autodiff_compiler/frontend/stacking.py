@@ -8,7 +8,7 @@ import numpy as np
 
 from ..ir.core import type_of
 from ..ir.opset import PRIMS
-from .avals import Columns, Hole, IndexedOf, ListRef, Obj, Seq, SliceOf
+from .avals import Columns, Hole, ListRef, Obj, Seq, SliceOf
 from .border import Border
 
 
@@ -22,7 +22,7 @@ class Stacking(Border):
         if type(content) is not Columns:
             return av
         if type(content.form) is not Hole:
-            av = self.as_list(IndexedOf("map", (Obj(np.array, None), av)), node)
+            av = self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
             content = self.checked(av.cell, node, "list")
         item = self.item_type(content)
         if item is None or item.kind != "array" or item.dims is None:

@@ -464,7 +464,7 @@ class Joiner:
                     names[name] = self.merge(x, y, name)
         for env in [*a.envs, *b.envs]:
             if env not in out.envs and (env in a.envs) != (env in b.envs):
-                out.envs[env] = dict(a.envs.get(env) or b.envs[env])
+                out.envs[env] = dict(a.envs[env] if env in a.envs else b.envs[env])
         for cell in [c for c in a.heap if c in b.heap]:
             x, y = a.heap[cell], b.heap[cell]
             out.heap[cell] = x if x is y else self.merge_content(x, y, cell, x.hint if type(x) is Value else "")

@@ -1,0 +1,519 @@
+"""All that is left in an iterator: loops over it, and what takes its items in one go."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..errors import AutodiffError
+from .avals import (
+    MISSING,
+    Conflict,
+    DeferredOf,
+    DictRef,
+    Entries,
+    EnumerateOf,
+    IndexedOf,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    OneShot,
+    Ref,
+    Seq,
+    ViewOf,
+    ZipOf,
+    is_collection,
+    parts_of,
+    same,
+    with_parts,
+)
+from .core import BREAK, DEAD, NORMAL, RETURN, Unreachable
+from .loops import EXIT_LIMIT
+from .pseudo import choice, computed, run
+from .pulls import Pulls
+from .remains import ITERATOR_KEYS, PARTLY, UNROLL_LIMIT, endless, is_iterator
+from .source import LoopFacts
+from .splitting import Bind, Later
+from .state import State
+
+
+def has_effects(ops: list[Any]) -> bool:
+    return any(op.prim.effects or any(has_effects(r.ops) for r in op.regions) for op in ops)
+
+
+class Streams(Pulls):
+    # --- all that is left -----------------------------------------------------------------------------------------
+
+    def iterable(self, av: Any, node: Any) -> Any:
+        """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
+        if type(av) in (Maybe, Conflict):
+            av = self.use(av, "the iterable", node)
+        if type(av) in (ZipOf, EnumerateOf, IndexedOf, DeferredOf):
+            av = self.one_shot(av)
+        if type(av) in (Instance, Obj) and not is_collection(av):
+            av = self.iter_of(av, node)
+        if not is_iterator(av):
+            return av
+        source = self.left_in(av, node)[0]
+        if self.is_inert(source, node) or (not self.unrolls(av, node) and self.by_number(av, node)):
+            return self.check_zip(self.opened(av, Seq(()), node), node)
+        if not self.pushable(av, node):
+            return self.check_zip(self.opened(self.computed_inside(av, node), Seq(()), node), node)
+        out = self.new_list([])
+        self.push(av, lambda item: self.list_append(out, item, node), node)
+        items = self.iterated(out, node)
+        return out if items is None else Seq(tuple(items))
+
+    def pushable(self, it: Any, node: Any) -> bool:
+        """`push` goes through it one item at a time."""
+        source = self.source_of(it)
+        if self.unrolls(it, node) and self.steps_known(it, node):
+            return True
+        return type(source) is DeferredOf and (
+            source.kind in ("filter", "chain", "chained", "accumulate")
+            or (source.kind == "generator" and len(source.its) == 1)
+        )
+
+    def push(self, av: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+        """Run `one` for each item of an iterable, or left in an iterator, as soon as there is the item.
+
+        few: the trips of a loop over a range that are copied out; at: the loop's syntax node.
+        """
+        at = node if at is None else at
+        if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, ZipOf, EnumerateOf, Maybe)):
+            if type(av) is not ListRef or type(self.content(av.cell)) is Items:
+                av = self.iter_of(av, node)
+        source = self.source_of(av)
+        kind = source.kind if is_iterator(av) and type(source) is DeferredOf else ""
+        if kind == "generator" and len(source.its) == 1:
+            caller, comp = self.frame, source.node
+
+            def add() -> None:
+                item = self.ev(comp.elt)
+                self.within(caller, lambda: one(item))
+
+            scope = self.frames[source.env]
+            self.within(scope, lambda: self.comprehend_from(comp.generators, 0, source.its[0], add, comp))
+        elif kind == "filter":
+            fn, want = source.its[1:]
+
+            def tried(item: Any) -> None:
+                flag = self.truth(item if fn is None else self.call(fn, [item], {}, node), node)
+                ways = (lambda: one(item), lambda: None)
+                self.branch(flag, *(ways if want else ways[::-1]), node)
+
+            self.push(source.its[0], tried, node, few, at)
+        elif kind == "chain":
+            self.restate(av, source, (), node)
+            for part in source.its:
+                if part is not None:
+                    self.push(part, one, node, few)
+        elif kind == "chained":
+            outer, current = source.its
+            self.restate(av, source, (outer, None), node)
+            if current is not None:
+                self.push(current, one, node, few)
+            self.push(outer, lambda part: self.push(part, one, node, few), node, few, at)
+        elif is_iterator(av) and self.unrolls(av, node) and self.steps_known(av, node):
+            self.drained(av, one, node)
+        elif kind == "accumulate":
+            self.push_accumulated(av, source, one, node)
+        else:
+            if is_iterator(av):
+                if not self.by_number(av, node):
+                    av = self.computed_inside(av, node)
+                av = self.check_zip(self.opened(av, Seq(()), node), node)
+            self.each(av, one, node, few, at)
+
+    def push_accumulated(self, it: Instance, source: DeferredOf, one: Callable[[Any], None], node: Any) -> None:
+        inner, fn, given, initial = source.its
+        self.restate(it, source, (inner, fn, Seq(()), Seq(())), node)
+        if given.items or initial.items:
+            self.accumulate_from((given.items or initial.items)[0], inner, fn, one, node, not given.items)
+            return
+        if is_iterator(inner) and self.unrolls(inner, node) and self.steps_known(inner, node):
+            first = self.next_of(inner, node)
+            if first:
+                self.accumulate_from(first[0], inner, fn, one, node)
+            return
+        av = self.check_zip(self.iterable(inner, node), node)
+        some = self.truth(self.compare_with(operator.gt, self.iter_length(av, node), 0, node), node)
+
+        def begun() -> None:
+            self.accumulate_from(self.item_of(av, 0, node), IndexedOf("from", (av, 1)), fn, one, node)
+
+        self.branch(some, begun, lambda: None, node)
+
+    def accumulate_from(
+        self, total: Any, rest: Any, fn: Any, one: Callable[[Any], None], node: Any, new: bool = True
+    ) -> None:
+        if new:
+            one(total)
+
+        def step(a: Any, x: Any) -> Any:
+            total = self.stepped(fn, node)(a, x)
+            one(total)
+            return total
+
+        self.carried("accumulate", total, rest, step, node)
+
+    def carried(self, name: str, start: Any, it: Any, step: Callable[[Any, Any], Any], node: Any) -> Any:
+        """What `step`, called with what it returned before and each item, returns last."""
+        env = self.frame.env
+        name = f"${name}{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"
+        while name in self.state.envs[env]:  # of a call inside, such as sum(map(sum, rows))
+            name += "_"
+        self.state.envs[env][name] = start
+
+        def one(item: Any) -> None:
+            new = step(self.state.envs[env][name], item)
+            self.state.envs[env][name] = new
+
+        self.push(it, one, node)
+        return self.use(self.state.envs[env].pop(name), "the result", node)
+
+    def split_first(self, it: Any, node: Any, message: str) -> tuple[Any, Any]:
+        """The rest of an iterable, and its first item."""
+        it = self.iter_of(it, node)
+        if is_iterator(it) and not (self.unrolls(it, node) and self.steps_known(it, node)):
+            av = self.check_zip(self.opened(self.computed_inside(it, node), Seq(()), node), node)
+            some = self.truth(self.compare_with(operator.gt, self.iter_length(av, node), 0, node), node)
+            if some is False:
+                self.raises(TypeError, message, node)
+            self.raise_unless(some, TypeError, message, node)
+            return IndexedOf("from", (av, 1)), self.item_of(av, 0, node)
+        first = self.next_of(it, node)
+        if not first:
+            self.raises(TypeError, message, node)
+        return it, first[0]
+
+    def each(self, it: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+        """Run `one` for each item of an iterable that is no iterator."""
+        items = self.unrollable(it, node)
+        if items is None and few and type(it) is not Ref:
+            found = self.iterated(it, node)
+            items = found if found is not None and len(found) <= few else None
+        if items is not None:
+            for item in items:
+                one(item)
+            return
+        range_, item_at = self.iteration(it, node)
+        self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)), None, [], [], None)
+
+    # --- computing ahead ------------------------------------------------------------------------------------------
+
+    def probed(self, compute: Callable[[], Any]) -> tuple[Any, bool]:
+        """What `compute` gives, lowered to be thrown away; and whether it has no effect."""
+        start, watch, region = self.state, self.builder.watch, self.builder.new_region()
+        self.builder.watch = None
+        try:
+            with self.path(start.fork(), region):
+                begin = self.state.fork()
+                try:
+                    made = compute()
+                except (Unreachable, AutodiffError):
+                    return None, False
+                made = self.held(made.cell) if type(made) is ListRef else made
+                return made, self.unchanged(begin) and not has_effects(region.ops)
+        finally:
+            self.state, self.builder.watch = start, watch
+
+    def unchanged(self, begin: State) -> bool:
+        """Nothing that was there in the state `begin` is another now, but for what is left in iterators."""
+        for env, names in begin.envs.items():
+            now = self.state.envs.get(env, {})
+            if any(not (n in now and same(now[n], av)) for n, av in names.items() if n[0] != "$"):
+                return False
+        for cell, content in self.state.heap.items():
+            before = begin.heap.get(cell, self.inputs.initial.get(cell, content))
+            if before is not content and not (type(content) is Entries and content.keys == ITERATOR_KEYS):
+                return False
+        return True
+
+    def steps_known(self, it: Any, node: Any) -> bool:
+        """Whether there is one more item is known at compile time, each time."""
+        if not self.filters_inside(it, node):
+            return True
+        return self.probed(lambda: self.static_count(it, node))[0] is not None
+
+    def filters_inside(self, source: Any, node: Any) -> bool:
+        """Whether there is a next item may depend on conditions, which need not be known at compile time."""
+        if is_iterator(source):
+            return self.filters(self.source_of(source)) or self.filters_inside(self.source_of(source), node)
+        return any(self.filters_inside(x, node) for x in parts_of(source) if is_iterator(x)) or any(
+            self.filters_inside(x, node) for p in parts_of(source) if type(p) is Seq for x in p.items if is_iterator(x)
+        )
+
+    def filters(self, source: Any) -> bool:
+        if type(source) is not DeferredOf:
+            return False
+        if source.kind == "generator":
+            return any(g.ifs for g in source.node.generators)
+        return source.kind in ("filter", "takewhile", "dropwhile", "compress", "called")
+
+    def computed_inside(self, it: Any, node: Any) -> Any:
+        """An iterator over the same items; those of filters inside are computed now, where nobody can tell."""
+        source = self.left_in(it, node)[0] if is_iterator(it) else None
+        if self.by_number(it, node):
+            return it
+        if type(source) in (ZipOf, EnumerateOf) or (type(source) is IndexedOf and source.kind in ("map", "starmap")):
+            made: dict[int, Any] = {}  # zip(it, it) goes through one iterator
+            for x in parts_of(source):
+                if is_iterator(x) and x.cell not in made:
+                    made[x.cell] = self.computed_inside(x, node)
+            parts = [made[x.cell] if is_iterator(x) else x for x in parts_of(source)]
+            place = self.left_in(it, node)[1]
+            self.advance(it, PARTLY, 0, node)
+            return self.new_collection(OneShot, **dict(zip(ITERATOR_KEYS, (with_parts(source, parts), place))))
+        return self.one_shot(self.ahead(it, node))
+
+    def ahead(self, it: Any, node: Any) -> Any:
+        """The items left in an iterator, in a list, computed now."""
+
+        def compute() -> Any:
+            out = self.new_list([])
+            self.push(it, lambda item: self.list_append(out, item, node), node)
+            return out
+
+        if not self.pushable(it, node):
+            self.fail(
+                "what is left in this iterator is known at run time only",
+                node,
+                "write a loop with an `if`, or make a list of what it goes through first: list(...)",
+            )
+        pure = self.probed(compute)[1]
+        if not pure:
+            self.fail(
+                "an iterator whose items have effects, and of which the number is known at run time only",
+                node,
+                "make a list of it first, list(...), or write the loop itself",
+            )
+        reads = self.reads
+        self.reads = set()
+        try:
+            made = compute()
+        finally:
+            found, self.reads = self.reads, reads
+            if reads is not None:
+                reads |= found
+        self.computed_ahead.append((found, self.state.fork()))
+        return made
+
+    def check_ahead(self, since: int, node: Any) -> None:
+        """Refuse where a loop has changed what items that were computed before it began had read."""
+        for found, then in self.computed_ahead[since:]:
+            for env, name in [x for x in found if type(x) is tuple]:
+                before, now = then.envs.get(env, {}).get(name), self.state.envs.get(env, {}).get(name)
+                if env in self.state.envs and before is not None and not (now is not None and same(before, now)):
+                    self.changes_what_is_read(node)
+            for cell in [x for x in found if type(x) is int]:
+                if cell in then.heap and self.state.heap.get(cell) is not then.heap[cell]:
+                    content = then.heap[cell]
+                    if not (type(content) is Entries and content.keys == ITERATOR_KEYS):
+                        self.changes_what_is_read(node)
+
+    def changes_what_is_read(self, node: Any) -> NoReturn:
+        self.fail(
+            "a loop changes what the iterator that it runs over still reads", node, "make a list of it: list(...)"
+        )
+
+    def check_zip(self, av: Any, node: Any) -> Any:
+        """An opened iterable, checked: zip() has taken one item more of what comes before the first part that ends, and
+        nobody must be able to tell."""
+        if type(av) is EnumerateOf:
+            self.check_zip(av.it, node)
+        elif type(av) is DeferredOf or (type(av) is IndexedOf and av.kind in ("from", "islice", "pairwise", "cycle")):
+            self.check_zip(av.its[0], node)
+        elif type(av) is ZipOf or (type(av) is IndexedOf and av.kind in ("map", "starmap")):
+            its = av.its if type(av) is ZipOf else av.its[1:]
+            for k, x in enumerate(its):
+                self.check_zip(x, node)
+                if not self.is_inert(x, node) and k < len(its) - 1:
+                    lengths = [None if endless(y) else self.iter_length(y, node) for y in its[k:]]
+                    surely = lengths[0] is not None and all(
+                        n is None or self.same_length(lengths[0], n) for n in lengths[1:]
+                    )
+                    if not surely and not self.probed(functools.partial(self.item_of, x, 0, node))[1]:
+                        self.fail(
+                            "zip() or map() of an iterator whose items have effects, and of others that may be shorter",
+                            node,
+                            "put the shortest one first, or make a list of it: list(...)",
+                        )
+        return av
+
+    # --- loops ----
+
+    def stepping(self, stmt: ast.For, it: Any, head: Callable[[Any], None]) -> ast.While:
+        """A loop over an object whose class defines ``__next__``, in simpler statements."""
+        box: list[Any] = []
+
+        def step() -> int:
+            box.append(self.call(self.type_attribute(it, "__next__"), [it], {}, stmt))
+            return NORMAL
+
+        def begin() -> int:
+            head(box[-1])
+            return NORMAL
+
+        stop = ast.ExceptHandler(computed(lambda: Obj(StopIteration, None), stmt), None, [ast.Break()])
+        tried: Any = ast.Try([run(step, stmt)], [stop], [], [])
+        made: Any = ast.While(ast.Constant(True), [tried, run(begin, stmt), *stmt.body], [])
+        for node in (stop, stop.body[0], tried, made, made.test):
+            ast.copy_location(node, stmt)
+        if stmt.orelse:
+            self.fail("`else` of a loop over an object that defines __next__", stmt, "use a flag")
+        return made  # type: ignore[no-any-return]
+
+    def loop_over_iterator(
+        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], partly: bool
+    ) -> Any:
+        """A `for` over an iterator; `partly`: the loop may leave before the end."""
+        if not is_iterator(it):
+            return self.lower_block([self.stepping(stmt, it, head)], False)
+        unrolls = self.unrolls(it, stmt.iter)
+        it, head, body = self.staged(it, head, body, stmt.iter)
+        if unrolls and self.steps_known(it, stmt.iter):
+            return self.unroll_taken(stmt, it, head, body)
+        since = len(self.computed_ahead)
+        if not self.by_number(it, stmt.iter):
+            inside = [Instance(OneShot, c) for c in self.cells_in([it]) if self.is_iterator_cell(c)]
+            it = self.computed_inside(it, stmt.iter)
+            for inner in inside:
+                self.advance(inner, PARTLY, 0, stmt.iter)
+        ended = [] if partly else self.chain_of(it)
+        av = self.opened(it, PARTLY, stmt.iter)
+        code = self.loop_over(stmt, self.check_zip(av, stmt.iter), head, body)
+        for inner in ended:
+            self.advance(inner, Seq(()), 0, stmt.iter)
+        self.check_ahead(since, stmt)
+        return code
+
+    def chain_of(self, it: Any) -> list[Any]:
+        """The iterators that are at their end when this one is."""
+        if not is_iterator(it):
+            return []
+        source = self.source_of(it)
+        parts = [x for x in parts_of(source) if is_iterator(x)]
+        return [it, *(self.chain_of(parts[0]) if len(parts) == 1 else [])]
+
+    def staged(
+        self, it: Any, head: Callable[[Any], None], body: list[Any], at: Any
+    ) -> tuple[Any, Callable[[Any], None], list[Any]]:
+        """The iterator below filters and generator expressions, what begins a trip with its item, and what follows."""
+        source = self.source_of(it)
+        kind = source.kind if is_iterator(it) and type(source) is DeferredOf else ""
+        box: list[Any] = []
+
+        def begin(compute: Callable[[], Any]) -> Any:
+            def action() -> int:
+                head(compute())
+                return NORMAL
+
+            return run(action, at)
+
+        if kind == "generator" and len(source.node.generators) == 1:
+            gen, scope = source.node.generators[0], self.frames[source.env]
+            stmts = [begin(lambda: self.within(scope, lambda: self.ev(source.node.elt))), *body]
+            for test in reversed(gen.ifs):
+                flag = computed(functools.partial(self.within, scope, functools.partial(self.condition, test)), test)
+                stmts = [choice(flag, stmts, [], test)]
+            below = lambda item: self.within(scope, lambda: self.assign(gen.target, item, gen.target))
+            return self.staged(source.its[0], below, stmts, at)
+        if kind == "filter":
+            _, fn, want = source.its
+            flag = computed(lambda: self.truth(box[-1] if fn is None else self.call(fn, box[-1:], {}, at), at), at)
+            kept = [begin(lambda: box[-1]), *body]
+            return self.staged(source.its[0], box.append, [choice(flag, *((kept, []) if want else ([], kept)), at)], at)
+        return it, head, body
+
+    def flattened_iterator(self, stmt: ast.For, av: Any) -> list[Any]:
+        it = self.iter_of(av, stmt.iter)
+        items: list[Any] | None = None
+        if self.unrolls(it, stmt.iter) and self.steps_known(it, stmt.iter):
+            # As many as there are; each is computed when its trip begins.
+            n = self.probed(lambda: self.static_count(it, stmt.iter))[0]
+            items = [Later(lambda _: self.next_of(it, stmt.iter)[0], k) for k in range(n or 0)]
+        elif self.by_number(it, stmt.iter):
+            opened = self.check_zip(self.opened(it, PARTLY, stmt.iter), stmt)
+            items = self.trips(stmt, opened)
+        if items is None:
+            self.plan.refuse(stmt)
+        bound = [s for item in items for s in (Bind(stmt.target, item, lambda: None), *stmt.body)]
+        return bound + ([run(lambda: self.ended(it, stmt), stmt)] if is_iterator(it) else []) + stmt.orelse
+
+    def static_count(self, it: Any, node: Any) -> int:
+        for n in range(UNROLL_LIMIT + 1):
+            if not self.next_of(it, node):
+                return n
+        self.fail("an iterator that does not end, or of very many items", node, "write a `while` loop")
+
+    def ended(self, it: Any, stmt: Any) -> int:
+        """Where a flattened loop ends: the iterator is asked once more."""
+        if self.source_of(it) is not None and type(self.source_of(it)) is not Conflict and self.next_of(it, stmt):
+            self.plan.refuse(stmt)
+        return NORMAL
+
+    def unroll_taken(
+        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], left: int = EXIT_LIMIT
+    ) -> Any:
+        """One copy of the body for each item of an iterator, which is computed when its trip begins."""
+        for _ in range(UNROLL_LIMIT + 1):
+            item = self.next_of(it, stmt.iter)
+            if not item:
+                return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
+            head(item[0])
+            code = self.lower_block(body, True)
+            if isinstance(code, int):
+                if code == BREAK:
+                    return NORMAL
+                if code in (RETURN, DEAD):
+                    return code
+                continue
+            if not left and self.plan.has("unroll", stmt):
+                self.plan.refuse(stmt)
+            rest = functools.partial(self.unroll_taken, stmt, it, head, body, max(left - 1, 0))
+            return self.after_trip(code, rest, stmt)
+        self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
+
+    def searches(self, it: Any) -> bool:
+        """To find the next item takes a loop."""
+        source = self.source_of(it)
+        if source is None:
+            return False
+        if type(source) is DeferredOf and (self.filters(source) or source.kind in ("chain", "chained")):
+            return True
+        if type(source) is DeferredOf and source.kind == "generator" and len(source.node.generators) > 1:
+            return True
+        return any(self.searches(x) for x in parts_of(source) if is_iterator(x))
+
+    def first_found(self, it: Any, value: Any, test: Any, ended: Callable[[], Any], node: Any) -> Any:
+        """``value(item)`` of the first item for which ``test(item)`` is true, or ``ended()``, by a loop that breaks."""
+        env = self.frame.env
+        place = f"{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"
+        flag, found = f"$some{place}", f"$found{place}"
+        self.state.envs[env][flag] = False
+        box: list[Any] = []
+
+        def keep() -> int:
+            self.state.envs[env][found] = value(box[-1])
+            self.state.envs[env][flag] = True
+            return BREAK
+
+        loop = ast.copy_location(ast.For(ast.Name(found, ast.Store()), node, [], [], None), node)
+        loop._facts = LoopFacts(frozenset({flag, found}), frozenset({flag, found}), frozenset({flag, found}))  # type: ignore[attr-defined]
+        body = [choice(computed(lambda: self.truth(test(box[-1]), node), node), [run(keep, node, True)], [], node)]
+        if self.loop_over_iterator(loop, it, box.append, body, True) is DEAD:
+            raise Unreachable
+        some = self.state.envs[env].pop(flag)
+        item = self.state.envs[env].pop(found, MISSING)
+        if type(item) is Maybe:
+            item = item.av
+        return self.branch(some, lambda: self.use(item, "the item", node), ended, node)
+
+
+__all__ = ["Streams", "has_effects"]
