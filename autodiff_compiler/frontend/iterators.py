@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from ..ir.opset import DIM, NOT, PRIMS
+from ..ir.opset import DIM, PRIMS
 from .avals import (
     Columns,
     DeferredOf,
@@ -36,6 +36,7 @@ from .avals import (
     is_static_int,
     parts_of,
 )
+from .folds import proved
 from .pulls import Stops
 from .remains import ENDLESS, endless, is_iterator
 from .sets import is_set
@@ -61,7 +62,7 @@ class Iterators(Streams):
 
         ended: Callable[[], Any] = (lambda: args[1]) if len(args) > 1 else Stops(self, node)
         if is_iterator(it) and self.count(it, node) is None and self.searches(it):
-            return self.first_found(it, lambda item: item, lambda item: True, ended, node)
+            return self.first_found(it, lambda item: item, None, ended, node)
         return self.pull(it, lambda item: item, ended, node)
 
     # --- what is asked of an iterable -----------------------------------------------------------------------------
@@ -325,9 +326,10 @@ class Iterators(Streams):
 
         def opposite(item: Any) -> Any:
             flag = self.truth(test(item), node)
-            return ((not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)) if every else flag
+            return self.negated(flag, node) if every else flag
 
-        return self.first_found(it, lambda item: not every, opposite, lambda: every, node)
+        known = lambda item=None: proved("equal parts", not every)
+        return self.first_found(it, known, opposite, lambda: proved("equal parts", every), node)
 
     def found_next(self, it: Any, test: Callable[[Any], Any], every: bool, node: Any) -> Any:
         """The items are computed one by one; those that follow the first whose test is not known now in a branch."""
@@ -344,7 +346,8 @@ class Iterators(Streams):
             last = self.count(it, node) == 0
             if last and self.is_inert(it, node):
                 return flag
-            return self.branch(flag, rest if every else lambda: True, (lambda: False) if every else rest, node)
+            known = lambda: proved("equal parts", not every)
+            return self.branch(flag, rest if every else known, known if every else rest, node)
 
     def harmless(self, it: Any, test: Callable[[Any], Any], node: Any) -> bool:
         """Nobody can tell whether all items of an iterator that ends were computed, and tested."""

@@ -54,6 +54,9 @@ PARTLY = Conflict(
 Then = Callable[[Any], Any]
 
 
+Count = Any  # an int, inf, or None
+
+
 class Remains(Collections):
     # --- making iterators -----------------------------------------------------------------------------------------
 
@@ -125,7 +128,7 @@ class Remains(Collections):
         content = self.held(cell)
         return type(content) is Entries and content.keys == ITERATOR_KEYS
 
-    def count(self, av: Any, node: Any) -> Any:
+    def count(self, av: Any, node: Any) -> Count:
         """No fewer than the items that are left, as far as that is known at compile time: an int, inf, or None."""
         kind = type(av)
         if kind is Instance and av.cls is OneShot:
@@ -163,7 +166,7 @@ class Remains(Collections):
         items = self.known_items(av, node)
         return None if items is None else len(items)
 
-    def deferred_count(self, av: DeferredOf, node: Any) -> Any:
+    def deferred_count(self, av: DeferredOf, node: Any) -> Count:
         its = av.its
         if av.kind == "generator":
             inner = all(self.is_short(g.iter, av) for g in av.node.generators[1:])

@@ -506,7 +506,9 @@ class Streams(Pulls):
 
         loop = ast.copy_location(ast.For(ast.Name(found, ast.Store()), node, [], [], None), node)
         loop._facts = LoopFacts(frozenset({flag, found}), frozenset({flag, found}), frozenset({flag, found}))  # type: ignore[attr-defined]
-        body = [choice(computed(lambda: self.truth(test(box[-1]), node), node), [run(keep, node, True)], [], node)]
+        body: list[Any] = [run(keep, node, True)]
+        if test is not None:
+            body = [choice(computed(lambda: self.truth(test(box[-1]), node), node), body, [], node)]
         if self.loop_over_iterator(loop, it, box.append, body, True) is DEAD:
             raise Unreachable
         some = self.state.envs[env].pop(flag)
