@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.program_border import Border
 from tests.program_containers import Containers
 from tests.program_control import Control
 from tests.program_expressions import Helper, Int, M, N, Scope, Shape
@@ -36,7 +37,7 @@ HELD = (
 )
 
 
-class Generator(Containers, Control, Functions, Memory, Objects):
+class Generator(Border, Containers, Control, Functions, Memory, Objects):
     """Writes random statements and functions."""
 
     def forms_of_interest(self) -> list[str]:
@@ -44,7 +45,7 @@ class Generator(Containers, Control, Functions, Memory, Objects):
         all others."""
         families = [
             self.container_forms(), self.control_forms(), self.function_forms(), self.number_forms(),
-            self.memory_forms(), self.object_forms(),
+            self.memory_forms(), self.object_forms(), self.border_forms(),
         ]  # fmt: skip
         forms = []
         for family in self.random.sample(families, self.random.randrange(1, 4)):
