@@ -21,9 +21,14 @@ def activation_cases() -> Iterator[Case]:
     for x in (0.3 + normal(3, 2) ** 2, normal(0), np.array(0.7), 0.7, np.float64(1.4)):
         yield kernels.lgamma, (x,), {}
     yield kernels.polygamma, (0, np.array([[0.7, 1.6], [2.5, 0.4]])), {}
-    for fn in (kernels.sigmoid, kernels.softplus, kernels.erf, kernels.erfc):
+    functions = (kernels.sigmoid, kernels.softplus, kernels.softsign, kernels.erf, kernels.erfc, kernels.ndtr)
+    for fn in (*functions, kernels.sinc_slope):
         for x in (normal(3, 2), normal(0), normal(1, 4), np.array(0.7), 0.7, np.float64(-0.4)):
             yield fn, (x,), {}
+    for x in (normal(3, 2), normal(0), np.array(0.7), 0.7, np.float64(-0.4)):
+        yield kernels.gaussian, (x, 1.0), {}
+        yield kernels.gaussian, (x, 0.5), {}
+        yield kernels.erfinv, (0.9 * np.tanh(x),), {}
     for x in (0.3 + normal(3, 2) ** 2, np.array(0.7), 0.7, np.zeros((0, 2))):
         yield kernels.rsqrt, (x,), {}
     for x in (0.1 + normal(3, 2) ** 2, -0.1 - normal(3, 2) ** 2, normal(0, 3), 0.7, -0.7):

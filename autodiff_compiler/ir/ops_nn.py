@@ -8,11 +8,11 @@ import numpy as np
 
 from .. import runtime
 from ..kernels.windows import each, paddings, windows
-from .core import Builder, Prim, Value, leaves
+from .core import Builder, Prim, Value, leaves, type_of
 from .infer import infer_ufunc
 from .ops_common import as_array, bound, reduced, scalar_or_array, shape_dims
 from .opset import PRIMS
-from .types import ANY, DimLike, Ty, array
+from .types import ANY, PY_FLOAT, DimLike, Ty, array
 
 
 def _enter(fn: Any, params: str, infer: Any, elementwise: bool = False) -> Prim:
@@ -37,11 +37,26 @@ def _logsumexp(b: Builder, x: Any, axis: Any, keepdims: Any) -> Ty:
 # --- elementwise: the types of a ufunc that makes floating numbers of integers as well --------------------------------
 
 _UNARY, _BINARY = infer_ufunc(np.exp), infer_ufunc(np.arctan2)
+
+
+def _gaussian(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A number of Python's stays one."""
+    t = type_of(args[0])
+    if t.kind == "py" and t.dtype == np.float64:
+        return PY_FLOAT
+    return Ty("scalar", t.dtype, ()) if t.kind == "scalar" and t.is_float else _UNARY(b, args[:1], kwargs)
+
+
 _enter(runtime.relu, "x", infer_ufunc(np.positive), True)
 _enter(runtime.sigmoid, "x", _UNARY, True)
 _enter(runtime.softplus, "x", _UNARY, True)
 _enter(runtime.erf, "x", _UNARY, True)
 _enter(runtime.erfc, "x", _UNARY, True)
+_enter(runtime.erfinv, "x", _UNARY, True)
+_enter(runtime.ndtr, "x", _UNARY, True)
+_enter(runtime.gaussian, "x rate", _gaussian, True)
+_enter(runtime.sinc_slope, "x", _UNARY, True)
+_enter(runtime.softsign, "x", _UNARY, True)
 _enter(runtime.lgamma, "x", _UNARY, True)
 _enter(runtime.rsqrt, "x", _UNARY, True)
 _enter(runtime.elu, "x alpha", _BINARY, True)

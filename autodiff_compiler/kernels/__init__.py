@@ -10,13 +10,15 @@ from .activations import (
     sigmoid_error,
     softmax,
     softplus,
+    softsign,
 )
 from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
+from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import over, product, ratio
 from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
-from .special import bessel_i, erf, erfc, lgamma, polygamma, rsqrt
+from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
     "bessel_i",
@@ -28,12 +30,15 @@ __all__ = [
     "embed",
     "erf",
     "erfc",
+    "erfinv",
     "flip_scan",
+    "gaussian",
     "if_square",
     "lgamma",
     "linear_scan",
     "log_softmax",
     "logsumexp",
+    "ndtr",
     "over",
     "overlap",
     "polygamma",
@@ -49,7 +54,9 @@ __all__ = [
     "sigmoid",
     "sigmoid_cross_entropy",
     "sigmoid_error",
+    "sinc_slope",
     "softmax",
     "softplus",
+    "softsign",
     "split_like",
 ]

@@ -35,6 +35,13 @@ def softplus(x: Any) -> Any:
 
 
 @dispatched
+def softsign(x: Any) -> Any:
+    """``x / (1 + abs(x))``."""
+    x = floating(x)
+    return x / (1 + np.abs(x))
+
+
+@dispatched
 def elu(x: Any, alpha: Any) -> Any:
     """`x` where it is not negative, else ``alpha * (exp(x) - 1)``."""
     x = floating(x)

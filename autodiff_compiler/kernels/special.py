@@ -1,4 +1,4 @@
-"""The error function, Bessel functions and the derivatives of log(gamma), which NumPy lacks."""
+"""The gamma function, its derivatives, and Bessel functions, which NumPy lacks."""
 
 from __future__ import annotations
 
@@ -11,38 +11,6 @@ from .dispatch import dispatched
 
 
 @dispatched
-def erf(x: Any) -> Any:
-    """The error function, for real `x`, elementwise.
-
-    Rational functions, of ``x**2`` near 0 and of `x` beyond, that are right to the last digits of float64.
-    Reference: Cody, Rational Chebyshev approximations for the error function (1969).
-    """
-    x = floating(x)
-    if x.dtype == np.float16:  # too small for the numbers in between
-        return erf(x.astype(np.float32)).astype(np.float16)
-    size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1
-    square = size * size
-    near = size * _polynomial(_ERF_A, square) / _polynomial(_ERF_B, square)
-    far = 1.0 - np.exp(-square) * _polynomial(_ERF_C, size) / _polynomial(_ERF_D, size)
-    return np.copysign(np.where(size < 0.46875, near, far), x)[()]
-
-
-@dispatched
-def erfc(x: Any) -> Any:
-    """``1 - erf(x)``, for real `x`, elementwise, with all its digits where it is small."""
-    x = floating(x)
-    size = np.clip(np.abs(x).astype(np.float64), 1e-3, 30.0)  # beyond, it is 0
-    fall = np.exp(-size * size)
-    middle = fall * _polynomial(_ERF_C, size) / _polynomial(_ERF_D, size)
-    inverse = 1.0 / (size * size)
-    series = inverse * _polynomial(_ERFC_P, inverse) / _polynomial(_ERFC_Q, inverse)
-    far = fall * (1.0 / math.sqrt(math.pi) - series) / size
-    tail = np.where(size < 4.0, middle, far)
-    out = np.where(np.abs(x) < 0.46875, 1.0 - erf(x), np.where(x < 0, 2.0 - tail, tail))
-    return np.where(np.isnan(x), x, out).astype(x.dtype)[()]
-
-
-@dispatched
 def lgamma(x: Any) -> Any:
     """The logarithm of the size of the gamma function, for real `x`, elementwise; infinite at its poles."""
     x = floating(x)
@@ -50,20 +18,30 @@ def lgamma(x: Any) -> Any:
 
 
 def _lgamma(x: float) -> float:
-    return math.inf if x <= 0 and x == math.floor(x) and x != -math.inf else math.lgamma(x)
+    if x <= 0 and x == math.floor(x) and x != -math.inf:
+        return math.inf
+    if not 0.5 < x < 2.5:
+        return math.lgamma(x)
+    # Near its zeros at 1 and 2: Abramowitz and Stegun, 6.1.33.
+    z = x - 1 if x < 1.5 else x - 2
+    total = 0.0
+    for c in _ZETAS:
+        total = c - z * total
+    return z * (1 - _EULER + z * total) - (math.log1p(z) if x < 1.5 else 0.0)
 
 
+_EULER = 0.5772156649015329
+# (zeta(k) - 1) / k from k = 30 down to 2.
+_ZETAS = (
+    3.1044247747322276e-11, 6.4229645638381e-11, 1.330476437424449e-10, 2.7595228851242334e-10,
+    5.731367241678862e-10, 1.1921401405860912e-09, 2.4836745438024785e-09, 5.183475041970047e-09,
+    1.0838659214896955e-08, 2.2711094608943164e-08, 4.7698101693639804e-08, 1.0043224823968099e-07,
+    2.1207184805554665e-07, 4.492469198764566e-07, 9.55141213040742e-07, 2.039215753801366e-06,
+    4.374866789907488e-06, 9.439488275268397e-06, 2.050721277567069e-05, 4.492623673813314e-05,
+    9.945751278180853e-05, 0.00022315475845357939, 0.0005096695247430425, 0.001192753911703261,
+    0.0028905103307415234, 0.007385551028673986, 0.020580808427784546, 0.0673523010531981, 0.3224670334241132,
+)  # fmt: skip
 _each_lgamma = np.frompyfunc(_lgamma, 1, 1)
-
-
-def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Its value at `x`, the coefficient of the highest power first."""
-    out = coefficients[0] * x
-    for c in coefficients[1:-1]:
-        out += c
-        out *= x
-    out += coefficients[-1]
-    return out
 
 
 @dispatched
@@ -82,30 +60,6 @@ def floating(x: Any) -> Any:
     return x.astype(np.result_type(x.dtype, np.float16) if x.dtype.kind in "biu" else np.float64)
 
 
-_ERF_A = (
-    1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3,
-)  # fmt: skip
-_ERF_B = (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3)
-_ERF_C = (
-    2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
-    8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3,
-)  # fmt: skip
-_ERF_D = (
-    1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
-    3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
-)  # fmt: skip
-
-
-_ERFC_P = (
-    1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1,
-    1.60837851487422766e-2, 6.58749161529837803e-4,
-)  # fmt: skip
-_ERFC_Q = (
-    1.0, 2.56852019228982242, 1.87295284992346047, 5.27905102951428412e-1, 6.05183413124413191e-2,
-    2.33520497626869185e-3,
-)  # fmt: skip
-
-
 def bessel_i(n: int, x: Any) -> Any:
     """The modified Bessel function of the first kind, of integer order, for real `x`.
 
@@ -121,8 +75,27 @@ def bessel_i(n: int, x: Any) -> Any:
     size = np.abs(x)[..., None].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.exp(size[..., 0]) * np.sum(np.exp(size * (np.cos(t) - 1)) * weights, axis=-1)
+    if n:  # where it is small, by its series
+        half = 0.5 * np.minimum(size[..., 0], 1.0)
+        series = np.ones_like(half)
+        for k in range(12, 0, -1):
+            series = 1.0 + half * half / (k * (n + k)) * series
+        found = np.where(size[..., 0] < 1.0, half**n / math.factorial(n) * series, found)
     out = np.where((x < 0) & (n % 2 == 1), -found, found)
     return out.astype(x.dtype if x.dtype.kind == "f" else np.float64)[()]
+
+
+@dispatched
+def sinc_slope(x: Any) -> Any:
+    """The derivative of ``np.sinc``, for real `x`, elementwise: ``(cos(pi x) - sinc(x)) / x``, near 0 by its series."""
+    x = floating(x)
+    t = np.minimum(np.abs(np.pi * x), 1.0)
+    series = np.ones_like(t)
+    for k in range(9, 1, -1):
+        series = 1.0 - t * t * k / ((k - 1) * 2 * k * (2 * k + 1)) * series
+    away = np.where(t < 1, 1.0, x)
+    out = np.where(t < 1, -np.pi * np.pi / 3 * x * series, (np.cos(np.pi * away) - np.sinc(away)) / away)
+    return out.astype(x.dtype)[()]
 
 
 @dispatched
@@ -147,12 +120,15 @@ def _polygamma(n: int, x: float) -> float:
         return math.nan
     if x < 0:
         sign = 1.0 if n % 2 == 0 else -1.0
-        return sign * _polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * x)
+        past = x - round(x)  # the cotangent has period pi; here nothing is rounded
+        return sign * _polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * past)
     total = 0.0
     factorial = math.factorial(n)
     scale = -1.0 if n % 2 == 0 else 1.0  # (-1)**(n + 1)
-    if x > 1e15:  # all but the first term is lost, and powers of x might overflow
-        return math.log(x) if n == 0 else scale * math.factorial(n - 1) * math.exp(-n * math.log(x))
+    if x > 1e8:  # all but the first terms are lost, and powers of x might overflow
+        return math.log(x) - 0.5 / x if n == 0 else scale * math.factorial(n - 1) * x**-n * (1 + 0.5 * n / x)
+    if x ** (n + 1) < 1e-300:
+        return scale * math.inf if n else -1 / x
     while x < 12 + n:
         total += scale * factorial / x ** (n + 1)
         x += 1

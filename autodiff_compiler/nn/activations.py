@@ -80,11 +80,13 @@ def gelu(features: Any, approximate: bool = False) -> Any:
     array([-0.1588,  0.    ,  0.8412])
     """
     if approximate:
-        return 0.5 * features * (1.0 + np.tanh(_ROOT_2_PI * (features + 0.044715 * features * features * features)))
-    return 0.5 * features * (1.0 + kernels.erf(_ROOT_HALF * features))
+        # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits; beyond a square of 1,000 it is 0 or 1.
+        cube = 1.0 + 0.044715 * np.minimum(features * features, 1000.0)
+        return features * kernels.sigmoid(2.0 * _ROOT_2_PI * features * cube)
+    return features * kernels.ndtr(features)
 
 
-_ROOT_2_PI, _ROOT_HALF = math.sqrt(2 / math.pi), math.sqrt(0.5)
+_ROOT_2_PI = math.sqrt(2 / math.pi)
 
 
 def erf(x: Any) -> Any:
@@ -120,7 +122,7 @@ def softsign(features: Any) -> Any:
     >>> softsign(np.array([-1.0, 3.0]))
     array([-0.5 ,  0.75])
     """
-    return features / (1.0 + np.abs(features))
+    return kernels.softsign(features)
 
 
 def silu(features: Any, beta: Any = 1.0) -> Any:

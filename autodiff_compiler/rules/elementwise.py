@@ -153,14 +153,14 @@ def _in(module: Any, name: str) -> Fn:
 
 def _enter_smooth(module: Any) -> None:
     """The functions that NumPy and `math` share. Partials call the same module: `math` is faster on Python floats."""
-    sin, cos, sinh, cosh, sqrt = (_in(module, name) for name in ("sin", "cos", "sinh", "cosh", "sqrt"))
+    exp, sin, cos, sinh, cosh, sqrt = (_in(module, name) for name in ("exp", "sin", "cos", "sinh", "cosh", "sqrt"))
     arc = "arc" if module is np else "a"
 
     def fn(name: str) -> Any:
         return getattr(module, name)
 
     elementwise(fn("exp"), lambda out, x: out)
-    elementwise(fn("expm1"), lambda out, x: out + 1)
+    elementwise(fn("expm1"), lambda out, x: exp(x))
     elementwise(fn("sin"), lambda out, x: cos(x))
     elementwise(fn("cos"), lambda out, x: -sin(x))
     elementwise(fn("tan"), lambda out, x: 1 + out * out)
@@ -170,13 +170,13 @@ def _enter_smooth(module: Any) -> None:
     elementwise(fn("log1p"), lambda out, x: 1 / (1 + x), singular=SUBSCRIPTS)
     elementwise(fn("log2"), lambda out, x: 1 / (LOG2 * x), singular=SUBSCRIPTS)
     elementwise(fn("log10"), lambda out, x: 1 / (LOG10 * x), singular=SUBSCRIPTS)
-    elementwise(fn(arc + "sin"), lambda out, x: 1 / sqrt(1 - x * x), singular=WEIGHTS)
-    elementwise(fn(arc + "cos"), lambda out, x: -1 / sqrt(1 - x * x), singular=WEIGHTS)
+    elementwise(fn(arc + "sin"), lambda out, x: 1 / sqrt((1 - x) * (1 + x)), singular=WEIGHTS)
+    elementwise(fn(arc + "cos"), lambda out, x: -1 / sqrt((1 - x) * (1 + x)), singular=WEIGHTS)
     elementwise(fn(arc + "tan"), lambda out, x: 1 / (1 + x * x))
     elementwise(fn(arc + "sinh"), lambda out, x: 1 / sqrt(x * x + 1))
     # Two roots, not the root of x * x - 1, which is on the wrong branch for complex x.
     elementwise(fn(arc + "cosh"), lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)), singular=WEIGHTS)
-    elementwise(fn(arc + "tanh"), lambda out, x: 1 / (1 - x * x), singular=SUBSCRIPTS)
+    elementwise(fn(arc + "tanh"), lambda out, x: 1 / ((1 - x) * (1 + x)), singular=SUBSCRIPTS)
     if module is np or hasattr(module, "exp2"):
         elementwise(fn("exp2"), lambda out, x: LOG2 * out)
 
@@ -199,21 +199,23 @@ def _enter_smooth(module: Any) -> None:
 
     if module is np:
         exponential("exp", lambda out, x: out)
-        exponential("expm1", lambda out, x: out + 1)
+        exponential("expm1", lambda out, x: exp(x))
         exponential("exp2", lambda out, x: LOG2 * out)
         exponential("sinh", lambda out, x: cosh(x))
     quotient("log1p", lambda out, x: 1 + x)
     quotient("log2", lambda out, x: LOG2 * x)
     quotient("log10", lambda out, x: LOG10 * x)
-    quotient(arc + "sin", lambda out, x: sqrt(1 - x * x), WEIGHTS)
+    quotient(arc + "sin", lambda out, x: sqrt((1 - x) * (1 + x)), WEIGHTS)
     quotient(arc + "tan", lambda out, x: 1 + x * x, NEVER)
     quotient(arc + "sinh", lambda out, x: sqrt(x * x + 1), NEVER)
     quotient(arc + "cosh", lambda out, x: sqrt(x - 1) * sqrt(x + 1), WEIGHTS, 1.5)
-    quotient(arc + "tanh", lambda out, x: 1 - x * x)
+    quotient(arc + "tanh", lambda out, x: (1 - x) * (1 + x))
 
     @vjp(fn(arc + "cos"), "x")
     def _arccos(g: Any, out: Any, x: Any) -> Any:
-        return roots.quotient(g, x, (x,), lambda x: -(g / sqrt(1 - x * x)), -1, lambda x: sqrt(1 - x * x))
+        return roots.quotient(
+            g, x, (x,), lambda x: -(g / sqrt((1 - x) * (1 + x))), -1, lambda x: sqrt((1 - x) * (1 + x))
+        )
 
 
 _enter_smooth(np)
@@ -230,13 +232,6 @@ def _log(g: Any, out: Any, x: Any) -> Any:
 elementwise((np.deg2rad, np.radians, math.radians), lambda out, x: math.pi / 180)
 elementwise((np.rad2deg, np.degrees, math.degrees), lambda out, x: 180 / math.pi)
 
-
-def _sinc(out: Any, x: Any) -> Any:
-    safe = choose(equal(x, 0), 1.0, x)
-    return choose(equal(x, 0), 0.0, (np.cos(math.pi * safe) - out) / safe)
-
-
-elementwise(np.sinc, _sinc)
 
 # --- absolute values, extremes, angles --------------------------------------------------------------------------------
 
@@ -375,8 +370,6 @@ def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
 elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x, 0), 1.0, x)) * out, singular=WEIGHTS)
 elementwise(math.fmod, 1, lambda out, x, y: -np.trunc(x / y))
 elementwise(math.remainder, 1, lambda out, x, y: -np.rint(x / y))
-elementwise(math.erf, lambda out, x: (2 / math.sqrt(math.pi)) * call(math.exp, -x * x))
-elementwise(math.erfc, lambda out, x: (-2 / math.sqrt(math.pi)) * call(math.exp, -x * x))
 
 
 @vjp(math.log, "x")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ nondiff(runtime.draw_mask)
 elementwise(runtime.relu, lambda out, x: np.greater(out, 0), singular=STEP)
 elementwise(runtime.sigmoid, lambda out, x: out * (1 - out))
 elementwise(runtime.softplus, lambda out, x: runtime.sigmoid(x))
-elementwise(runtime.erf, lambda out, x: 2 / math.sqrt(math.pi) * np.exp(-x * x))
-elementwise(runtime.erfc, lambda out, x: -2 / math.sqrt(math.pi) * np.exp(-x * x))
+elementwise(runtime.softsign, lambda out, x: np.square(1 / (1 + np.abs(x))))
 elementwise(runtime.lgamma, lambda out, x: lib.call(runtime.polygamma, 0, x))
 elementwise(runtime.rsqrt, lambda out, x: -0.5 * (out * out * out))
 elementwise(
     runtime.elu,
-    lambda out, x, alpha: lib.choose(np.less(x, 0), out + alpha, 1.0),
+    lambda out, x, alpha: lib.choose(np.less(x, 0), alpha * np.exp(-runtime.relu(-x)), 1.0),
     lambda out, x, alpha: np.expm1(-runtime.relu(-x)),
 )
 

@@ -1,4 +1,4 @@
-"""Derivative rules of special functions: gamma, Bessel, and their derivatives."""
+"""Derivative rules of special functions: error, gamma, Bessel, and their derivatives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .lib import call
+from .lib import WEIGHTS, call, choose, equal
 from .registry import elementwise, vjp
+
+_ROOT_PI = math.sqrt(math.pi)
+for _erf, _erfc in ((runtime.erf, runtime.erfc), (math.erf, math.erfc)):
+    elementwise(_erf, lambda out, x: 2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
+    elementwise(_erfc, lambda out, x: -2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
+elementwise(runtime.ndtr, lambda out, x: math.sqrt(0.5) / _ROOT_PI * call(runtime.gaussian, x, 0.5))
+elementwise(runtime.gaussian, lambda out, x, rate: -2 * rate * x * out, lambda out, x, rate: -(x * x) * out)
+elementwise(runtime.erfinv, lambda out, x: 0.5 * _ROOT_PI * np.exp(out * out), singular=WEIGHTS)
 
 elementwise(math.lgamma, lambda out, x: call(runtime.polygamma, 0, x))
 elementwise(math.gamma, lambda out, x: out * call(runtime.polygamma, 0, x))
@@ -27,3 +35,14 @@ elementwise(np.i0, lambda out, x: call(runtime.bessel_i, 1, x))
 def _bessel(g: Any, out: Any, n: Any, x: Any) -> Any:
     before, after = (call(runtime.bessel_i, k, x) for k in (abs(n - 1), n + 1))
     return g * (0.5 * (before + after))
+
+
+elementwise(np.sinc, lambda out, x: call(runtime.sinc_slope, x))
+
+
+def _sinc_slope(out: Any, x: Any) -> Any:
+    safe = choose(equal(x, 0), 1.0, x)
+    return choose(equal(x, 0), -(math.pi**2) / 3, -(math.pi**2) * np.sinc(x) - 2 * out / safe)
+
+
+elementwise(runtime.sinc_slope, _sinc_slope)

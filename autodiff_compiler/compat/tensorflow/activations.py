@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import kernels
 from . import dtypes
-from .elementwise import abs_, cast, exp, log, log1p, sigmoid, square, tanh
+from .elementwise import abs_, cast, exp, log, log1p, sigmoid, square
 from .errors import dims, invalid
 from .operands import FLOATS, elementwise, given, integer, operand, pair, run
 from .operators import Arithmetic, not_allowed
@@ -58,8 +58,10 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     """``features * P(X <= features)`` for a standard normal X, or its approximation by tanh."""
     x = _floating(features, "Gelu")
     if approximate:
-        return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))))
-    return 0.5 * x * (1.0 + run(kernels.erf, x * 0.7071067811865476))
+        # As `ad.nn` has it: the tanh as a sigmoid, and beyond a square of 1,000 it is 0 or 1.
+        cube = 1.0 + 0.044715 * run(np.minimum, x * x, x._value.dtype.type(1000.0))
+        return x * sigmoid(1.5957691216057308 * x * cube)
+    return x * run(kernels.ndtr, x)
 
 
 def silu(features: Any, beta: Any = 1.0) -> Any:
@@ -76,7 +78,7 @@ def softplus(features: Any, name: str | None = None) -> Any:
 def softsign(features: Any, name: str | None = None) -> Any:
     """``features / (1 + abs(features))``."""
     x = _floating(features, "Softsign")
-    return x / (1.0 + abs_(x))
+    return run(kernels.softsign, x)
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Any:

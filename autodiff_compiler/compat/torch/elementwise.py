@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ... import nn, runtime
-from ...tape.apply import call
+from ... import kernels, nn
 from ..graph.array import still, to, value_of
 from ..graph.direct import unary
 from . import dtypes
@@ -45,25 +43,6 @@ def _abs(a: Any) -> Any:
     return np.abs(a)
 
 
-def _erfinv(a: Any) -> Any:
-    """Newton's method from a rational guess, on the array; then one step that carries the derivative."""
-    x = np.asarray(value_of(a), np.float64)
-    w = -np.log((1 - x) * (1 + x))
-    guess = np.sign(x) * np.sqrt(
-        np.sqrt((2 / (np.pi * 0.147) - w / 2) ** 2 + w / 0.147) - (2 / (np.pi * 0.147) - w / 2)
-    )
-    for _ in range(4):
-        guess = guess - (np.asarray(nn.erf(guess)) - x) / (2 / np.sqrt(np.pi) * np.exp(-guess * guess))
-    start = guess.astype(np.asarray(value_of(a)).dtype)
-    if a is value_of(a):
-        return start
-    # y = erfinv(x) solves erf(y) = x: two Newton steps from the solution have its first and second derivatives.
-    y: Any = start
-    for _ in range(2):
-        y = y + (a - nn.erf(y)) * (math.sqrt(math.pi) / 2) * np.exp(y * y)
-    return y
-
-
 def _square(a: Any) -> Any:
     return a * a
 
@@ -93,7 +72,7 @@ FLOATING: dict[str, tuple[Callable[[Any], Any], str]] = {
     "cosh": (np.cosh, "Cosh"), "tanh": (np.tanh, "Tanh"), "asinh": (np.arcsinh, "Asinh"), "acosh": (np.arccosh,
     "Acosh"),
     "atanh": (np.arctanh, "Atanh"), "sigmoid": (nn.sigmoid, "Sigmoid"), "erf": (nn.erf, "Erf"),
-    "erfc": (lambda a: 1 - nn.erf(a), "Erfc"), "erfinv": (_erfinv, "Erfinv"), "sinc": (_sinc, "Sinc"),
+    "erfc": (kernels.erfc, "Erfc"), "erfinv": (kernels.erfinv, "Erfinv"), "sinc": (_sinc, "Sinc"),
     "reciprocal": (_reciprocal, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
     "logit": (_logit, "Logit"), "entr": (_entr, "SpecialEntr"),
 }  # fmt: skip
@@ -193,29 +172,19 @@ def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf
     return run("NanToNum", computed, input)
 
 
-def _each(f: Callable[..., Any], a: Any, *before: Any) -> Any:
-    """A function of one number, on each element."""
-    flat, shape = np.reshape(a, (-1,)), np.shape(value_of(a))
-    traced = a is not value_of(a)
-    parts = [call(f, *before, flat[k]) if traced else f(*before, flat[k]) for k in range(int(np.prod(shape)))]
-    if not parts:
-        return np.zeros(shape, value_of(a).dtype)
-    return to(np.reshape(np.stack(parts), shape), np.asarray(value_of(a)).dtype)
-
-
 def lgamma(input: Any) -> Any:
     """The logarithm of the absolute value of the gamma function. It runs element by element, in Python."""
-    return run("Lgamma", lambda a: _each(math.lgamma, a), input)
+    return run("Lgamma", kernels.lgamma, input)
 
 
 def polygamma(n: int, input: Any) -> Any:
     """The derivative of order `n` of `digamma`. It runs element by element, in Python."""
-    return run("Polygamma", lambda a: _each(runtime.polygamma, a, n), input)
+    return run("Polygamma", lambda a: kernels.polygamma(n, a), input)
 
 
 def digamma(input: Any) -> Any:
     """The logarithmic derivative of the gamma function. It runs element by element, in Python."""
-    return run("Digamma", lambda a: _each(runtime.polygamma, a, 0), input)
+    return run("Digamma", lambda a: kernels.polygamma(0, a), input)
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
