@@ -350,6 +350,14 @@ def raise_(error: Any, *cause: Any) -> None:
     raise error
 
 
+def caught(error: Any, *cause: Any) -> Any:
+    """What `raise_` raises."""
+    try:
+        raise_(error, *cause)
+    except BaseException as raised:
+        return raised.with_traceback(None)
+
+
 def format_(*parts: Any) -> str:
     return "".join(map(str, parts))
 

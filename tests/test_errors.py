@@ -16,13 +16,12 @@ X = np.array([0.3, -0.7, 1.2, 0.5])
 
 
 def uses_try(x):
-    total = 0.0
+    xs = []
     try:
-        for k in range(9):
-            total = total + x[k]
+        [xs.append(v) or x[k + 2] for k, v in enumerate(x)]
     except IndexError:
         pass
-    return total
+    return sum(xs)
 
 
 def uses_with(x):
@@ -144,7 +143,7 @@ class Box:
 
 
 CASES: list[tuple[Any, str, type[Exception], Any]] = [
-    (uses_try, "return total", UnsupportedError, (X,)),
+    (uses_try, "return sum(xs)", UnsupportedError, (X,)),
     (uses_with, 'with open("file"):', UnsupportedError, (X,)),
     (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),

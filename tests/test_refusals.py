@@ -427,34 +427,20 @@ refuse(
     "what a body changed before it raised",
     """
 def f(x):
-    y = x * 2.0
+    done = [0.0]
+    def add(v):
+        done[0] += v
+        return v
     try:
-        y[0] = 1.0
-        z = y / int(x[0])
-    except ZeroDivisionError:
-        z = y
-    return np.sum(z)
-           ^^^^^^^^^
+        y = add(x[0]) + x[9]
+    except IndexError:
+        y = 0.0
+    return y + done[0]
+               ^^^^^^^
 """,
     errors.UnsupportedError,
     "may or may not have been changed by the body of the `try`",
     "in its `else`",
-)
-refuse(
-    "a finally that leaves",
-    """
-def f(x):
-    for v in x:
-        try:
-        ^^^^
-            y = v * v
-        finally:
-            break
-    return y
-""",
-    errors.UnsupportedError,
-    "finally",
-    ".",
 )
 refuse(
     "a manager that yields in a branch",

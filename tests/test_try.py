@@ -841,6 +841,56 @@ def float_errors_raise_mode(x):
     return s
 
 
+@case()
+def changes_a_name(x):
+    total = 0.0
+    try:
+        for k in range(5):
+            total = total + x[k]
+    except IndexError:
+        return total
+    return 0.0
+
+
+@case()
+def changes_an_array_on_a_path_that_raises(x):
+    a = x * 1.0
+    try:
+        if x[0] > 0:
+            a[0] = 5.0
+            raise ValueError
+    except ValueError:
+        pass
+    return np.sum(a)
+
+
+@case()
+def changes_a_list(x):
+    xs = [x[0]]
+    try:
+        xs.append(x[1])
+        xs.append(x[9])
+    except IndexError:
+        pass
+    return sum(xs)
+
+
+@case()
+def changes_by_a_closure(x):
+    t = x[0]
+
+    def double():
+        nonlocal t
+        t = t * 2
+
+    try:
+        double()
+        x[9]
+    except IndexError:
+        pass
+    return t
+
+
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
@@ -925,61 +975,40 @@ def test_the_gradient_raises_what_the_function_raises(f: Any) -> None:
             assert repr(caught.value.__cause__) == repr(expected.value.__cause__)
 
 
-def changes_a_name(x):
-    total = 0.0
+def changes_in_the_middle_of_a_statement(x):
+    a = np.zeros(3)
+
+    def put(k):
+        a[k] = x[k]
+        return x[k]
+
     try:
-        for k in range(5):
-            total = total + x[k]
+        y = put(0) + put(1) + x[9]
     except IndexError:
-        return total
-    return 0.0
+        y = a[0]
+    return y
 
 
-def changes_an_array_on_a_path_that_raises(x):
+def changes_in_part(x):
     a = x * 1.0
-    try:
-        if x[0] > 0:
-            a[0] = 5.0
-            raise ValueError
-    except ValueError:
-        pass
+    with np.errstate(all="raise"):
+        try:
+            a /= x - x[0]
+        except FloatingPointError:
+            pass
     return np.sum(a)
 
 
-def changes_a_list(x):
-    xs = [x[0]]
+def changes_in_a_comprehension(x):
+    xs = []
     try:
-        xs.append(x[1])
-        xs.append(x[9])
+        y = [xs.append(v) or x[k + 2] for k, v in enumerate(x)]
     except IndexError:
-        pass
-    return sum(xs)
+        y = xs
+    return sum(y)
 
 
-def changes_by_a_closure(x):
-    t = x[0]
-
-    def double():
-        nonlocal t
-        t = t * 2
-
-    try:
-        double()
-        x[9]
-    except IndexError:
-        pass
-    return t
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        changes_a_name,
-        changes_an_array_on_a_path_that_raises,
-        changes_a_list,
-        changes_by_a_closure,
-    ],
-)
+@pytest.mark.parametrize("f", [changes_in_the_middle_of_a_statement, changes_in_part, changes_in_a_comprehension])
 def test_what_the_body_left_half_done_is_not_read(f: Any) -> None:
     with pytest.raises(ad.AutodiffError, match=r"may or may not have been changed by the body of the `try`"):
         ad.grad(f)(X)

@@ -411,7 +411,9 @@ class Emitter:
         classes = [self.printer.show(c) for c in catch]
         shown = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
         used = self.use_count.get(error, 0) > 0
-        outlives = used and (text is None or not all(self._within(u, text.regions[1]) for u in self.users[error]))
+        users = self.users.get(error, ())
+        handed_out = any(isinstance(user, Region) for user in users)  # and then often under the same name
+        outlives = used and (handed_out or text is None or not all(self._within(u, text.regions[1]) for u in users))
         name = " as exception" if outlives else f" as {self.naming.of(error)}" if used else ""
         self.line(f"except {shown}{name}:")
         at = len(self.lines)

@@ -437,6 +437,10 @@ class Calls(Construct):
                     raise Unreachable
                 if frame.resume is not None:
                     raise Continued(code)
+                if on_yield is not None:
+                    self.left = code  # the `with` goes on with it
+                    return None
+                self.raise_on(code, node)
                 result = self.state.envs[frame.env]["$ret"]
         finally:
             self.frame = caller

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import TRY, Op, Value
-from ..ir.opset import ERRSTATE, RAISE, opaque
+from ..ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ..ir.types import OBJECT, PY_BOOL
 from .avals import Bound, Instance, Obj, is_constant
-from .core import DEAD, NORMAL
-from .pseudo import choice, computed, run, surely_exits
+from .core import DEAD, NORMAL, RAISED
+from .pseudo import choice, computed, expanded, run, surely_exits
 from .source import source_of
-from .tries import Tries, is_exit, keep_arithmetic
+from .tries import Raised, Tries, class_raised, keep_arithmetic
 
 # Their effects are over with the body, and they catch nothing.
 _KEPT = (np.printoptions, warnings.catch_warnings)
@@ -36,7 +36,9 @@ class Contexts(Tries):
         first, *others = stmt.items
         body: list[Any] = stmt.body
         if others:
-            body = [ast.copy_location(ast.With(others, stmt.body), stmt)]
+            inner: Any = ast.copy_location(ast.With(others, stmt.body), stmt)
+            inner._original = (stmt,)
+            body = [inner]
         node = first.context_expr
         if isinstance(node, ast.Call):
             fn = self.ev(node.func)
@@ -68,21 +70,52 @@ class Contexts(Tries):
                 )
             handler = ast.copy_location(ast.ExceptHandler(None, None, []), stmt)
             return self.attempt(body, [handler], [classes], [], stmt)
-        if type(manager) not in (Instance, Obj):
+        if type(manager) not in (Instance, Obj) or getattr(manager, "cls", None) is contextlib.ExitStack:
             self.unmanaged(item)
         enter, leave = (self.type_attribute(manager, name) for name in ("__enter__", "__exit__"))
         if enter is None or leave is None:
             self.unmanaged(item)
-        entered = self.call(enter, [manager], {}, item.context_expr)
-        if item.optional_vars is not None:
-            self.assign(item.optional_vars, entered, item.optional_vars)
+        node = item.context_expr
+
+        def begin() -> int:
+            entered = self.call(enter, [manager], {}, node)
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, entered, item.optional_vars)
+            return NORMAL
 
         def end(*info: Any) -> Any:
-            return self.call(leave, [manager, *(info or (None, None, None))], {}, item.context_expr)
+            return self.call(leave, [manager, *(info or (None, None, None))], {}, node)
 
-        if may_swallow(leave.obj):
-            return self.swallowing(end, body, item.context_expr)
-        return [run(lambda: self.then(body, lambda: end()), stmt, surely_exits(body))]
+        def ended() -> int:
+            end()
+            return NORMAL
+
+        def told(error: Raised) -> list[Any]:
+            def tell() -> Any:
+                raised = error()
+                kind = class_raised(raised)
+                cls = self.emit(node, TYPE_OF, raised) if kind is None else Obj(kind, None)
+                self.handling.append(raised)
+                try:
+                    return self.truth(end(cls, raised, None), node)
+                finally:
+                    self.handling.pop()
+
+            again = run(lambda: self.throw(error(), node), node, True)
+            name = f"$told{node.lineno}.{node.col_offset}"
+
+            def keep() -> int:
+                self.state.envs[self.frame.env][name] = tell()
+                return NORMAL
+
+            test = computed(lambda: self.state.envs[self.frame.env].pop(name), node)
+            return [run(keep, node, simple=True), choice(test, [], [again], node)]
+
+        steps = [run(ended, node, simple=True)]
+        return [
+            run(begin, node, simple=True),
+            expanded(lambda: self.ending(body, steps, told, stmt), stmt, surely_exits(body) and not may_swallow(leave)),
+        ]
 
     def unmanaged(self, item: ast.withitem) -> Any:
         self.fail(
@@ -90,42 +123,6 @@ class Contexts(Tries):
             item.context_expr,
             "use one that is written in Python, or do what it does outside of the differentiated function",
         )
-
-    def then(self, body: list[Any], end: Any) -> Any:
-        code = self.lower_block(body, False)
-        if code is not DEAD:
-            end()
-        return code
-
-    def swallowing(self, end: Any, body: list[Any], node: Any) -> list[Any]:
-        """A manager that may swallow exceptions, told of the one that was raised."""
-        handler = ast.copy_location(ast.ExceptHandler(None, None, []), node)
-
-        def told() -> Any:
-            error = self.handling[-1]
-            kind = self.emit(node, opaque(type, "type"), error)
-            return self.truth(end(kind, error, None), node)
-
-        def again() -> int:
-            self.emit(node, RAISE, self.handling[-1])
-            return DEAD
-
-        handler.body = [choice(computed(told, node), [run(lambda: NORMAL, node)], [run(again, node)], node)]
-        code: Any = None
-
-        def attempt() -> Any:
-            nonlocal code
-            code = self.lower_block(body, False)
-            return code
-
-        def ended() -> Any:
-            end()
-            return NORMAL
-
-        protected = [run(attempt, node, surely_exits(body))]
-        if surely_exits(body):
-            self.fail("a way out of a `with` whose manager may swallow exceptions", node, "leave after the `with`")
-        return self.attempt(protected, [handler], [(BaseException,)], [run(ended, node)], node)
 
     # --- managers that stay ---------------------------------------------------------------------------------------
 
@@ -154,7 +151,7 @@ class Contexts(Tries):
         op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
         self.state, code = self.handed_out(self.state, code, op)
         self.builder.append(op)
-        return [run(lambda: code, stmt, is_exit(code))]
+        return [run(lambda: code, stmt, self.leaves(code))]
 
     # --- generators -----------------------------------------------------------------------------------------------
 
@@ -197,9 +194,13 @@ class Contexts(Tries):
                 self.frame = inner
             if code is DEAD:
                 return DEAD
-            possible |= self.possible(code)
-            self.state.envs[frame.env][key] = code
-            return None
+            # What the generator does about an exception is seen when it ends.
+            kept = code
+            if RAISED in self.possible(code):
+                kept = NORMAL if isinstance(code, int) else self.without_raised(code, node)
+            possible |= self.possible(kept)
+            self.state.envs[frame.env][key] = kept
+            return code
 
         args = self.ev_many(node.args)
         keywords = {k.arg: self.ev(k.value) for k in node.keywords if k.arg is not None}
@@ -209,15 +210,29 @@ class Contexts(Tries):
             args = [fn.self, *args]
         self.on_yield = on_yield
         self.inline_function(made, args, keywords, node)
-        code = self.state.envs[frame.env].pop(key)
+        left, code = self.left, self.state.envs[frame.env].pop(key)
         if type(code) is Value:
             self.codes[code] = possible
-        return code
+        if RAISED not in self.possible(left):
+            return code
+        if isinstance(left, int):
+            return RAISED
+        return self.code_where(self.emit(node, EQ, left, RAISED), RAISED, code, node)
+
+    def without_raised(self, code: Value, node: Any) -> Any:
+        """The code of a block, 0 where it has ended with an exception."""
+        rest = self.possible(code) - {RAISED}
+        left = self.narrowed(code, rest, {}, node)
+        if type(left) is Value:
+            self.codes[left] = rest
+        return self.code_where(self.emit(node, EQ, code, RAISED), NORMAL, left, node)
 
 
-def may_swallow(leave: types.FunctionType) -> bool:
+def may_swallow(leave: Any) -> bool:
     """An ``__exit__`` that may return something true."""
-    tree = source_of(leave, None).node
+    if type(leave) is not Obj or not isinstance(leave.obj, types.FunctionType):
+        return True
+    tree = source_of(leave.obj, None).node
 
     def visit(node: ast.AST) -> bool:
         if isinstance(node, ast.Return):

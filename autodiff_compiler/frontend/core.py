@@ -8,7 +8,7 @@ import enum
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..errors import (
     UnsupportedError,
     is_interruption,
 )
-from ..ir.core import TRY, Builder, Loc, Op, Prim, Region, Value, type_of
+from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step
 from ..ir.types import Dims
 from . import definitions
@@ -53,10 +53,10 @@ from .avals import (
     describe,
     is_constant,
     parts_of,
-    same,
 )
 from .forms import holds_lists
 from .inputs import Inputs, path_name
+from .journal import AFTER_TRY, Journal, raises_or
 from .layout import layout_of_all
 from .lift import Lifter
 from .plan import Plan, demand
@@ -72,8 +72,8 @@ LOCATED: dict[type, type[AutodiffError]] = {
     UnboundLocalError: UnboundNameError,
     ValueError: InvalidValueError,
 }
-AFTER_TRY = "bind it anew in the handler, or change it after the `try` or in its `else`"
-NORMAL, BREAK, CONTINUE, RETURN, DONE, DEAD = 0, 1, 2, 3, 4, 9
+# How a block may end. RAISED: with an exception, in the place "$raised"; DEAD: nothing after it runs.
+NORMAL, BREAK, CONTINUE, RETURN, DONE, RAISED, DEAD = 0, 1, 2, 3, 4, 5, 9
 
 
 class RecursionTooDeep(UnsupportedError):
@@ -82,16 +82,6 @@ class RecursionTooDeep(UnsupportedError):
 
 class Unreachable(Exception):
     """What is being lowered always raises: nothing after it runs."""
-
-
-@dataclass(slots=True, eq=False)
-class Journal:
-    """What the body of a ``try`` had changed where it may raise: the names at each place, arrays and lists at any."""
-
-    start: State
-    floating: bool  # floating point errors are caught
-    names: list[dict[tuple[int, str], Any]] = field(default_factory=list)
-    cells: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,25 +103,8 @@ class Frame:
     cls: type | None = None  # the class in whose method this is, for super()
     self_av: Any = None
     on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
+    cleanups: int = 0  # clauses that run after the function has returned, and may read its names
     site: Loc | None = None  # in a definition of this package's: the call that it stands for
-
-
-def may_raise(op: Op) -> bool:
-    if op.tag == "derived":
-        return False
-    if op.prim.effects or op.checks:
-        return True
-    if op.regions:
-        return op.prim is TRY or any(may_raise(inner) for region in op.regions for inner in region.ops)
-    assert op.parent is not None
-    return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
-
-
-def raises_or(op: Op, floating: bool) -> bool:
-    """The operation, not those of its regions, may raise; with `floating`, floating point errors too."""
-    if op.regions:
-        return False
-    return may_raise(op) or (floating and any(r.type.may_be_float for r in op.results))
 
 
 class Core:
@@ -184,6 +157,10 @@ class Core:
         self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind
         self.stack: list[Any] = []  # the functions being inlined
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
+        self.exact = False  # within one of which each statement is lowered so that the state where it raises is known
+        self.errors: set[Value] = set()  # values that are exceptions
+        self.catching = 0  # how many of them may catch what is raised
+        self.left: Any = NORMAL  # the exit code of the generator lowered last
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
         # Names (with their scopes) and cells that are read, while somebody wants to know.
@@ -214,6 +191,9 @@ class Core:
         return frozenset({code}) if isinstance(code, int) else self.codes[code]
 
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
+        raise NotImplementedError
+
+    def raise_on(self, code: Any, node: Any) -> None:
         raise NotImplementedError
 
     def truth(self, av: Any, node: Any) -> Any:
@@ -340,27 +320,18 @@ class Core:
 
     def may_raise_here(self, op: Op) -> None:
         """An operation was appended: if it raises, handlers find what the state is now."""
+        now: State | None = None
         for journal in self.journals:
             if raises_or(op, journal.floating):
-                start, state = journal.start, self.state
-                changed: dict[tuple[int, str], Any] = {}
-                journal.names.append(changed)
-                for env, names in start.envs.items():
-                    now = state.envs.get(env, {})
-                    if now is not names:
-                        for name in {*names, *now}:
-                            x, y = names.get(name, MISSING), now.get(name, MISSING)
-                            if x is not y and not (x is not MISSING and y is not MISSING and same(x, y)):
-                                changed[env, name] = y
-                for cell, content in state.heap.items():
-                    before = start.heap.get(cell, self.inputs.initial.get(cell, MISSING))
-                    if before is not content and before is not MISSING:
-                        journal.cells.add(cell)
+                now = now or self.state.fork()
+                journal.points.append((op, now))
 
-    def half_done(self, cell: int) -> None:
-        """What is done next to this may be done in part when it raises."""
+    def half_done(self, cell: int, floating: bool = False) -> None:
+        """What is done next to this may be done in part when it raises; `floating`: when a floating point error does,
+        of which NumPy tells when it has written."""
         for journal in self.journals:
-            journal.cells.update((cell, *self.state.links.get(cell, ())))
+            if journal.floating or not floating:
+                journal.half.update((cell, *self.state.links.get(cell, ())))
 
     # --- heap -----------------------------------------------------------------------------------------------------
 
@@ -400,7 +371,7 @@ class Core:
 
     def poisoned(self, content: Poison, node: Any, what: str) -> NoReturn:
         if type(content) is Interrupted:
-            self.fail(f"this {what} {content.why}", node, AFTER_TRY)
+            self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
         if content.store is None:
             self.fail(
                 f"unprovable alias: this {what} {content.why}",

@@ -77,8 +77,10 @@ class Expressions(Classes):
         stand_in = self.frame.on_yield
         if stand_in is None:
             self.fail("`yield` is not supported", node, "return a list")
-        if stand_in(None if node.value is None else self.ev(node.value)) is DEAD:
+        code = stand_in(None if node.value is None else self.ev(node.value))
+        if code is DEAD:
             raise Unreachable
+        self.raise_on(code, node)
         return None
 
     def ev_Constant(self, node: ast.Constant) -> Any:

@@ -31,7 +31,7 @@ from .avals import (
     with_parts,
 )
 from .forms import Unfit, matches, width
-from .state import State
+from .state import LEFT_WITH, State
 
 if TYPE_CHECKING:
     from .loops import Loops
@@ -103,7 +103,7 @@ class LoopHead:
         self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
         self.again = False
         self.kept: set[Any] = set()  # slots that were assumed to be rebound, and are not
-        self.returned: dict[int, Any] = {}  # by frame: the parameters for what is returned
+        self.returned: dict[tuple[int, str], Any] = {}  # by frame: the parameters for what is returned, or raised
         self.by_index = False  # the loop's variable is the index itself
         self.region = interp.builder.new_region()
         self.code: Any = None  # the exit code at the end of the body, if it may say that the function has returned
@@ -120,10 +120,10 @@ class LoopHead:
             slot = ("n", env, name)
             av = entry.envs[env].get(name, MISSING)
             form = guess.forms.get(slot, MISSING)
-            if name == "$ret":
+            if name in LEFT_WITH:
                 # What is returned is never read in the loop, and every path that returns sets it.
                 state.envs[env].pop(name, None)
-                self.returned[env] = self.generalize(MISSING, form, slot, "")
+                self.returned[env, name] = self.generalize(MISSING, form, slot, "")
                 continue
             if av is MISSING or type(av) is Maybe or type(form) is Maybe:
                 inner = av.av if type(av) is Maybe else av

@@ -33,7 +33,9 @@ from .avals import (
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
 from .forms import Unfit, matches, united
 from .loop_head import Again, LoopHead
-from .state import State, columns_unless_returned, unless_returned
+from .pseudo import choice, run
+from .state import LEFT_WITH, State, columns_unless_returned, unless_returned
+from .tries import plain
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 
@@ -66,7 +68,8 @@ class LoopPass(LoopHead):
             except Unreachable:
                 code = DEAD
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
-            self.code = code if type(code) is Value and RETURN in interp.possible(code) else None
+            dropped = type(code) is Value and RETURN in interp.possible(code) and not interp.frame.cleanups
+            self.code = code if dropped else None
             end = interp.state
             if code is DEAD:
                 code = NORMAL
@@ -87,8 +90,11 @@ class LoopPass(LoopHead):
 
     def while_body(self, stmt: Any, test: Any, body: list[Any]) -> Any:
         interp = self.interp
-        cond = interp.condition(test)
         done = DONE if stmt.orelse else BREAK
+        if interp.exact and not plain(test):
+            asked: Any = choice(test, body, [run(lambda: done, stmt, True)], stmt)
+            return interp.lower_block([asked], True)
+        cond = interp.condition(test)
         if not isinstance(cond, Value):
             return interp.lower_block(body, True) if cond else done
         start = interp.state
@@ -240,8 +246,8 @@ class LoopPass(LoopHead):
         out.causes = dict(head.causes)
         for env, names in head.envs.items():
             out.envs[env] = {name: _substitute(av, replace) for name, av in names.items()}
-        for env, av in self.returned.items():
-            out.envs[env]["$ret"] = _substitute(av, replace)
+        for (env, name), av in self.returned.items():
+            out.envs[env][name] = _substitute(av, replace)
         for cell, content in head.heap.items():
             out.heap[cell] = _substitute(content, replace)
         return out
@@ -259,14 +265,14 @@ class LoopPass(LoopHead):
             for name in [*names, *[n for n in now if n not in names]]:
                 x, y = names.get(name, MISSING), now.get(name, MISSING)
                 slot = ("n", env, name)
-                if name == "$ret" and env in self.returned:
-                    x = self.returned[env]
+                if (env, name) in self.returned:
+                    x = self.returned[env, name]
                     if y is MISSING:
                         continue
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
-                    if x is MISSING and (env not in own or not (name in self.needed or name == "$ret")):
+                    if x is MISSING and not (name in self.needed and env in own or self.is_left_with(env, name, own)):
                         continue
                     guess.names[env, name] = None
                     self.widen(slot, y)
@@ -293,6 +299,9 @@ class LoopPass(LoopHead):
             else:
                 self.match_content(("c", cell), content, now, end, cell)
         self.compare_links(end)
+
+    def is_left_with(self, env: int, name: str, own: set[int]) -> bool:
+        return name in LEFT_WITH and (env in own or env == 0)
 
     def widen(self, slot: Any, form: Any) -> None:
         old = self.guess.forms.get(slot, MISSING)
@@ -522,7 +531,7 @@ class LoopPass(LoopHead):
             return
         varying = guess.varying.setdefault(key, set())
         joined = join(old, new, dims)
-        if "object" in (old.kind, new.kind) and old.kind != new.kind:
+        if "object" in (old.kind, new.kind) and old.kind != new.kind and "undef" not in (old.kind, new.kind):
             joined = ANY
         if joined.dims is not None and old.dims is not None and new.dims is not None:
             fresh = {k for k, (x, y) in enumerate(zip(old.dims, new.dims)) if not dims.same(x, y)}

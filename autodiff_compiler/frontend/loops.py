@@ -33,7 +33,7 @@ from .avals import (
     is_collection,
     parts_of,
 )
-from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
+from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import actions_for, original
@@ -50,7 +50,7 @@ class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
     def do_For(self, stmt: ast.For) -> Any:
-        av = self.ev_iter(stmt.iter)
+        av = self.source_of_loop(stmt)
         head = lambda item: self.assign(stmt.target, item, stmt.target)
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the iterable", stmt)
@@ -139,7 +139,7 @@ class Loops(Statements):
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL
-                if code in (RETURN, DEAD):
+                if code in (RETURN, RAISED, DEAD):
                     return code
                 continue
             return self.after_trip(code, functools.partial(self.unroll_while, stmt, n + 1, left - 1), stmt)
@@ -219,7 +219,7 @@ class Loops(Statements):
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL
-                if code in (RETURN, DEAD):
+                if code in (RETURN, RAISED, DEAD):
                     return code
                 continue
             if not left and self.plan.has("unroll", stmt):

@@ -85,7 +85,7 @@ class Outputs(Stacking):
                 self.raises(ValueError, message, node)
         else:
             self.require_shape(result, out, f"out= of {name} has another shape than its result", node)
-        self.half_done(out.cell)
+        self.half_done(out.cell, True)
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
 

@@ -18,7 +18,8 @@ import numpy as np
 from ..errors import AutodiffError
 from ..ir.core import IF, LOOP, Value
 from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
-from .avals import Conflict, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
+from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
+from .journal import Unwound
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 MAX_TRIES = 60
 MAX_SPLITS = 200  # how often what follows an `if` is lowered once more
 
-# ("split", node), ("unroll", node), ("doubt", loop), ("static", path) or ("layout", path of an input, or ())
+# ("split", node), ("unroll", node), ("doubt", loop), ("static", path), ("layout", path of an input, or ()), ("exact",
+# node) for a `try` or `with` of which each statement is one that may raise, ("unwound", node) for one of which nobody
+# catches the exceptions.
 Action = tuple[str, Any]
 
 
@@ -44,6 +47,7 @@ class Plan:
     disturbed: dict[int, Any] = field(default_factory=dict)  # see `disturbed`
     tries: int = 0
     splits: int = 0
+    demanding: bool = True  # False while something is lowered only to see what it would do
 
     def has(self, kind: str, node: Any) -> bool:
         return bool(self.actions) and (kind, original(node)) in self.actions
@@ -78,8 +82,10 @@ class Plan:
     def require(self, actions: list[Action] | None, error: AutodiffError | None) -> None:
         """Start again with these actions, if they are possible and new."""
         new = [a for a in actions or () if a not in self.actions]
-        if not new or any(
-            node in self.refused for kind, node in new if kind != "doubt" and not isinstance(node, tuple)
+        if (
+            not self.demanding
+            or not new
+            or any(node in self.refused for kind, node in new if kind != "doubt" and not isinstance(node, tuple))
         ):
             return
         self.tries += 1
@@ -119,9 +125,9 @@ def actions_for(interp: Core, cause: Any) -> list[Action] | None:
     kind = type(cause)
     if kind is Maybe:
         return actions_for(interp, cause.av)
-    if kind is Conflict or kind is Poison:
+    if kind in (Conflict, Poison, Interrupted):
         return _next(interp, cause.origin)
-    if kind is Origin or kind is Layout:
+    if kind is Origin or kind is Layout or kind is Unwound:
         return _next(interp, cause)
     if kind is Ref or kind is ListRef:
         origin = interp.cells.joined.get(cause.cell)
@@ -147,6 +153,8 @@ def _next(interp: Core, origin: Any) -> list[Action] | None:
     """The innermost construct around a join that is not specialised yet."""
     if origin is None:
         return None
+    if type(origin) is Unwound:
+        return [("exact", original(origin.node))]
     if type(origin) is Layout:
         return [("layout", path) for path in (*origin.inputs, ())]
     for action in _around(origin):

@@ -22,9 +22,18 @@ class Cases(ast.stmt):
 
 
 class Run(ast.stmt):
-    """A statement that is lowered by `run`, which gives its exit code; `exits` if that is surely not 0."""
+    """A statement that is lowered by `run`, which gives its exit code; `exits` if that is surely not 0; `simple` if it
+    is one step, as an assignment is."""
 
     run: Callable[[], Any]
+    exits: bool
+    simple: bool
+
+
+class Expanded(ast.stmt):
+    """The statements that `expand` gives, when it comes to them; `exits` if they surely leave."""
+
+    expand: Callable[[], list[Any]]
     exits: bool
 
 
@@ -34,9 +43,17 @@ def computed(compute: Callable[[], Any], at: Any) -> Computed:
     return node
 
 
-def run(action: Callable[[], Any], at: Any, exits: bool = False) -> Run:
+def run(action: Callable[[], Any], at: Any, exits: bool = False, simple: bool = False) -> Run:
     node = ast.copy_location(Run(), at)
     node.run = action
+    node.exits = exits
+    node.simple = simple
+    return node
+
+
+def expanded(expand: Callable[[], list[Any]], at: Any, exits: bool = False) -> Expanded:
+    node = ast.copy_location(Expanded(), at)
+    node.expand = expand
     node.exits = exits
     return node
 
@@ -65,7 +82,7 @@ def surely_exits(stmts: list[Any]) -> bool:
     if isinstance(last, ast.Try):
         ways = [last.orelse if last.orelse and not surely_exits(last.body) else last.body]
         return surely_exits(last.finalbody) or all(map(surely_exits, [*ways, *(h.body for h in last.handlers)]))
-    return isinstance(last, Run) and last.exits
+    return isinstance(last, (Run, Expanded)) and last.exits
 
 
 def irrefutable(case: ast.match_case) -> bool:

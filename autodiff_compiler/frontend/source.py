@@ -83,6 +83,9 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
     if code.co_name == "<lambda>":
         return _read_lambda(code, name, file, lines, missing)
     text, node = _quick_block(code, lines, first)
+    if isinstance(node, ast.FunctionDef) and not _same_code(node, code, name, lines):
+        node = None  # statements that are never reached were cut off
+    quick = node is not None
     if node is None:
         try:
             text = "".join(inspect.getblock(lines[first - 1 :]))
@@ -93,7 +96,8 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
         from ..errors import UnsupportedError
 
         raise UnsupportedError(f"{name!r} is an async function", loc, "write an ordinary function")
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name or not _same_code(node, code, name, lines):
+    named = isinstance(node, ast.FunctionDef) and node.name == code.co_name
+    if not isinstance(node, ast.FunctionDef) or not named or not (quick or _same_code(node, code, name, lines)):
         raise missing(f"{file!r} has changed since it was imported")
     return Source(_mangled(node, class_of(code, name)), file, text)
 

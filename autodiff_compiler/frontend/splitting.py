@@ -49,7 +49,7 @@ class Splitting(Contexts):
         """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
         if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
             self.plan.refuse(stmt)
-        av = self.ev_iter(stmt.iter)
+        av = self.source_of_loop(stmt)
         if type(av) is Instance:
             return self.flattened_iterator(stmt, av)
         items, held = self.trips(stmt, av), self.contents(av)

@@ -115,6 +115,8 @@ class Cells:
 RETURNED = 3
 # Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.
 FOLDED, PROTECTED = -1, -2
+# With what a block is left: set on each path that leaves it so, and read on no other.
+LEFT_WITH = ("$ret", "$raised")
 
 
 def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any:
@@ -458,8 +460,10 @@ class Joiner:
                     kept = self.merge_returned(env, name, x, y)
                     if kept is not MISSING:
                         names[name] = kept
-                elif name == "$ret":
-                    names[name] = self.merge_parts(x, y, "")
+                elif name in LEFT_WITH:
+                    given = y if x is MISSING else x
+                    alone = MISSING in (x, y) and is_constant(given)
+                    names[name] = given if alone else self.merge_parts(x, y, "")
                 else:
                     names[name] = self.merge(x, y, name)
         for env in [*a.envs, *b.envs]:

@@ -60,6 +60,14 @@ class Statements(Splitting):
                     return self.resumed(stmt)
                 if getattr(getattr(stmt, "value", None), "_continued", False):
                     return self.call_and_continue(stmt, stmts[k:], tail)
+            if self.exact:
+                try:
+                    instead = self.exactly(stmt)
+                except Unreachable:
+                    return self.dead_end(stmt)
+                if instead is not None:
+                    stmts, k = [*instead, *stmts[k:]], 0
+                    continue
             expand = getattr(self, "as_" + type(stmt).__name__, None)
             if expand is not None:
                 self.at(stmt)
@@ -98,6 +106,11 @@ class Statements(Splitting):
         ops = self.builder.region.ops
         if self.recursions:
             return DEAD  # what a recursive call returns may not be known yet, and all of it is lowered again
+        if self.exact and ops and ops[-1].prim is RAISE:
+            last = ops.pop()
+            for journal in self.journals:
+                journal.forget(last)
+            return self.throw(last.args[0], stmt, *last.args[1:])
         if not ops or not (ops[-1].regions or ops[-1].prim in (RAISE, ASSERT, CALL)):
             self.fail("this raises an exception where it cannot be followed", stmt, "write it in simpler steps")
         return DEAD
@@ -144,13 +157,14 @@ class Statements(Splitting):
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
         joiner = self.joiner(states[0], states[1], regions, node)
         joiner.dead = (codes[0] is DEAD, codes[1] is DEAD)
-        both = [self.possible(codes[0]), second or self.possible(codes[1])]
-        maybe = [c if type(c) is Value and RETURN in p else None for c, p in zip(codes, both)]
-        joiner.codes = (maybe[0], maybe[1])
-        joiner.returned = (self.possible(codes[0]) == {RETURN}, (second or self.possible(codes[1])) == {RETURN})
         frame = self.frame
         while frame.resume is not None and frame.caller is not None:
             frame = frame.caller  # what has returned there is the function that goes on
+        if not frame.cleanups:
+            both = [self.possible(codes[0]), second or self.possible(codes[1])]
+            maybe = [c if type(c) is Value and RETURN in p else None for c, p in zip(codes, both)]
+            joiner.codes = (maybe[0], maybe[1])
+            joiner.returned = (both[0] == {RETURN}, both[1] == {RETURN})
         joiner.frame_env = -1 if frame.captured else frame.env
         joiner.start = start
         self.state = joiner.run()
@@ -260,12 +274,10 @@ class Statements(Splitting):
         if stmt.exc is None:
             if not self.handling:
                 self.raises(RuntimeError, "No active exception to reraise", stmt)
-            self.emit(stmt, RAISE, self.handling[-1])
-            return DEAD
+            return self.throw(self.handling[-1], stmt)
         error = self.exception_of(stmt.exc)
         cause = [] if stmt.cause is None else [self.exception_of(stmt.cause)]
-        self.emit(stmt, RAISE, error, *cause)
-        return DEAD
+        return self.throw(error, stmt, *cause)
 
     def exception_of(self, node: ast.expr) -> Any:
         av = self.ev(node)
@@ -517,7 +529,7 @@ class Statements(Splitting):
                     AliasError,
                     current,
                 )
-            self.half_done(current.cell)  # a floating point error is raised when NumPy has written
+            self.half_done(current.cell, True)
             result = self.binary(fn, current, value, node)
             x = self.operand(result, node)
             self.check_cast(whole, x, node)

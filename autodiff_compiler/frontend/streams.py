@@ -32,7 +32,7 @@ from .avals import (
     same,
     with_parts,
 )
-from .core import BREAK, DEAD, NORMAL, RETURN, Unreachable
+from .core import BREAK, DEAD, NORMAL, RAISED, RETURN, Unreachable
 from .loops import EXIT_LIMIT
 from .pseudo import choice, computed, run
 from .pulls import Pulls
@@ -471,7 +471,7 @@ class Streams(Pulls):
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL
-                if code in (RETURN, DEAD):
+                if code in (RETURN, RAISED, DEAD):
                     return code
                 continue
             if not left and self.plan.has("unroll", stmt):

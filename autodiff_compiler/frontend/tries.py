@@ -1,49 +1,42 @@
 """Lowering of ``try``.
 
 The body becomes the region of a `TRY`, whose results are what it leaves behind if it comes to its end; an ``if`` on
-that runs the else clause or the handlers. What an exception leaves half done is not known to the handlers: names and
-arrays that the body may have changed where it may raise must not be read there. A body that cannot raise is lowered as
-it stands.
+that runs the else clause or the handlers. What the handlers find is what was the same wherever the body may raise. If
+they read more, the plan makes the body *exact*: each of its statements is a `TRY` of its own, and the block ends there
+with an exit code for an exception, so that the state is known. What runs on each way out, as a ``finally`` does, is
+lowered once for each. A body that cannot raise is lowered as it stands.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..errors import AutodiffError, UnsupportedError
 from ..ir.core import TRY, Op, Region, Value, map_leaves
-from ..ir.opset import opaque
+from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
-from .avals import (
-    MISSING,
-    Closure,
-    Conflict,
-    Interrupted,
-    Maybe,
-    Obj,
-    Ref,
-    Seq,
-    is_composite,
-    is_constant,
-    parts_of,
-    same,
-    with_parts,
-)
-from .core import AFTER_TRY, DEAD, NORMAL, Journal, may_raise
+from .avals import MISSING, Closure, Conflict, Maybe, Obj, Ref, Seq, is_composite, parts_of, with_parts
+from .core import DEAD, NORMAL, RAISED, Unreachable
+from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
 from .matching import Matching
-from .pseudo import choice, computed, run, surely_exits
+from .plan import original
+from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
 from .state import State
-
-_MESSAGE = "may or may not have been changed by the body of the `try` before the exception was raised"
 
 
 class Tries(Matching):
     def as_Try(self, stmt: ast.Try) -> list[Any]:
         if stmt.finalbody:
-            return [run(lambda: self.finally_(stmt), stmt, surely_exits(stmt.finalbody) or surely_exits([bare(stmt)]))]
+
+            def passing(error: Raised) -> list[Any]:
+                return [*stmt.finalbody, run(lambda: self.throw(error(), stmt), stmt, True)]
+
+            return self.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
         caught = []
         for handler in stmt.handlers:
             caught.append(self.exception_classes(handler))
@@ -79,55 +72,134 @@ class Tries(Matching):
         node: Any,
     ) -> list[Any]:
         """Lower the body; the statements that follow it, the handlers among them."""
-        start = self.state
-        region = self.builder.new_region()
         catch = tuple(dict.fromkeys(c for classes in caught for c in classes))
-        floating = any(issubclass(FloatingPointError, c) for c in catch)
-        with self.journal(start, floating) as journal, self.path(start.fork(), region):
+
+        def on_error(error: Raised, every: bool) -> list[Any]:
+            return self.handlers(handlers, caught, error, every, node)
+
+        ways = Ways(catch, lambda code: [code, *orelse], on_error)
+        return self.protected(body, ways, node, [h.type for h in handlers if h.type is not None])
+
+    def protected(
+        self, body: list[Any], ways: Ways, stmt: Any, classes: list[ast.expr] | None = None, at: Any = None
+    ) -> list[Any]:
+        """Lower the body; the statements that follow it on each way out. `stmt`: the user's statement that it is of."""
+        node = at if stmt is None else stmt
+        start, builder = self.state, self.builder
+        region = builder.new_region()
+        floating = any(issubclass(FloatingPointError, c) for c in ways.catch) if ways.floating else self.floating
+        with self.watched(start, stmt, floating, ways) as journal, self.path(start.fork(), region):
             code = self.lower_block(body, False)
             done = self.state
         if floating:
             keep_arithmetic(region)
+        before, last = region.ops[:-1], region.ops[-1] if region.ops else None
+        if code is DEAD and last is not None and last.prim is RAISE and all(quiet(op, floating) for op in before):
+            # It surely raises here, and nowhere else.
+            done = next((state for op, state in journal.points if op is last), done)
+            self.move_out(region, len(before))
+            self.state = done.fork()
+            self.state.envs[0][PLACE] = self.exception_value(last.args, node)
+            return self.behind(RAISED, ways, node)
         if not any(map(may_raise, region.ops)):
-            for op in region.ops:
-                op.parent = self.builder.region
-            self.builder.region.ops += region.ops
+            self.move_out(region, len(region.ops))
             self.state = done
-            return [run(lambda: code, node, is_exit(code)), *orelse]
-        for handler in handlers:
-            if handler.type is not None:
-                for name in [n for n in ast.walk(handler.type) if isinstance(n, ast.Name)]:
-                    if any((self.frame.env, name.id) in changed for changed in journal.names):
-                        self.fail(f"{name.id!r} {_MESSAGE}", name, AFTER_TRY)
+            return self.behind(code, ways, node)
+        raised, needed = journal.interrupted(region, self.inputs.initial)
+        raised.envs[0].pop(PLACE, None)
+        self.move_out(region, needed)
+        for cell, others in done.links.items():
+            for other in others:
+                raised.link(cell, other)
+        for name in [n for part in classes or () for n in ast.walk(part) if isinstance(n, ast.Name)]:
+            found = raised.envs.get(self.frame.env, {}).get(name.id)
+            if type(found) is Conflict and type(found.origin) is Unwound:
+                self.fail(f"{name.id!r} {MESSAGE}", name, AFTER_TRY, cause=found)
         self.at(node)
-        op = Op(TRY, (catch, None), {}, (region,), self.builder.loc)
+        op = Op(TRY, (ways.catch, None), {}, (region,), builder.loc)
         op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
         completed, error = op.results
-        raised = self.interrupted(start, done, journal)
+        self.errors.add(error)
         self.state, code = self.handed_out(done, code, op)
-        self.builder.append(op)
-        after = [run(lambda: code, node, is_exit(code)), *orelse]
+        builder.append(op)
 
         def enter() -> int:
             self.state = raised.fork()
             return NORMAL
 
-        handling: list[Any] = []
+        leaves = self.leaves(code) and RAISED not in self.possible(code)
+        after = expanded(lambda: self.behind(code, ways, node), node, leaves)
+        handling = [run(enter, node), *ways.error(lambda: error, True)]
+        cond = completed if code is not DEAD else False
+        return [choice(computed(lambda: cond, node), [after], handling, node)]
+
+    def move_out(self, region: Region, count: int) -> None:
+        """The first operations of a region are done in the present one."""
+        moved, region.ops[:count] = region.ops[:count], []
+        for op in moved:
+            op.parent = self.builder.region
+        self.builder.region.ops += moved
+
+    def behind(self, code: Any, ways: Ways, node: Any) -> list[Any]:
+        """The statements that follow a body which ended with this code."""
+        possible = self.possible(code)
+        if RAISED not in possible:
+            return ways.normal(run(lambda: code, node, self.leaves(code)))
+        if possible == {RAISED}:
+            return self.after_raise(ways, node)
+        rest = possible - {RAISED}
+
+        def others() -> list[Any]:
+            left = self.narrowed(code, rest, {}, node)
+            if type(left) is Value:
+                self.codes[left] = rest
+            return ways.normal(run(lambda: left, node, self.leaves(left)))
+
+        test = computed(lambda: self.emit(node, EQ, code, RAISED), node)
+        return [choice(test, self.after_raise(ways, node), [expanded(others, node)], node)]
+
+    def after_raise(self, ways: Ways, node: Any) -> list[Any]:
+        """What follows where a block has ended with an exception; what it does may raise, and catch, another."""
+        errors: list[Any] = []
+
+        def take() -> int:
+            errors[:] = [self.raised()]
+            return NORMAL
+
+        return [run(take, node), *ways.error(lambda: errors[0], False)]
+
+    def leaves(self, code: Any) -> bool:
+        return bool(NORMAL not in self.possible(code) and code is not DEAD)
+
+    def narrowed(self, code: Value, left: frozenset[int], mapping: dict[int, int], stmt: Any) -> Any:
+        raise NotImplementedError
+
+    # --- handlers -----------------------------------------------------------------------------------------------
+
+    def handlers(
+        self, handlers: list[Any], caught: list[tuple[type, ...]], error: Raised, every: bool, node: Any
+    ) -> list[Any]:
+        """The first handler that catches this; `every`: one surely does."""
+        handling: list[Any] = [] if every else [run(lambda: self.throw(error(), node), node, True)]
         for k in reversed(range(len(handlers))):
             handler = handlers[k]
             handled = [run(partial(self.handle, handler, error), handler, surely_exits(handler.body))]
-            if k == len(handlers) - 1:
+            if k == len(handlers) - 1 and (every or BaseException in caught[k]):
                 handling = handled
             else:
-                test = computed(partial(self.is_one_of, error, caught[k], node), handler)
+                test = computed(lambda k=k: self.is_one_of(error(), caught[k], node), handler)  # type: ignore[misc]
                 handling = [choice(test, handled, handling, handler)]
-        cond = completed if code is not DEAD else False
-        return [choice(computed(lambda: cond, node), after, [run(enter, node), *handling], node)]
+        return handling
 
-    def is_one_of(self, error: Value, classes: tuple[type, ...], node: Any) -> Any:
+    def is_one_of(self, error: Any, classes: tuple[type, ...], node: Any) -> Any:
+        cls = class_raised(error)
+        if cls is not None:
+            return issubclass(cls, classes)
         return self.emit(node, opaque(isinstance, "isinstance"), error, classes if len(classes) > 1 else classes[0])
 
-    def handle(self, handler: ast.ExceptHandler, error: Value) -> Any:
+    def handle(self, handler: ast.ExceptHandler, raised: Raised) -> Any:
+        error = raised()
+        self.errors.add(error)
         self.handling.append(error)
         try:
             if handler.name is not None:
@@ -140,34 +212,148 @@ class Tries(Matching):
             self.state.envs[self.frame.env].pop(handler.name, None)
         return code
 
+    def throw(self, error: Any, node: Any, *cause: Any) -> int:
+        """``raise error``: an exit of the block where handlers are to know the state."""
+        if not self.exact:
+            self.emit(node, RAISE, error, *cause)
+            return DEAD
+        self.state.envs[0][PLACE] = self.exception_value((error, *cause), node)
+        return RAISED
+
+    def exception_value(self, args: tuple[Any, ...], node: Any) -> Value:
+        """The exception that ``raise`` raises with these operands."""
+        (error, *cause) = args
+        if type(error) is not Value or cause or (error not in self.errors and class_raised(error) is None):
+            error = self.emit(node, CAUGHT, error, *cause)
+        self.errors.add(error)
+        return error  # type: ignore[no-any-return]
+
+    def raised(self) -> Value:
+        """The exception with which the block just lowered has ended."""
+        error: Value = self.state.envs[0][PLACE]
+        self.errors.add(error)
+        return error
+
+    def raise_on(self, code: Any, node: Any) -> None:
+        """Raise where the code says so: it ends here as an exit of blocks."""
+        if RAISED not in self.possible(code):
+            return
+        if isinstance(code, int):
+            self.emit(node, RAISE, self.raised())
+            raise Unreachable
+        raising = self.emit(node, EQ, code, RAISED)
+        regions = (self.builder.new_region(), self.builder.new_region())
+        with self.builder.inside(regions[0]):
+            self.emit(node, RAISE, self.raised())
+        self.builder.if_(raising, regions[0], regions[1], [], [])
+
+    # --- exactly ------------------------------------------------------------------------------------------------
+
+    def as_Expanded(self, stmt: Expanded) -> list[Any]:
+        return stmt.expand()
+
+    def exactly(self, stmt: Any) -> list[Any] | None:
+        """The statements that do the same, and end with the code for an exception where one may raise; None if this is
+        no statement that may."""
+        kind = type(stmt)
+        if kind is ast.If and not plain(stmt.test) and not hasattr(stmt, "_asked"):
+            return self.asked(stmt)
+        if kind is ast.For and not plain(stmt.iter) and not self.has_source(stmt):
+            found = run(lambda: self.find_source(stmt), stmt, simple=True)
+            return [found, stmt]
+        if kind not in _SIMPLE and not (kind is Run and stmt.simple):
+            return None
+        if isinstance(getattr(stmt, "value", None), ast.Yield) and self.frame.on_yield is not None:
+            return [run(lambda: self.yielded(stmt), stmt)]
+        if kind is ast.Expr and isinstance(stmt.value, ast.Constant) or kind is ast.Return and stmt.value is None:
+            return None
+        lower: Any = getattr(self, "do_" + kind.__name__)
+        step = run(lambda: lower(stmt), stmt, kind is ast.Return)
+        ways = Ways((BaseException,), lambda code: [code], self.passed_on(stmt), False)
+        return self.protected([step], ways, None, at=stmt)
+
+    def passed_on(self, node: Any) -> Any:
+        def on_error(error: Raised, every: bool) -> list[Any]:
+            return [run(lambda: self.throw(error(), node), node, True)]
+
+        return on_error
+
+    def asked(self, stmt: ast.If) -> list[Any]:
+        """An ``if`` whose test is a step of its own."""
+        name = f"$if{stmt.lineno}.{stmt.col_offset}"
+
+        def ask() -> int:
+            self.state.envs[self.frame.env][name] = self.condition(stmt.test)
+            return NORMAL
+
+        test = computed(lambda: self.state.envs[self.frame.env].pop(name), stmt.test)
+        made: Any = choice(test, stmt.body, stmt.orelse, stmt)
+        made._original = getattr(stmt, "_original", (stmt,))
+        made._asked = True
+        return [run(ask, stmt, simple=True), made]
+
+    def find_source(self, stmt: ast.For) -> int:
+        """What a ``for`` runs over, as a step of its own."""
+        self.state.envs[self.frame.env][_iterated(stmt)] = self.ev_iter(stmt.iter)
+        return NORMAL
+
+    def source_of_loop(self, stmt: ast.For) -> Any:
+        found = self.state.envs[self.frame.env].pop(_iterated(stmt), MISSING)
+        return self.ev_iter(stmt.iter) if found is MISSING else found
+
+    def has_source(self, stmt: ast.For) -> bool:
+        return _iterated(stmt) in self.state.envs[self.frame.env]
+
+    def yielded(self, stmt: Any) -> Any:
+        """A ``yield`` as a statement: what stands for it may end with an exception."""
+        assert self.frame.on_yield is not None
+        code = self.frame.on_yield(None if stmt.value.value is None else self.ev(stmt.value.value))
+        if code is not DEAD and isinstance(stmt, ast.Assign):
+            for target in stmt.targets:
+                self.assign(target, None, stmt)
+        possible = self.possible(code)
+        if code is DEAD or possible == {RAISED}:
+            return code
+        if RAISED not in possible:
+            return NORMAL
+        return self.code_where(self.emit(stmt, EQ, code, RAISED), RAISED, NORMAL, stmt)
+
+    def code_where(self, cond: Any, code: int, other: Any, node: Any) -> Any:
+        """An exit code: one where a condition holds, another where it does not."""
+        made = self.branch(cond, lambda: code, lambda: other, node)
+        if type(made) is Value:
+            self.codes[made] = frozenset({code}) | self.possible(other)
+        return made
+
     # --- the states of the two ways out -----------------------------------------------------------------------
 
+    @property
+    def floating(self) -> bool:
+        """Floating point errors may be caught further out."""
+        return any(journal.floating for journal in self.journals)
+
     @contextmanager
-    def journal(self, start: State, floating: bool) -> Iterator[Journal]:
-        journal = Journal(start, floating)
+    def watched(self, start: State, node: Any, floating: bool, ways: Ways | None = None) -> Iterator[Journal]:
+        """Keep a journal of what is lowered, for these ways out of it; None: an exception passes by."""
+        journal = Journal(start, node, floating)
+        outer = [(j, len(j.points), frozenset(j.half)) for j in self.journals]
+        exact = self.exact
+        frame, catches, cleans = self.frame, ways is not None, ways is None or ways.cleans
+        self.exact = catches and (exact or (node is not None and self.plan.has("exact", node)))
+        self.catching += catches
+        frame.cleanups += cleans
         self.journals.append(journal)
         try:
             yield journal
         finally:
             self.journals.pop()
-
-    def interrupted(self, start: State, done: State, journal: Journal) -> State:
-        """What is known when an operation of the body has raised."""
-        out = start.fork()
-        for key in {key for changed in journal.names for key in changed}:
-            env, name = key
-            before = start.envs[env].get(name, MISSING)
-            found = [changed.get(key, before) for changed in journal.names]
-            if is_constant(found[0]) and all(x is not MISSING and same(x, found[0]) for x in found):
-                out.envs[env][name] = found[0]
-            else:
-                out.envs[env][name] = Conflict(_MESSAGE, remedy=AFTER_TRY)
-        for cell in journal.cells:
-            out.heap[cell] = Interrupted(None, _MESSAGE)
-        for cell, others in done.links.items():
-            for other in others:
-                out.link(cell, other)
-        return out
+            frame.cleanups -= cleans
+            self.catching -= catches
+            self.exact = exact
+        if ways is not None and BaseException in ways.catch:  # nothing reaches those further out
+            for j, count, half_done in outer:
+                del j.points[count:]
+                j.half = set(half_done)
 
     def handed_out(self, state: State, code: Any, op: Op) -> tuple[State, Any]:
         """The state with the results of the `TRY` in the place of what its region defines."""
@@ -214,44 +400,105 @@ class Tries(Matching):
 
     # --- finally ----------------------------------------------------------------------------------------------
 
-    def finally_(self, stmt: ast.Try) -> Any:
-        """The clause runs on each way out. An exception passes by: what it would change here is seen by nobody."""
-        code = self.lower_block([bare(stmt)] if stmt.handlers else stmt.body, False)
+    def ending(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Any) -> list[Any]:
+        """The body, and what runs on each way out of it: `normal`, or what `error` gives, which ends it."""
+        if self.catching or self.plan.has("unwound", node):
+            ways = Ways((BaseException,), lambda code: [*normal, code], lambda e, every: error(e), False, True)
+            return self.protected(body, ways, node)
+        leaves = surely_exits(normal) or surely_exits(body)
+        return [run(lambda: self.unwatched(body, normal, error, node), node, leaves)]
+
+    def unwatched(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Any) -> Any:
+        """Where nobody catches what is raised: what runs when an exception passes by matters if it is seen outside, or
+        ends the exception."""
+        with self.watched(self.state.fork(), node, self.floating) as journal:
+            code = self.lower_block(body, False)
+        if journal.points:
+            state, made = self.state, self.matters(journal, error, node)
+            if made is not None:
+                self.plan.require([("unwound", original(node))], made)
+                raise made
+            self.state = state
         if code is DEAD:
-            if may_exit(stmt.finalbody):
-                self.fail("a `finally` that swallows an exception", stmt, "catch it with `except`")
             return DEAD
-        if may_exit(stmt.finalbody):
-            self.fail("a `finally` that returns, breaks or continues", stmt, "leave after the `try`")
-        end = self.lower_block(stmt.finalbody, False)
-        return DEAD if end is DEAD else code
+        return self.lower_block([*normal, run(lambda: code, node, self.leaves(code))], False)
+
+    def matters(self, journal: Journal, error: Callable[[Raised], list[Any]], node: Any) -> AutodiffError | None:
+        """None if what runs when an exception passes by may be left out, as nobody would see it."""
+        raised, _ = journal.interrupted(None, self.inputs.initial)
+        attempt = Op(TRY, ((BaseException,), None), {}, (), self.builder.loc)
+        value = Value(OBJECT, "", attempt)
+        region = self.builder.new_region()
+        error_of = UnsupportedError(
+            "what is done here when an exception passes by cannot be compiled", self.loc_of(node), "catch it here"
+        )
+        journals, self.journals = self.journals, []
+        demanding, self.plan.demanding = self.plan.demanding, False
+        try:
+            with self.path(raised, region):
+                code = self.lower_block(error(lambda: value), False)
+        except AutodiffError as found:
+            # It reads what is not known there: exactly lowered it may be.
+            return found
+        finally:
+            self.journals, self.plan.demanding = journals, demanding
+        passes = [op for op in region.ops if op.prim is RAISE and op.args == (value,)]
+        if code is not DEAD or len(passes) != 1 or any(may_raise(op) for op in region.ops if op not in passes):
+            return error_of
+        return None
+
+
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Raise, ast.Delete)
+# Where the exception is with which a block has ended.
+PLACE = "$raised"
+Raised = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways out of a body: what follows its own exit, and what follows an exception of one of these classes.
+
+    floating: floating point errors are caught here, and not only on their way to a handler further out; cleans: what
+    follows an exit runs also when the function has returned.
+    """
+
+    catch: tuple[type, ...]
+    normal: Callable[[Run], list[Any]]
+    error: Callable[[Raised, bool], list[Any]]
+    floating: bool = True
+    cleans: bool = False
+
+
+def class_raised(error: Any) -> type | None:
+    """The class of an exception, if it is known."""
+    if type(error) is Value:
+        made: Any = error.op.prim.fn if error.op is not None else None
+        if isinstance(made, type) and issubclass(made, BaseException) and is_plain_exception(made):
+            return made
+        return None
+    return type(error) if isinstance(error, BaseException) else None
+
+
+def plain(node: ast.expr) -> bool:
+    """Names, constants and their comparison: nothing that is likely to raise."""
+    return all(isinstance(n, _PLAIN) for n in ast.walk(node))
+
+
+_PLAIN = (Computed, ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context, ast.BoolOp, ast.boolop, ast.Not)
+
+
+def _iterated(stmt: ast.For) -> str:
+    return f"$for{stmt.lineno}.{stmt.col_offset}"
 
 
 def bare(stmt: ast.Try) -> ast.Try:
     """The statement without its finally clause."""
-    return ast.copy_location(ast.Try(stmt.body, stmt.handlers, stmt.orelse, []), stmt)
-
-
-def may_exit(stmts: list[Any]) -> bool:
-    """A return, break or continue that leaves these statements."""
-
-    def visit(node: Any, in_loop: bool) -> bool:
-        if isinstance(node, ast.Return) or (isinstance(node, (ast.Break, ast.Continue)) and not in_loop):
-            return True
-        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            return False
-        inner = in_loop or isinstance(node, (ast.For, ast.While))
-        return any(visit(child, inner) for child in ast.iter_child_nodes(node))
-
-    return any(visit(stmt, False) for stmt in stmts)
-
-
-def is_exit(code: Any) -> bool:
-    return isinstance(code, int) and code not in (NORMAL, DEAD)
+    made: Any = ast.copy_location(ast.Try(stmt.body, stmt.handlers, stmt.orelse, []), stmt)
+    made._original = (stmt,)
+    return made  # type: ignore[no-any-return]
 
 
 def keep_arithmetic(region: Region) -> None:
     """Where a floating point error may be caught, what computes floats is kept even if nothing reads it."""
     for op in region.walk():
-        if op.tag != "derived" and op.prim.alias == "fresh" and any(r.type.may_be_float for r in op.results):
-            op.checks = op.checks or op.prim.elementwise or not op.prim.unique
+        op.checks = op.checks or computes_floats(op)

@@ -459,11 +459,51 @@ ISINSTANCE = define("isinstance", isinstance, "a, cls", infer=_infer_bool, total
 ISSUBCLASS = define("issubclass", issubclass, "a, cls", infer=_infer_bool)
 
 
+_GROUPS: tuple[type, ...] = tuple(x for x in [getattr(builtins, "BaseExceptionGroup", None)] if x is not None)
+
+
+def is_plain_exception(cls: type[BaseException]) -> bool:
+    """Making one does nothing else, whatever it is given: the class has Python's way to make it."""
+    mro = cls.__mro__
+    if any(issubclass(cls, c) for c in _PARTICULAR) or type(cls) is not type:
+        return False
+    return all(c.__module__ == "builtins" or not {"__init__", "__new__"} & vars(c).keys() for c in mro)
+
+
+# Their arguments are looked at.
+_PARTICULAR = (OSError, ImportError, SyntaxError, UnicodeError, AttributeError, NameError, *_GROUPS)
+
+
+# The class of an exception.
+TYPE_OF = Prim("type", type, infer=_infer_object, params=("a",), alias="maybe", total=lambda b, args, kwargs: True)
+
+
 def exception(cls: type[BaseException]) -> Prim:
     """A primitive that makes an exception; those of Python do nothing else."""
+    if is_plain_exception(cls):
+        return Prim(
+            cls.__name__, cls, infer=_infer_object, params=("*args",), alias="maybe", unique=True, total=_unnamed
+        )
     if cls.__module__ not in ("builtins", "numpy.linalg"):
         return opaque(cls, cls.__name__)
     return Prim(cls.__name__, cls, infer=_infer_object, params=("*args",), alias="maybe", unique=True)
+
+
+def _unnamed(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return not kwargs
+
+
+# The exception that `raise` raises with these operands.
+CAUGHT = define(
+    "caught", runtime.caught, "error, *cause", infer=_infer_object, alias="maybe", unique=True,
+    total=lambda b, args, kwargs: all(map(_is_exception, args)),
+)  # fmt: skip
+
+
+def _is_exception(x: Any) -> bool:
+    made: Any = x.op.prim.fn if type(x) is Value and x.op is not None else x
+    cls = made if isinstance(made, type) else type(made)
+    return issubclass(cls, BaseException)
 
 
 def opaque(fn: Callable[..., Any], name: str) -> Prim:

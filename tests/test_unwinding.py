@@ -1,0 +1,67 @@
+"""Exceptions that pass a ``finally`` or an ``__exit__``: it runs, and what it has changed is what the handler finds."""
+
+from __future__ import annotations
+
+import linecache
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests import unwinding_programs as programs
+
+COMBINATIONS = list(programs.combinations())
+# Each kind of clean-up meets each exception, each change and each place of the handler, in another order each time.
+CHOSEN = {
+    inner: random.Random(inner).sample([c for c in COMBINATIONS if c[0] == inner], 14) for inner in programs.INNER
+}
+
+
+def made(text: str, name: str) -> Any:
+    """The function `f` of a module with this text."""
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    module: dict[str, Any] = {"__name__": name}
+    exec(compile(text, name, "exec"), module)
+    return module["f"]
+
+
+def outcome(f: Any, *args: Any) -> Any:
+    try:
+        return f(*args)
+    except Exception as error:
+        return error
+
+
+def differs(f: Any) -> str | None:
+    """How the gradient differs from what the function does."""
+    x, *rest = programs.ARGUMENTS
+    expected = outcome(f, x, *rest)
+    gradient = ad.value_and_grad(f)
+    for _ in range(2):  # compiled, then warm
+        found = outcome(gradient, x, *rest)
+        if isinstance(expected, Exception):
+            located = isinstance(found, ad.AutodiffError) and isinstance(found, type(expected))
+            if not located and (type(found) is not type(expected) or found.args != expected.args):
+                return f"{found!r} for {expected!r}"
+            continue
+        if isinstance(found, Exception):
+            return repr(found)
+        slope = (f(x + 1e-6, *rest) - f(x - 1e-6, *rest)) / 2e-6
+        if not np.allclose(found, (expected, slope), rtol=1e-6, atol=1e-7):
+            return f"{found} for {(expected, slope)}"
+    return None
+
+
+@pytest.mark.parametrize("inner", programs.INNER)
+def test_clean_ups_run_when_an_exception_passes(inner: str) -> None:
+    wrong = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k, chosen in enumerate(CHOSEN[inner]):
+            found = differs(made(programs.program(*chosen), f"<unwinding {inner} {k}>"))
+            if found is not None:
+                wrong[chosen] = found
+    assert not wrong
