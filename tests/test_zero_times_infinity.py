@@ -339,6 +339,9 @@ ONE_SIDED = {
     "harmonic": lambda x: 1 / (1 / x + 1.0),
     "arctan": lambda x: np.arctan(1 / x),
     "exp of log": lambda x: np.exp(np.log(x)),
+    "log of exp": lambda x: 1 / np.log1p(np.exp(1 / x)),
+    "power by a log": lambda x: np.exp(-np.log(1 / x)),
+    "both": lambda x: np.exp(-1 / x) + 1 / (1 + 1 / x),
 }
 
 
@@ -371,6 +374,28 @@ def test_infinite_and_nan_where_due():
         pull = ad.vjp(lambda x: np.sqrt(np.sum(x * x, axis=1)), np.zeros((2, 2)))[1]
         np.testing.assert_array_equal(pull(np.zeros(2))[0], np.zeros((2, 2)))
         assert np.isnan(pull(np.array([np.nan, 0.0]))[0][0]).all()
+
+
+FLAT = {
+    "bump": lambda x: np.exp(-1 / x**2),
+    "negative power": lambda x: np.exp(-(x**-2.0)) + x,
+    "reciprocal": lambda x: x * np.exp(-np.reciprocal(x * x)),
+    "tanh": lambda x: np.tanh(1 / x**2),
+    "planck": lambda x: x + 1 / (np.exp(1 / x**2) - 1),
+    "step": lambda x: np.exp(-1 / x**2) / (np.exp(-1 / x**2) + np.exp(-1 / (1 - x) ** 2)),
+    "sigmoid": lambda x: 1 / (1 + np.exp(1 / x**2)),
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_a_quotient_behind_an_exponential(name):
+    """It is infinite, and what is made of it is flat: the exponential wins against any power."""
+    f = FLAT[name]
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(ad.grad(f)(np.float64(0.0)), (f(1e-3) - f(-1e-3)) / 2e-3, atol=1e-12)
+        x = np.array([0.0, 0.5, -0.7])
+        want = [(f(v + 1e-6) - f(v - 1e-6)) / 2e-6 for v in x]
+        np.testing.assert_allclose(ad.grad(lambda x: np.sum(f(x)))(x), want, rtol=1e-6, atol=1e-9)
 
 
 def w_of(x):

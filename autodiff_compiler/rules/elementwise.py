@@ -56,6 +56,8 @@ def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 @vjp((operator.truediv, np.true_divide), "x2")
 def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
+    if roots.decays(g, out):
+        return -(roots.over(g, y) * roots.over(x, y))
     return guarded(g, lambda out, y: -((g / y) * out), (out, y))  # g / y is the cotangent of x, too
 
 
@@ -106,6 +108,8 @@ def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
         if kind is not None and kind.kind == "f":
             return roots.product(g, (x, n), (out, x, n), _power_x)
         return guarded(g, lambda out, x, n: g * _power_x(out, x, n), (out, x, n), WEIGHTS)
+    if n < 0 and roots.decays(g, out):
+        return roots.over(g * n, x ** (1 - n))
     if n >= 1 or n <= 0:
         level = CHOICES if n >= 0 else WEIGHTS
         return guarded(g, lambda out, x: g * _power_x(out, x, n), (out, x), level)
@@ -139,6 +143,14 @@ def _enter_roots(sqrt: Any, cbrt: Any) -> None:
 _enter_roots(np.sqrt, np.cbrt)
 _enter_roots(math.sqrt, getattr(math, "cbrt", None))
 elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=SUBSCRIPTS)
+
+
+@vjp((np.reciprocal,), "x")
+def _reciprocal(g: Any, out: Any, x: Any) -> Any:
+    if roots.decays(g, out):
+        return roots.over(-g, x * x)
+    return guarded(g, lambda out: g * -(out * out), (out,))
+
 
 # --- exponentials, logarithms, trigonometry ---------------------------------------------------------------------------
 

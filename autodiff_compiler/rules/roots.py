@@ -57,6 +57,17 @@ def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float
     return guarded(g, lambda *a: current().emit(PRODUCT, g, partial(*a)), args, SUBSCRIPTS, safe)
 
 
+def over(g: Any, d: Any) -> Any:
+    """``g / d``, zero where `d` is."""
+    return current().emit(OVER, g, d)
+
+
+def decays(g: Any, out: Any) -> bool:
+    """The cotangent `g` of a quotient goes to zero faster than its derivative to infinity: see `transforms.zeros`."""
+    cotangents = current().cotangents if type(g) is Value and type(out) is Value else None
+    return cotangents is not None and bool(cotangents.decays(g, out))
+
+
 def _vanishes(g: Any, x: Any) -> bool:
     cotangents = current().cotangents
     return cotangents is not None and bool(cotangents.vanishes(g, x))

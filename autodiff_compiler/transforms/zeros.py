@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..analysis.activity import differentiable_operands, varied_values
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
@@ -54,6 +55,18 @@ _STEADY = (
         math.log, float,
     )),
 )  # fmt: skip
+_EXPONENTIALS = tuple(
+    PRIMS[f] for f in (
+        np.exp, np.exp2, np.expm1, np.tanh, np.cosh, np.sinh, math.exp, math.tanh, runtime.sigmoid, runtime.erf,
+        runtime.erfc, runtime.ndtr, runtime.gaussian,
+    )
+)  # fmt: skip
+_LOGARITHMS = tuple(
+    PRIMS[f] for f in (
+        np.log, np.log2, np.log10, np.log1p, np.logaddexp, np.logaddexp2, np.arcsinh, np.arccosh, math.log, math.log2,
+        math.log10, math.log1p, runtime.softplus, runtime.logsumexp, runtime.log_softmax, np.arctanh,
+    )
+)  # fmt: skip
 _JOINED = tuple(PRIMS[f] for f in (np.stack, np.concatenate, np.array, np.asarray))
 
 # What may make a zero where there was none.
@@ -77,6 +90,7 @@ class Cotangents:
         self._known: dict[Value, int] = {}
         self._everything = (1 << len(self.inputs)) - 1
         self._has_roots: bool | None = None
+        self._has_exponentials: bool | None = None
         self._infinite: dict[Value, bool] = {}
         self._flat: dict[Value, bool] = {}
         self._masked: dict[Value, bool] = {}
@@ -229,6 +243,29 @@ class Cotangents:
         if op is None:
             return v not in self.inputs
         return bool(op.regions) or op.prim in _CARRIERS or _is_root(op) or None
+
+    def decays(self, g: Any, out: Any) -> bool:
+        """Where `out`, a quotient, is infinite the cotangent `g` is zero, and goes there faster than the derivative of
+        the quotient to infinity: it depends on it through exponentials only."""
+        if self._has_exponentials is None:
+            self._has_exponentials = any(op.prim in _EXPONENTIALS for op in self.body.walk())
+        inputs = self.varies(out) if self._has_exponentials else 0
+        todo: list[tuple[Any, bool]] = [(g, False)]
+        seen, found = set(), False
+        while todo and inputs:
+            v, below = todo.pop()
+            if (v, below) in seen or type(v) is not Value or not self.varies(v) & inputs or v in self.inputs:
+                continue
+            seen.add((v, below))
+            if v is out and below:
+                continue
+            op = v.op
+            if v is out or op is None or op.regions or op.prim in _CARRIERS or op.prim in _LOGARITHMS or len(seen) > 60:
+                return False
+            below = below or op.prim in _EXPONENTIALS
+            found = found or below
+            todo += [(x, below) for x in differentiable_operands(op)]
+        return found
 
     # --- masks ----------------------------------------------------------------------------------------------------
 
