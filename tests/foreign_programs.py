@@ -8,6 +8,9 @@ welcome too.
 # ruff: noqa: E501
 
 RIGHT = r"""
+list_sub_outer: class L(list): pass;; O = L([1.0, 2.0]) |  | O[0] * x + O[1] * x * x
+cfg_outer: class Cfg(dict):;;     __getattr__ = dict.__getitem__;; C = Cfg(rate=3.0) |  | C.rate * x * x
+cfg_outer_get: class Cfg(dict):;;     __getattr__ = dict.get;; C = Cfg(rate=3.0) |  | C.rate * x * x
 ordered_move: from collections import OrderedDict | o = OrderedDict();; o["a"] = x;; o["b"] = 2.0;; o.move_to_end("a") | list(o.values())[1] * x
 ordered_popitem: from collections import OrderedDict | o = OrderedDict();; o["a"] = x;; o["b"] = 2.0 | o.popitem(last=False)[1] * x
 str_sub: class S(str): pass | o = S("a") | (x * x if o == "a" else x)
@@ -66,6 +69,8 @@ setattr_out: class O: pass;; G = O() | setattr(G, "a", x) | G.a * x
 vars_set: class O: pass | o = O();; vars(o)["a"] = x | o.a * x
 dict_update: class O: pass | o = O();; o.__dict__.update(a=x) | o.a * x
 getattr_out: class O: pass;; G = O();; G.a = 1.0 | G.a = x | getattr(G, "a") * x
+contextvar_read: from contextvars import ContextVar;; V = ContextVar("V", default=1.5) |  | V.get() * x * x
+contextvar_w: from contextvars import ContextVar;; V = ContextVar("V", default=1.5) | V.set(x) | x * x
 tlocal_read: import threading;; T = threading.local();; T.v = 2.0 |  | T.v * x
 tolist:  | a = np.array([x, 1.0]) | a.tolist()[0] * x
 item:  | a = np.array([x, 1.0]) | a.item(0) * x
@@ -132,6 +137,19 @@ dunder_call: class C:;;     def __call__(self, v): return v * v;; K = C() |  | K
 lib_call: import functools;; @functools.singledispatch;; def h(v): return v * v |  | h(x)
 max_key:  |  | max([x, 0.1], key=lambda v: v * v) * x
 stopiter:  |  | next(iter([x])) * x
+cfg_outer_item: class Cfg(dict):;;     __getattr__ = dict.__getitem__;; C = Cfg(rate=3.0) |  | C["rate"] * x * x
+cfg_outer_two: class Cfg(dict):;;     __getattr__ = dict.get;; C = Cfg(rate=3.0) |  | (C.rate * x * x if C.other is None else x)
+cfg_outer_py: class Cfg(dict):;;     def __getattr__(self, k): return self[k];; C = Cfg(rate=np.array([1.0, 2.0])) |  | np.sum(C.rate * x * x)
+cfg_outer_nested: class Cfg(dict):;;     __getattr__ = dict.__getitem__;; C = Cfg(opt=Cfg(lr=0.5), n=3) |  | C.opt.lr * x ** C.n
+cfg_outer_missing: class Cfg(dict):;;     __getattr__ = dict.__getitem__;; C = Cfg(rate=3.0) | try:;;     r = C.other;; except KeyError:;;     r = 2.0 | r * x * x
+list_outer_override: class L(list):;;     def __getitem__(self, k): return list.__getitem__(self, k) * 2.0;; O = L([1.0, 2.0]) |  | O[0] * x * x
+list_outer_neg: class L(list): pass;; O = L([1.0, 2.0]) |  | O[-1] * x * x
+tuple_outer: class T(tuple): pass;; O = T((1.0, 2.0)) |  | O[1] * x * x
+unbound_dict_len:  | d = {"a": x} | dict.__len__(d) * x * d["a"]
+nested_gg:  | h = lambda v: v ** 4 | ad.grad(ad.grad(h))(x)
+nested_argnums:  | g = ad.grad(argnums=1)(lambda p, q: p * q * q) | g(2.0, x) * x
+nested_deco:  | @ad.grad(argnums=1);; def h(p, q): return p * q * q | h(x, x)
+nested_vgdeco:  | @ad.value_and_grad(argnums=(0, 1));; def h(p, q): return p * q * q;; v, (a, b) = h(x, x) | v + a * b
 """
 
 REFUSED = r"""
@@ -145,7 +163,6 @@ list_sub_attr: class L(list): pass | o = L();; o.scale = x;; o.append(3.0) | o[0
 list_sub_getitem: class L(list):;;     def __getitem__(self, k): return list.__getitem__(self, k) * 2.0 | o = L();; o.append(x) | o[0] * x
 list_sub_iter: class L(list): pass | o = L();; o.extend([x, x * x]) | sum(o) + sum(v * v for v in o)
 list_sub_len: class L(list): pass | o = L();; o.append(x) | len(o) * x
-list_sub_outer: class L(list): pass;; O = L([1.0, 2.0]) |  | O[0] * x + O[1] * x * x
 list_sub_outer_store: class L(list): pass;; O = L([1.0, 2.0]) | O[0] = x | O[0] * x
 list_sub_outer_append: class L(list): pass | o = O = L();; O.append(x) | O[-1] * x
 list_sub_slice: class L(list): pass | o = L([x, x * x, 1.0]) | o[:2][1] * x
@@ -155,7 +172,6 @@ dict_sub: class D(dict): pass | o = D();; o["a"] = x | o["a"] * x
 dict_sub_kw: class D(dict): pass | o = D(a=x, b=2.0) | o["a"] * o["b"] * x
 cfg: class Cfg(dict):;;     __getattr__ = dict.__getitem__ | o = Cfg(a=x, b=2.0) | o.a * o.b * x
 cfg_set: class Cfg(dict):;;     __getattr__ = dict.__getitem__;;     __setattr__ = dict.__setitem__ | o = Cfg();; o.a = x | o.a * o["a"] * x
-cfg_outer: class Cfg(dict):;;     __getattr__ = dict.__getitem__;; C = Cfg(rate=3.0) |  | C.rate * x * x
 cfg_outer_write: class Cfg(dict):;;     __getattr__ = dict.__getitem__;;     __setattr__ = dict.__setitem__;; C = Cfg(rate=3.0) | C.rate = x | C.rate * x
 cfg_def: class Cfg(dict):;;     def __getattr__(self, k): return self[k] | o = Cfg(a=x) | o.a * x
 cfg_def_try: class Cfg(dict):;;     def __getattr__(self, k):;;         try:;;             return self[k];;         except KeyError:;;             raise AttributeError(k) | o = Cfg(a=x) | o.a * x
@@ -205,8 +221,6 @@ globals_set: g = 1.0 | globals()["g"] = x | g * x
 globals_read: g = 1.0 |  | globals()["g"] * x
 contextvar: from contextvars import ContextVar;; V = ContextVar("V", default=1.0) | V.set(x) | V.get() * x
 contextvar_tok: from contextvars import ContextVar;; V = ContextVar("V", default=1.0) | t = V.set(x);; y = V.get() * x;; V.reset(t) | y
-contextvar_read: from contextvars import ContextVar;; V = ContextVar("V", default=1.5) |  | V.get() * x * x
-contextvar_w: from contextvars import ContextVar;; V = ContextVar("V", default=1.5) | V.set(x) | x * x
 tlocal: import threading;; T = threading.local() | T.v = x | T.v * x
 tlocal_made: import threading | t = threading.local();; t.v = x | t.v * x
 queue: import queue;; Q = queue.Queue() | Q.put(x) | Q.get() * x
@@ -344,4 +358,10 @@ number_cls: from numbers import Number |  | (x * x if isinstance(x, Number) else
 exc_args:  | try:;;     raise ValueError(x);; except ValueError as e:;;     y = e.args[0] | y * x
 exc_str:  | try:;;     raise ValueError(x);; except ValueError as e:;;     y = float(str(e)) | y * x
 exc_attr: class E(Exception):;;     def __init__(self, v): self.v = v | try:;;     raise E(x);; except E as e:;;     y = e.v | y * x
+cfg_outer_missing2: class Cfg(dict):;;     __missing__ = lambda self, k: 5.0;; C = Cfg(rate=3.0) |  | C["other"] * x * x
+cfg_outer_foreign: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.update(C, rate=x) | C["rate"] * x
+cfg_outer_foreign2: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.__setitem__(C, "rate", x) | C["rate"] * x
+list_outer_foreign: class L(list): pass;; O = L([1.0, 2.0]) | list.__setitem__(O, 0, x) | O[0] * x
+list_outer_foreign2: class L(list): pass;; O = L([1.0, 2.0]) | list.append(O, x) | O[-1] * x
+nested_vjp:  | y, pull = ad.vjp(lambda v: v * v, x) | y + pull(1.0)[0]
 """

@@ -27,6 +27,10 @@ class Containers(Exotics):
             "unpacking",
             "stack_machine",
             "aliased_list",
+            "called_by_class",
+            "kept_by_foreign_code",
+            "settings",
+            "fields",
         ]
 
     def trips(self) -> str:
@@ -144,6 +148,64 @@ class Containers(Exotics):
         self.result(
             self.pick(f"sum({name})", f"{name}[-1] * {name}[0]", f"sum({name}) / len({name})", f"np.mean({name})")
         )
+        return True
+
+    def called_by_class(self, budget: int) -> bool:
+        """Methods that are called by the names of their classes, and functions of `operator`."""
+        xs, d, a = self.new("xs"), self.new("d"), self.new("a")
+        self.define("import operator")
+        self.line(f"{xs}, {d} = [{self.scalar(0)}], {{}}")
+        self.line(f"{a} = np.array([{self.scalar(0)}, {self.scalar(0)}, 0.5])")
+        for _ in range(self.random.randrange(2, 6)):
+            v = self.scalar(0)
+            self.line(
+                self.pick(
+                    f"list.append({xs}, {v})",
+                    f"list.__setitem__({xs}, 0, {v})",
+                    f"operator.setitem({xs}, -1, {v})",
+                    f"operator.iadd({xs}, [{v}])",
+                    f"dict.update({d}, k={v})",
+                    f"dict.__setitem__({d}, 'j', {v})",
+                    f"np.ndarray.__setitem__({a}, {self.pick('0', '-1')}, {v})",
+                    f"{a}.__imul__({v})",
+                    f"operator.iadd({a}, np.sin({v}))",
+                )
+            )
+        self.result(f"sum({xs}) + np.ndarray.sum({a}) * dict.get({d}, 'k', 1.0) + sum({d}.values())")
+        return True
+
+    def kept_by_foreign_code(self, budget: int) -> bool:
+        """A value that is only kept or shown harms nothing."""
+        name, v = self.new("KEPT").upper(), self.scalar(0)
+        self.define(f"from contextvars import ContextVar\n\n{name} = ContextVar('{name}', default=1.0)")
+        self.line(self.pick(f"{name}.set({v})", f"{name}.set(f'{{{v}}}')", f"{name}.set(str({v}))"))
+        self.result(f"{v} * 0.5")
+        return True
+
+    def settings(self, budget: int) -> bool:
+        """A dictionary with attributes, from outside."""
+        name = self.new("CFG").upper()
+        get = self.pick("dict.__getitem__", "dict.get")
+        self.define(f"class {name}_(dict):\n    __getattr__ = {get}\n\n\n{name} = {name}_(rate=0.7, many={name}_(n=2))")
+        many = self.pick(f"{name}.many.n", f"{name}['many']['n']")
+        self.result(f"{name}.rate * {self.scalar(0)} + {many} * 0.1")
+        return True
+
+    def fields(self, budget: int) -> bool:
+        """Arrays of records."""
+        a, v = self.new("a"), self.scalar(0)
+        self.line(f"{a} = np.zeros(3, dtype=[('p', float), ('q', float)])")
+        for _ in range(self.random.randrange(1, 4)):
+            self.line(
+                self.pick(
+                    f"{a}['p'] += {v}",
+                    f"{a}['q'][1:] = {v}",
+                    f"{a}[0] = ({v}, 0.5)",
+                    f"{a}['q'] = {a}['p'] * {v}",
+                    f"{a}[1]['p'] = np.sin({v})",
+                )
+            )
+        self.result(f"np.sum({a}['p'] * {a}['q']) + {a}['p'][0]")
         return True
 
     def list_of_lists(self, budget: int) -> bool:

@@ -97,7 +97,8 @@ def silence() -> Iterator[None]:
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-        yield
+        with np.printoptions():  # a program sets them
+            yield
 
 
 def load(lines: list[str], directory: Path) -> Any:

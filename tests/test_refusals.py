@@ -634,6 +634,35 @@ def f(x):
 # --- foreign code ---
 
 refuse(
+    "vjp in a function that is compiled",
+    """
+def f(x):
+    y, pull = ad.vjp(np.sin, x)
+              ^^^^^^^^^^^^^^^^^
+    return np.sum(pull(y)[0])
+""",
+    errors.UnsupportedError,
+    "vjp in a function that is compiled",
+    "use grad or value_and_grad there",
+)
+refuse(
+    "a __getattr__ without source",
+    """
+class Box(list):
+    __getattr__ = list.__getitem__
+
+BOX = Box()
+
+def f(x):
+    return BOX.size * x[0]
+           ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"Box\.__getattr__, which computes 'size', has no source",
+    "define it as a function",
+)
+
+refuse(
     "what foreign code gives after a value entered it",
     """
 from contextvars import ContextVar

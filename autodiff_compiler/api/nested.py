@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
-from ..frontend.avals import Closure, DictRef, Entries, Instance, Items, ListRef, Obj, Ref, Seq, is_collection
+from ..frontend.avals import Closure, DictRef, Entries, Instance, Items, ListRef, Obj, Partial, Ref, Seq, is_collection
 from ..frontend.core import Unreachable
 from ..ir.core import FUNC, Function, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
@@ -44,7 +44,11 @@ def lower_call(
         before = len(actual)
         holder[where] = _replaced(interp, old, region, actual, what)
         if len(actual) == before:
-            raise ArgumentError(f"{what}: the argument holds no floating numbers or arrays", loc)
+            raise ArgumentError(
+                f"{what}: the argument holds no floating numbers or arrays",
+                loc,
+                "pass floats",
+            )
         places.append(old)
     with interp.path(interp.state, region):
         interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
@@ -198,16 +202,30 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
     """What calling ``grad`` itself means inside a function that is being lowered."""
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
+        argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
         if type(argnums) is Seq:
             argnums = tuple(argnums.items)
         callee = args[0] if args else kwargs.get("fun")
+        if callee is None:
+            return Partial(Obj(make, (("object", make),)), (), ("argnums",), (argnums_given,))
+        if type(callee) is Obj and isinstance(callee.obj, AbstractGradient):
+            made = AbstractGradient(callee, argnums, keep_value, what)
+            return Obj(made, (("object", made),))
         if type(callee) is Obj and callable(callee.obj):
             made = make(callee.obj, argnums)
             return Obj(made, (("object", made),))
         if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
             made = AbstractGradient(callee, argnums, keep_value, what)
             return Obj(made, (("object", made),))
-        raise ArgumentError(f"{what} needs a function", interp.builder.loc)
+        raise ArgumentError(f"{what} needs a function", interp.builder.loc, "pass one: a name, a lambda or a method")
 
     return hook
+
+
+def refuse_vjp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """``vjp`` inside a function that is being lowered."""
+    raise UnsupportedError(
+        "vjp in a function that is compiled",
+        interp.builder.loc,
+        "use grad or value_and_grad there: of the sum of the result times the cotangent",
+    )

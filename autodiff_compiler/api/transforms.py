@@ -21,7 +21,7 @@ from . import persist, pipeline
 from .arguments import Wanted, argument_place
 from .checking import check_value, is_checking
 from .locks import Lock
-from .nested import lower_transform
+from .nested import lower_transform, refuse_vjp
 from .specialize import MISS, Dispatcher
 
 Argnums = int | str | Sequence[int | str]
@@ -516,6 +516,7 @@ _pullbacks: dict[tuple[int, ...], _Pullback] = {}
 _pullbacks_lock = Lock()
 
 
+vjp.__autodiff_lower__ = refuse_vjp  # type: ignore[attr-defined]
 grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]
 value_and_grad.__autodiff_lower__ = lower_transform(value_and_grad, True, "value_and_grad")  # type: ignore[attr-defined]
 

@@ -288,6 +288,12 @@ class Access(Objects):
                     "make it an array with a known number of axes, with .reshape(...)",
                 )
             return self.plain_get(base, index, node)
+        if kind is Obj:
+            found = self.outside_item(base, index, node)
+            if found is MISSING:
+                self.raises(KeyError, index, node)
+            if found is not NotImplemented:
+                return found
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
             if found is not NotImplemented:

@@ -454,5 +454,6 @@ def describe(av: Any) -> str:
             return "an iterator"
         return f"an instance of {av.cls.__name__}"
     if type(av) is Obj:
-        return f"{getattr(av.obj, '__name__', None) or type(av.obj).__name__!r}"
+        named = isinstance(av.obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType))
+        return f"{av.obj.__name__ if named else type(av.obj).__name__!r}"
     return repr(av)

@@ -39,6 +39,7 @@ from .avals import (
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
+from .inputs import lowering_of
 from .layout import KEEP_C_ORDER
 from .plan import prefer_known
 from .source import FunctionNode, Scope, scope_of, source_of
@@ -88,8 +89,8 @@ class Calls(Construct):
 
     def call_object(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         obj = fn.obj
-        hook = getattr(obj, "__autodiff_lower__", None)
-        if hook is not None and not isinstance(obj, type):
+        hook = lowering_of(obj)
+        if hook is not None:
             self.at(node)
             return hook(self, args, kwargs)
         special = self.special(obj)

@@ -129,6 +129,15 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
     return obj
 
 
+def lowering_of(obj: Any) -> Any:
+    """What a function or object of this package's says of how a call of it is lowered; None: nothing. An object of a
+    user's is not asked, as its class may compute attributes."""
+    if isinstance(obj, types.FunctionType):
+        return obj.__dict__.get("__autodiff_lower__")
+    found = class_lookup(type(obj), "__autodiff_lower__")
+    return None if found is None else found.__get__(obj)
+
+
 def class_lookup(cls: type, name: str) -> Any:
     """What a class, or one of its bases, has under a name; None if nothing."""
     for klass in cls.__mro__:
@@ -323,9 +332,10 @@ class Inputs:
         if isinstance(obj, types.BuiltinFunctionType) and not isinstance(obj.__self__, (types.ModuleType, type(None))):
             self.guard(path, "eq", obj)  # a method of an object is made anew each time it is asked for
             return Obj(obj, path)
-        if isinstance(
-            obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
-        ) or callable(getattr(obj, "__autodiff_lower__", None)):
+        if (
+            isinstance(obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc))
+            or lowering_of(obj) is not None
+        ):
             self.guard(path, "is", obj)
             return Obj(obj, path)
         if callable(obj) and not hasattr(obj, "__dict__"):

@@ -27,6 +27,7 @@ class _Native:
 
 
 NATIVE = _Native()  # a method that is not written in Python
+_ITEMS = ("__getitem__", "__len__", "__iter__", "__getattribute__", "keys")
 _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -192,6 +193,26 @@ class Objects(Outside):
             return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
         return MISSING
 
+    def outside_item(self, av: Obj, key: Any, node: Any) -> Any:
+        """The item of an object from outside whose class is derived from a list, tuple or dictionary and takes items
+        from it as they do; MISSING if there is no such item, NotImplemented if it is no such object."""
+        obj = av.obj
+        base = next((c for c in (list, tuple, dict) if isinstance(obj, c)), None)
+        if base is None or is_library_class(type(obj)):
+            return NotImplemented
+        if any(class_lookup(type(obj), name) is not class_lookup(base, name) for name in _ITEMS):
+            return NotImplemented
+        if base is not dict and not (type(key) is int and -len(obj) <= key < len(obj)):
+            return NotImplemented
+        if not is_constant(key) or (base is dict and key not in obj and hasattr(type(obj), "__missing__")):
+            return NotImplemented
+        self.check_undisturbed(obj, node)
+        path = self.object_path(av)
+        self.inputs.guard(path, *(("keys", tuple(obj)) if base is dict else ("len", len(obj))))
+        if base is dict and key not in obj:
+            return MISSING
+        return self.outside(obj[key], (*path, ("item", key)), node)
+
     def computed_attribute(self, av: Any, name: str, node: Any) -> Any:
         """What ``__getattr__`` says of an attribute that is not there."""
         cls = self.cls_of(av)
@@ -202,6 +223,19 @@ class Objects(Outside):
         if isinstance(raw, types.FunctionType):
             method = self.outside(raw, (*self.class_path(av), ("member", "__getattr__")), node)
             return self.call(method, [av, name], {}, node)
+        if raw in (dict.__getitem__, dict.get) and origin is not None:
+            found = self.outside_item(origin, name, node)
+            if found is not MISSING:
+                return found
+            if raw is dict.get:
+                return None
+            self.raises(KeyError, name, node)
+        if raw is not None and not is_library_class(cls):
+            self.fail(
+                f"{cls.__name__}.__getattr__, which computes {name!r}, has no source",
+                node,
+                "define it as a function: def __getattr__(self, name): ...",
+            )
         if origin is not None:
             self.inputs.guard(self.object_path(origin), "without", name)
             if is_library_class(cls) and hasattr(origin.obj, name):

@@ -34,9 +34,10 @@ def container_given(op: Op, name: str) -> Exception:
 
 
 def tainted(op: Op, keeper: Op) -> Exception:
+    what = f"what {op.prim.name} gives" if op.prim.foreign else "what is read here"
     where = f" in line {keeper.loc.line}" if keeper.loc is not None else ""
     return UnsupportedError(
-        f"what {op.prim.name} gives may hold a differentiated value, whose derivative is lost: one entered "
+        f"{what} may hold a differentiated value, whose derivative is lost: one entered "
         f"{keeper.prim.name}{where}, which keeps no record of derivatives",
         op.loc,
         "keep it in a variable, list, dictionary or object of the function's own; or, if it is no part of the result, "
