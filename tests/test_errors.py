@@ -75,7 +75,7 @@ def long_recursion(x):
 
 
 def unknown_method(x):
-    return x.newbyteorder(2)
+    return x.byteswap()
 
 
 def evaluates(x):
@@ -152,7 +152,7 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (writes_attribute, "type(obj).w = x", UnsupportedError, (Box(), X)),
     (many_kinds, "return y", UnsupportedError, (X,)),
     (long_recursion, "return long_recursion(x - 1)", UnsupportedError, (3.0,)),
-    (unknown_method, "return x.newbyteorder(2)", errors.RuleLookupError, (X,)),
+    (unknown_method, "return x.byteswap()", errors.RuleLookupError, (X,)),
     (evaluates, 'return eval("x")', UnsupportedError, (X,)),
     (unbound, "y = z", UnboundLocalError, (X,)),
     (no_such_name, "return x + undefined_name", NameError, (X,)),

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import WrongValueError, is_interruption
-from ..frontend.inputs import fetch
+from ..frontend.inputs import Guard, fetch
 from ..frontend.lower import Lowered, bind_arguments
 from ..ir.core import Region
 from ..ir.interp import interpret
@@ -64,6 +64,8 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
             return
         memo = {}
         _, values, _ = bind_arguments(fn, copied(args, memo), copied(kwargs, memo))
+        if not all(_holds(guard, tuple(values)) for guard in lowered.guards):
+            return  # it asks for what a copy does not have, such as the base of an array
         leaves = [copied(fetch(item.path, tuple(values)), memo) for item in lowered.inputs]
         if any(np.may_share_memory(leaves[i], leaves[j]) for i, j in lowered.no_alias):
             return  # the call itself will be refused
@@ -81,6 +83,19 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
         lowered.loc,
         "this is a defect of the compiler: please report the function; until then, write it in another way",
     )
+
+
+def _holds(guard: Guard, values: tuple[Any, ...]) -> bool:
+    """A guard on what an object is holds of these copies."""
+    if guard.kind not in ("is", "eq", "same", "distinct"):
+        return True
+    try:
+        found = fetch(guard.path, values)
+        if guard.kind in ("same", "distinct"):
+            return (found is fetch(guard.expected, values)) == (guard.kind == "same")
+        return found is guard.expected or guard.kind == "eq" and bool(found == guard.expected)
+    except (KeyError, IndexError, AttributeError, TypeError, ValueError):
+        return False
 
 
 def _outcome(run: Callable[[], Any]) -> tuple[Any, Exception | None]:

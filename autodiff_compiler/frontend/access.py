@@ -29,6 +29,7 @@ from .avals import (
     Columns,
     Conflict,
     DictRef,
+    FlagsOf,
     Instance,
     Items,
     ListRef,
@@ -50,17 +51,18 @@ from .avals import (
     key_av,
 )
 from .folds import proved
-from .objects import Objects
+from .inputs import class_lookup
+from .memory import Memory
 from .sets import is_set
 
 
-class Access(Objects):
+class Access(Memory):
     """Reading parts of things."""
 
     def new_dict(self, entries: dict[Any, Any]) -> DictRef:
         raise NotImplementedError
 
-    def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def known_class(self, av: Any, node: Any) -> Obj:
         raise NotImplementedError
 
     def flat(self, av: Any, node: Any) -> Any:
@@ -107,6 +109,17 @@ class Access(Objects):
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
             return self.object_key(av, node)
+        if (
+            type(av) is Value
+            and av.type.kind == "generic"
+            and av.type.dtype is not None
+            and av.type.dtype.kind in "iub"
+        ):
+            for param, item in zip(self.top.params, self.inputs.inputs):
+                if param is av:  # NumPy's integer from outside: the code is for this one
+                    known = self.inputs.met[item.path]
+                    self.inputs.guard(item.path, "eq", known)
+                    return known
         self.fail(
             f"{what} has to be known when the program is compiled",
             node,
@@ -143,7 +156,27 @@ class Access(Objects):
                 return getattr(av, name)
         if kind is Closure and name in ("__name__", "__qualname__"):
             return getattr(av.node, "name", "<lambda>")
-        return Bound(name, av)
+        if kind is FlagsOf:
+            return self.flag_attribute(av, name, node)
+        return self.method_of(av, name, node)
+
+    def method_of(self, av: Any, name: str, node: Any) -> Any:
+        """A method of a value of one of the built-in classes, or what else the class says that it has."""
+        if name == "__class__":
+            return self.known_class(av, node)
+        if type(av) is Bound and not isinstance(av.fn, str):
+            return av.self if name == "__self__" else av.fn if name == "__func__" else self.attribute(av.fn, name, node)
+        cls = self.class_of(av, node)
+        if type(av) is Closure or (cls is None and not callable(class_lookup(np.ndarray, name))):
+            self.fail(f"the attribute {name!r} of {describe(av)}", node, "keep it in a variable")
+        raw = class_lookup(cls or np.ndarray, name)
+        if raw is None:
+            self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
+        if callable(raw) or isinstance(raw, (classmethod, staticmethod)) or hasattr(raw, "__func__"):
+            return Bound(name, av)
+        if is_constant(av) and is_constant(getattr(av, name)):
+            return proved("constants", getattr(av, name))
+        self.fail(f"the attribute {name!r} of {describe(av)}", node, "use a function of NumPy's, or ask outside")
 
     def require_attribute(self, av: Any, name: str, node: Any) -> None:
         """Python's numbers do not have what NumPy's have."""
@@ -189,7 +222,7 @@ class Access(Objects):
             return self.linked(self.emit(node, prim, x), [av])
         if name == "flat":
             return self.flat(av, node)
-        return NotImplemented
+        return self.memory_attribute(av, name, node)
 
     def transpose(self, av: Any, axes: tuple[int, ...] | None, node: Any) -> Any:
         """A view with its axes permuted (reversed if `axes` is None)."""
@@ -197,7 +230,7 @@ class Access(Objects):
             return av
         t = type_of(self.read(av, node))
         if t.kind == "array" and t.ndim is not None and t.ndim <= 1 and axes is None:
-            return av
+            return Ref(av.cell, av.path)  # an object of its own, of the same memory
         if axes is not None and t.ndim is None:
             self.fail(
                 "a transposition of an array whose number of axes is not known",
@@ -272,6 +305,8 @@ class Access(Objects):
             return self.binary(operator.add, base.start, self.binary(operator.mul, index, base.step, node), node)
         if kind is Ref:
             return self.array_item(base, index, node)
+        if kind is FlagsOf:
+            return self.flag_item(base, index, node)
         if isinstance(base, str) and (is_static_int(index) or type(index) is SliceOf):
             return base[self.operand(index, node)]
         if kind is Value:
@@ -299,7 +334,7 @@ class Access(Objects):
             if found is not NotImplemented:
                 return found
             if kind is Obj and isinstance(base.obj, type):
-                return base  # list[float] and the like, in annotations
+                return self.class_item(base, index, node)
         self.fail(
             f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
         )

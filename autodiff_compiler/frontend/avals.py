@@ -166,6 +166,13 @@ class OneShot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FlagsOf:
+    """``a.flags`` of an array."""
+
+    of: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SliceOf:
     start: Any
     stop: Any
@@ -296,6 +303,7 @@ _PARTS: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
     EnumerateOf: ((), ("it", "start")),
     ReversedOf: ((), ("it",)),
     ViewOf: ((), ("of",)),
+    FlagsOf: ((), ("of",)),
     IndexedOf: (("its",), ()),
     DeferredOf: (("its",), ()),
     SliceOf: ((), ("start", "stop", "step")),
@@ -441,6 +449,7 @@ def describe(av: Any) -> str:
         Bound: "a method",
         RangeOf: "a range",
         ViewOf: "a view of a dictionary",
+        FlagsOf: "the flags of an array",
         ZipOf: "a zip",
         EnumerateOf: "an enumeration",
         ReversedOf: "a reversed sequence",

@@ -9,9 +9,11 @@ import operator
 import statistics
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import OPERATORS, PRIMS, PRINT, opaque
+from ..ir.opset import OPERATORS, PRIMS, PRINT, TRUTH, opaque
 from ..ir.types import py_int
 from .avals import (
     COLLECTIONS,
@@ -36,7 +38,8 @@ _REFUSED = {
     "locals": "name the variable", "input": "ask before, and pass the answer as an argument",
     "open": "read the file before, outside of the function, and pass what is in it",
     "compile": "write the code itself", "__import__": "use an import statement", "id": "compare with `is`",
-    "memoryview": "use the array itself",
+    "memoryview": "use the array itself", "shares_memory": "ask outside of the function, of its arguments",
+    "may_share_memory": "ask outside of the function, of its arguments",
 }  # fmt: skip
 
 
@@ -171,11 +174,18 @@ class BuiltinCalls(Itertools):
 
     def b_bool(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 0, 1, kwargs, node, "bool")
-        return self.truth(args[0], node) if args else proved("constants", False)
+        flag = self.truth(args[0], node) if args else proved("constants", False)
+        if type(flag) is Value and flag.type.kind != "py":
+            return self.emit(node, TRUTH, flag)  # NumPy's bool is another object
+        return flag
 
     def b_not(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 1, 1, kwargs, node, "not_")
         return self.negated(self.truth(args[0], node), node)
+
+    def b_isfortran(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        self.only(args, 1, 1, kwargs, node, "isfortran")
+        return self.attribute(self.attribute(args[0], "flags", node), "fnc", node)
 
     def b_is(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 2, 2, kwargs, node, "is_")
@@ -251,4 +261,5 @@ _BUILTINS[functools.reduce] = "reduce"
 _BUILTINS |= {getattr(math, n): n for n in ("fsum", "prod", "dist", "sumprod") if hasattr(math, n)}
 _BUILTINS |= {getattr(operator, n): n for n in ("getitem", "setitem", "delitem", "contains")}
 _BUILTINS |= {operator.truth: "bool", operator.not_: "not", operator.is_: "is", operator.is_not: "is_not"}
+_BUILTINS |= {np.isfortran: "isfortran", np.shares_memory: "shares_memory", np.may_share_memory: "may_share_memory"}
 _BUILTINS |= {statistics.mean: "mean", statistics.fmean: "mean"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import collections
 import collections.abc
 import functools
 import types
@@ -18,6 +19,7 @@ from .avals import (
     Closure,
     DeferredOf,
     DictRef,
+    FlagsOf,
     IndexedOf,
     Instance,
     ListRef,
@@ -34,6 +36,7 @@ from .avals import (
 )
 from .folds import proved
 from .inputs import class_lookup
+from .memory import FLAGS_CLASS
 from .objects import NATIVE, is_generated, is_object
 from .questions import ASKED_HASH, Questions
 
@@ -42,7 +45,7 @@ _NUMBERS = (*_PYTHON.values(), np.bool_, *np.sctypeDict.values())
 _ASKED_INSTANCE, _ASKED_CALLABLE = asked("isinstance", isinstance), asked("callable", callable)
 _ABSTRACT: dict[type, type] = {
     ListRef: list, DictRef: dict, RangeOf: range, Closure: types.FunctionType, SliceOf: slice,
-    Partial: functools.partial,
+    Partial: functools.partial, FlagsOf: FLAGS_CLASS,
 }  # fmt: skip
 _VIEWS = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 
@@ -66,12 +69,13 @@ class Classes(Questions):
             return tuple if t.kind == "shape" else list if t.kind == "list" else None
         if kind is Obj:
             return type(av.obj)
+        if kind is DictRef:
+            ordered = {cell in self.cells.ordered for cell in self.cells.family(av.cell)}
+            return None if len(ordered) > 1 else collections.OrderedDict if ordered.pop() else dict
         if kind is Instance:
             return None if av.cls is OneShot else av.cls
         if kind is Seq:
             return av.cls or tuple
-        if kind is DictRef and av.cell in self.cells.ordered:
-            return collections.OrderedDict
         if kind is Bound:
             return None if isinstance(av.fn, str) else types.MethodType
         if kind is ViewOf:

@@ -299,6 +299,8 @@ class Construct(Recursions):
                 return new
             cell = self.cells.new()
             new = made[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+            if av.cell in self.cells.ordered:
+                self.cells.ordered.add(cell)
             self.state.heap[cell] = Entries((), ())
             self.state.heap[cell] = Entries(content.keys, tuple([inner(x) for x in content.items]))
             return new

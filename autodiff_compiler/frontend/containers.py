@@ -536,7 +536,8 @@ class Containers(Calls):
             a, b = (self.inner(x, node) if is_collection(x) and x.cls not in (set, frozenset) else x for x in (a, b))
             if type(a) is DictRef and type(b) is DictRef:
                 xs, ys = self.entries_of(a, node), self.entries_of(b, node)
-                if set(xs) != set(ys):
+                classes = [self.class_of(x, node) for x in (a, b)]
+                if set(xs) != set(ys) or (list(xs) != list(ys) and classes == [collections.OrderedDict] * 2):
                     return proved("members", fn is operator.ne)
                 equal = self.same_items(list(xs.values()), [ys[k] for k in xs], node)
                 return equal if fn is operator.eq else self.negated(equal, node)

@@ -25,6 +25,7 @@ FOLDS: dict[str, str] = {
     "members": "the members and keys are constants, or objects that a guard pins and that are compared by identity",
     "equal parts": "the parts were compared one by one, and each answer was proven",
     "evaluated": "both operands of `and` and `or`, or the branches, have known truth",
+    "memory": "what a guard on the live array compares, or what holds of every array of the dtype and layout",
 }
 
 

@@ -7,6 +7,7 @@ holds, then its class, then ``__getattr__``.
 
 from __future__ import annotations
 
+import enum
 import functools
 import sys
 import types
@@ -330,6 +331,23 @@ class Objects(Outside):
             return self.outside(getattr(cls, name), (*path, ("attr", name)), node)  # of an enum
         return self.member(None, raw, (*path, ("member", name)), name, node, av)
 
+    def class_item(self, av: Obj, index: Any, node: Any) -> Any:
+        """``cls[index]``: a member of an enum by its name, what a metaclass gives, or ``list[float]``."""
+        cls, path = av.obj, av.path or (ObjectStep(("object", av.obj)),)
+        getter = class_lookup(type(cls), "__getitem__")
+        if issubclass(cls, enum.Enum) and getter is enum.EnumMeta.__getitem__ and isinstance(index, str):
+            if index not in cls.__members__:
+                self.raises(KeyError, index, node)
+            return self.outside(cls[index], (*path, ("item", index)), node)
+        if getter is not None and issubclass(cls, enum.Enum):
+            self.fail("a member of an enum has to be known when the program is compiled", node, "write its name")
+        if isinstance(getter, types.FunctionType):
+            method = self.outside(getter, (*path, ("attr", "__class__"), ("member", "__getitem__")), node)
+            return self.call(method, [av, index], {}, node)
+        if getter is None and hasattr(cls, "__class_getitem__") and is_library_class(cls):
+            return av  # in annotations
+        self.fail(f"an item of the class {cls.__name__}", node, "use a function or a dictionary")
+
     def super_attribute(self, av: Super, name: str, node: Any) -> Any:
         of_class = type(av.self) is Obj and isinstance(av.self.obj, type)
         cls = av.self.obj if of_class else self.cls_of(av.self)
@@ -378,9 +396,10 @@ class Objects(Outside):
             self.raises(TypeError, f"unhashable type: {cls.__name__!r}", node)
         by_identity = made is object.__hash__ and equal is object.__eq__
         params = getattr(cls, "__dataclass_params__", None)
+        plain = any(made is base.__hash__ and equal is base.__eq__ for base in (str, bytes))
         frozen = params is not None and params.frozen and is_generated(made)
         library = cls.__module__.split(".")[0] in sys.stdlib_module_names and cls.__module__ != "__main__"
-        if not (by_identity or frozen or library or is_lasting(av.obj) or av.path is None):
+        if not (by_identity or plain or frozen or library or is_lasting(av.obj) or av.path is None):
             self.fail(
                 f"{cls.__name__} says how its objects are compared, so that a key is not known when the program is "
                 "compiled",

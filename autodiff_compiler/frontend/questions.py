@@ -259,9 +259,16 @@ class Questions(Access):
 
     def is_object_from_outside(self, a: Obj, b: Obj, node: Any) -> Any:
         same = a.obj is b.obj
-        if is_lasting(a.obj) or is_lasting(b.obj) or a.path is None or b.path is None:
+        made_anew = any(
+            isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType)
+            for x in (a, b)
+        )
+        if made_anew and a.path != b.path:
+            return None  # a method of a built-in object is another one each time
+        if None in (a.path, b.path) or is_lasting(a.obj) or is_lasting(b.obj):
             return proved("live", self.pinned(a) is self.pinned(b))
         if a.path != b.path:
+            assert a.path is not None and b.path is not None
             self.inputs.guard(a.path, "same" if same else "distinct", b.path)
         return proved("same path", same)
 

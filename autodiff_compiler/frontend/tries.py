@@ -22,6 +22,7 @@ from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from .avals import MISSING, Closure, Conflict, Maybe, Obj, Ref, Seq, is_composite, parts_of, with_parts
 from .core import DEAD, NORMAL, RAISED, Unreachable
+from .folds import proved
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
 from .matching import Matching
 from .plan import original
@@ -194,7 +195,7 @@ class Tries(Matching):
     def is_one_of(self, error: Any, classes: tuple[type, ...], node: Any) -> Any:
         cls = class_raised(error)
         if cls is not None:
-            return issubclass(cls, classes)
+            return proved("class", issubclass(cls, classes))
         return self.emit(node, opaque(isinstance, "isinstance"), error, classes if len(classes) > 1 else classes[0])
 
     def handle(self, handler: ast.ExceptHandler, raised: Raised) -> Any:

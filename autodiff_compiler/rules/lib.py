@@ -298,8 +298,11 @@ def per(x: Any, n: Any) -> Any:
 def truth(cond: Any) -> Any:
     """A condition as booleans."""
     if type(cond) is Value:
-        return cond if cond.type.dtype == BOOL else apply(np.not_equal, cond, 0)
-    return cond if np.asarray(cond).dtype == BOOL else np.not_equal(cond, 0)
+        dtype = cond.type.dtype
+        if dtype is not None and dtype.kind in "iufc":
+            return apply(np.not_equal, cond, 0)
+        return cond if dtype == BOOL else apply(np.where, cond, True, False)  # objects and strings have a truth too
+    return cond if np.asarray(cond).dtype == BOOL else np.where(cond, True, False)[()]
 
 
 def invert(cond: Any) -> Any:

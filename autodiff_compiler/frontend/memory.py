@@ -1,0 +1,98 @@
+"""What a program asks of the memory of an array: flags, strides, base, sizes in bytes.
+
+Compiled code may work on a copy of an argument, and makes arrays that the function does not. So these are asked of the
+live array, under a guard; of an array that the function makes, what its layout proves; the rest is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import type_of
+from .avals import FlagsOf, Ref, Seq
+from .folds import proved
+from .layout import Layout, layout_of
+from .objects import Objects
+
+_FLAGS = {
+    name: name
+    for name in ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "fnc", "forc")
+} | {"contiguous": "c_contiguous"}  # fmt: skip
+_KEYS = {name.upper(): attribute for name, attribute in _FLAGS.items()}
+_KEYS |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+REMEDY = "ask it of an argument, or outside of the function"
+
+
+class Memory(Objects):
+    """Flags, strides and the like."""
+
+    def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+        raise NotImplementedError
+
+    def array_attribute(self, av: Any, name: str, node: Any) -> Any:
+        raise NotImplementedError
+
+    def memory_attribute(self, av: Any, name: str, node: Any) -> Any:
+        """An attribute of an array, or of a number of NumPy's, that says how it lies in memory; else NotImplemented."""
+        t = type_of(self.operand(av, node))
+        if name in ("itemsize", "nbytes") and t.dtype is not None and t.kind in ("array", "generic"):
+            size = proved("memory", t.dtype.itemsize)
+            if name == "itemsize" or t.kind == "generic":
+                return size
+            return self.binary(operator.mul, self.array_attribute(av, "size", node), size, node)
+        if type(av) is not Ref or t.kind != "array":
+            return NotImplemented
+        if name == "flags":
+            return FlagsOf(av)
+        if name == "strides":
+            path, array = self.live_array(av, "the strides", node)
+            self.inputs.guard((*path, ("attr", "strides")), "eq", array.strides)
+            return Seq(array.strides)
+        if name == "base":
+            path, array = self.live_array(av, "the base", node)
+            if self.inputs.by_path.get(path) is not av or array.base is not None:
+                self.fail("the array that this is a view of", node, "pass that array")
+            self.inputs.guard((*path, ("attr", "base")), "eq", None)
+            return None
+        return NotImplemented
+
+    def live_array(self, av: Ref, what: str, node: Any) -> tuple[Any, Any]:
+        """Where an array was found, and the array; an error if the function made it."""
+        path = None if av.path else self.inputs.found_at.get(av.cell)
+        if path is None:
+            self.fail(f"{what} of an array that the function makes", node, REMEDY)
+        return path, self.inputs.met[path]
+
+    def flag(self, flags: FlagsOf, name: str, node: Any) -> Any:
+        """``a.flags.name``."""
+        av = flags.of
+        path = None if av.path else self.inputs.found_at.get(av.cell)
+        if path is not None and (name != "owndata" or self.inputs.by_path.get(path) is av):
+            found = bool(getattr(self.inputs.met[path].flags, name))
+            self.inputs.guard((*path, ("attr", "flags"), ("attr", name)), "eq", found)
+            return proved("memory", found)
+        layout = layout_of(self, av) if name in ("c_contiguous", "f_contiguous", "forc") else None
+        if layout == frozenset() and not av.path:
+            whole = self.read(av, node)
+            if name != "f_contiguous" or whole.type.ndim == 1:
+                return proved("memory", True)
+        cause = Layout(layout) if layout else None
+        self.fail(f"whether an array that the function makes is {name}", node, REMEDY, cause=cause)
+
+    def flag_attribute(self, flags: FlagsOf, name: str, node: Any) -> Any:
+        if name not in _FLAGS:
+            self.fail(f"the flag {name!r} of an array", node, "ask for c_contiguous, f_contiguous or writeable")
+        return self.flag(flags, _FLAGS[name], node)
+
+    def flag_item(self, flags: FlagsOf, key: Any, node: Any) -> Any:
+        if not isinstance(key, str) or key not in _KEYS:
+            self.fail("this flag of an array", node, "ask for C_CONTIGUOUS, F_CONTIGUOUS or WRITEABLE")
+        return self.flag(flags, _KEYS[key], node)
+
+
+FLAGS_CLASS = type(np.zeros(0).flags)
+
+__all__ = ["FLAGS_CLASS", "Memory"]
