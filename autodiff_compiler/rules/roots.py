@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import runtime
 from ..ir.core import Value, current, type_of
 from ..ir.numpy_ops import OVER, PRODUCT, RATIO
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SUB
@@ -33,7 +32,7 @@ def quotient(
     `x`: what the function is applied to. `root`: the divisor, if it is the result of the function, a square root.
     """
     if type(g) is not Value and not lib.symbolic(*args):
-        return runtime.ratio(g * numerator, divisor(*args))
+        return plain(*args)  # of arrays it is not known what they were made of
     if root is not None and positive(x):
         return plain(*args)
     if root is not None and not_negative(x):
@@ -51,7 +50,7 @@ def quotient(
 def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float = 0.5) -> Any:
     """``g * partial(*args)``, zero where `g` is zero and the partial is not finite."""
     if type(g) is not Value and not lib.symbolic(*args):
-        return runtime.product(g, partial(*args))
+        return lib.times(g, partial(*args))
     if not _vanishes(g, x):
         return guarded(g, lambda *a: lib.times(g, partial(*a)), args, WEIGHTS, safe)
     return guarded(g, lambda *a: current().emit(PRODUCT, g, partial(*a)), args, SUBSCRIPTS, safe)
