@@ -131,11 +131,12 @@ class Wanted:
 
     def parameter(self, x: Any, path: tuple[Any, ...], name: str) -> int:
         """The number of the parameter at the path; a new one if the function does not read it."""
-        for k, item in enumerate(self.lowered.inputs):
-            if item.path == path and item.key[0] != "object":
-                return k
-        self.inputs.wrap(x, path, name, hidden=False)
-        return len(self.lowered.inputs) - 1
+        inputs = self.lowered.inputs
+        found = self.inputs.numbered.find(inputs, (path, False))
+        if found is None:
+            self.inputs.wrap(x, path, name, hidden=False)
+            found = len(inputs) - 1
+        return found
 
     def keep(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
         self.kept.append(self.inputs.object_at(x, path, name))

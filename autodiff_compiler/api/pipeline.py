@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..codegen.emit import Emitted, emit_function
+from ..ir.budget import doing
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
@@ -28,8 +29,10 @@ def adjoint(
 
     Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
     """
+    doing("differentiating it")
     out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise, use_up=use_up)
     if optimise and any(op.regions for op in out.body.ops):  # else there is nothing to fold, and nothing dead is left
+        doing("simplifying the adjoint")
         fuse_branches(out)
         simplify(out)
     return out
@@ -142,7 +145,9 @@ def emit_adjoint(
     """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
     if split is not None:
         own_what_the_pullback_reads(fn, split)
+    doing("finding out which stores may be done in place")
     analysis = restore_inplace(fn, split=split is not None)
+    doing("writing the code")
     return emit_function(
         fn, analysis, name, line_of=source_line, split=split, result=result, reserved=reserved,
     )  # fmt: skip

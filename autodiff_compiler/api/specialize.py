@@ -23,6 +23,8 @@ import numpy as np
 from ..errors import AliasError, ArgumentError, AutodiffError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
+from ..frontend.lower import location_of
+from ..ir import budget
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
@@ -431,8 +433,9 @@ class Dispatcher:
 
     def _compiled(self, names: tuple[str, ...], values: tuple[Any, ...], key: str | None) -> Entry:
         positional, keywords = split_arguments(self.fn, list(names), values)
-        lowered = self.lower(positional, keywords)
-        run = self.compile_entry(lowered, positional, keywords)
+        with budget.compiling(getattr(self.fn, "__name__", type(self.fn).__name__), location_of(self.fn)):
+            lowered = self.lower(positional, keywords)
+            run = self.compile_entry(lowered, positional, keywords)
         if key is not None:
             self.disk._keep(key, lowered, values, run)
         # Of the IR, calls need only which lengths have to agree, and what was taken for granted of them.

@@ -416,7 +416,7 @@ class Calls(Construct):
         if scope.generator and on_yield is None:
             self.fail(f"{name!r} is a generator", node, "return a list")
         self.env_count += 1
-        caller = self.frame
+        caller, loc = self.frame, self.loc_of(node)
         frame = Frame(
             self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None)
         )
@@ -430,19 +430,20 @@ class Calls(Construct):
         self.frame = frame
         self.stack.append(tree)
         try:
-            if isinstance(tree, ast.Lambda) and frame.resume is None and not self.lifter.wants(tree.body):
-                result = self.ev(tree.body)
-            else:
-                code = self.lower_block(body_of(tree), False)
-                if code is DEAD:
-                    raise Unreachable
-                if frame.resume is not None:
-                    raise Continued(code)
-                if on_yield is not None:
-                    self.left = code  # the `with` goes on with it
-                    return None
-                self.raise_on(code, node)
-                result = self.state.envs[frame.env]["$ret"]
+            with self.budget.copy("inline", tree, name, loc, len(self.stack) > 1):
+                if isinstance(tree, ast.Lambda) and frame.resume is None and not self.lifter.wants(tree.body):
+                    result = self.ev(tree.body)
+                else:
+                    code = self.lower_block(body_of(tree), False)
+                    if code is DEAD:
+                        raise Unreachable
+                    if frame.resume is not None:
+                        raise Continued(code)
+                    if on_yield is not None:
+                        self.left = code  # the `with` goes on with it
+                        return None
+                    self.raise_on(code, node)
+                    result = self.state.envs[frame.env]["$ret"]
         finally:
             self.frame = caller
             self.stack.pop()

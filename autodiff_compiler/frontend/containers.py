@@ -230,7 +230,7 @@ class Containers(Calls):
         return out
 
     def extend(self, av: ListRef, other: Any, node: Any) -> None:
-        other = self.iterable(other, node)
+        other = self.looped(self.iterable(other, node), node)
         items = self.iterated(other, node)
         if items is not None:
             for item in items:

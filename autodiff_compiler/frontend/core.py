@@ -7,7 +7,7 @@ import builtins
 import enum
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -26,6 +26,7 @@ from ..errors import (
     UnsupportedError,
     is_interruption,
 )
+from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step
 from ..ir.types import Dims
@@ -59,7 +60,7 @@ from .inputs import Inputs, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import layout_of_all
 from .lift import Lifter
-from .plan import Plan, demand
+from .plan import Plan, demand, original
 from .source import FunctionNode, Scope
 from .state import Cells, Joiner, State, emit_if
 
@@ -133,6 +134,7 @@ class Core:
         self.builder.watch = self.may_raise_here
         self.cells = Cells()
         self.plan = plan if plan is not None else Plan()
+        self.budget = current() or Budget("", None)
         # See `outside.Outside`: cells of which something was kept outside, and where; what containers are there.
         self.frozen: dict[int, Loc] = {}
         self.kept_as: dict[int, tuple[str, Any]] = {}
@@ -212,6 +214,10 @@ class Core:
             return self.frame.site
         end = node.end_col_offset if node.end_lineno == node.lineno else -1
         return Loc(self.frame.file, node.lineno, node.col_offset, end if end is not None else -1, self.frame.name)
+
+    def copy(self, kind: str, node: Any, name: str) -> AbstractContextManager[None]:
+        """What is lowered in here is one more copy: of a loop's body, a helper, or what follows a branch."""
+        return self.budget.copy(kind, original(node), name, self.loc_of(node))
 
     def at(self, node: Any) -> None:
         if node is not None and hasattr(node, "lineno"):
@@ -300,8 +306,9 @@ class Core:
         out: list[int] = []
         todo = list(avs)
         seen: set[int] = set()
-        while todo:
-            av = todo.pop(0)
+        for av in todo:  # which grows on the way
+            if type(av) is Value or is_constant(av):
+                continue
             if type(av) is Ref or type(av) is ListRef or type(av) is DictRef or type(av) is Instance:
                 if av.cell in seen:
                     continue

@@ -265,10 +265,12 @@ class Expressions(Classes):
             if made is not NotImplemented:
                 return made
         if fn is operator.add and type(a) is Seq and type(b) is Seq:
+            self.budget.spend(self.builder.loc, len(a.items) + len(b.items))
             return Seq(a.items + b.items)
         if fn is operator.mul:
             for x, y in ((a, b), (b, a)):
                 if type(x) is Seq and is_static_int(y):
+                    self.budget.spend(self.builder.loc, len(x.items) * max(y, 0))
                     return Seq(x.items * y)
                 if type(x) is ListRef and (
                     is_static_int(y) or (type(y) is Value and y.type.dtype == np.dtype(np.int64) and y.type.is_scalar)

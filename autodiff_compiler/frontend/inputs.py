@@ -12,6 +12,7 @@ import collections
 import enum
 import functools
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,6 +177,27 @@ def path_name(path: Path) -> str:
     return name
 
 
+class Places:
+    """Where things stand in a list that grows, by a key: the first of each."""
+
+    def __init__(self, key: Callable[[Any], Any]):
+        self.key = key
+        self.known: dict[Any, int] = {}
+        self.count = 0
+
+    def find(self, items: list[Any], key: Any) -> int | None:
+        for k in range(self.count, len(items)):
+            self.known.setdefault(self.key(items[k]), k)
+        self.count = len(items)
+        return self.known.get(key)
+
+
+def _subject(guard: Guard) -> Any:
+    """What there is one guard about: of some kinds there may be several for one object."""
+    several = guard.kind in ("lacks", "without", "same", "distinct", "order")
+    return (guard.kind, guard.path, guard.expected if several else None)
+
+
 class Inputs:
     """The table of inputs and guards, filled as the lowering meets them."""
 
@@ -185,6 +207,7 @@ class Inputs:
         self.values = values  # specialise on the values of ints and on shapes: recursion whose depth depends on them
         self.cells = cells
         self.inputs: list[Input] = []
+        self.guarded, self.numbered = Places(_subject), Places(lambda item: (item.path, item.key == OBJECT_KEY))
         self.guards: list[Guard] = []
         self.initial: dict[int, Any] = {}  # what the heap holds before the program runs
         self.by_path: dict[Path, Any] = {}
@@ -204,15 +227,9 @@ class Inputs:
         self.keep: list[Any] = []  # so that these ids stay taken
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
-        named = kind in (
-            "lacks",
-            "without",
-            "same",
-            "distinct",
-            "order",
-        )  # of these there may be several for one object
-        if not any(g.kind == kind and g.path == path and (not named or g.expected == expected) for g in self.guards):
-            self.guards.append(Guard(path, kind, expected))
+        guard = Guard(path, kind, expected)
+        if self.guarded.find(self.guards, _subject(guard)) is None:
+            self.guards.append(guard)
 
     def wrap(self, obj: Any, path: Path, name: str = "", hidden: bool = True, loc: Loc | None = None) -> Any:
         """The abstract value of the object at the path."""
@@ -390,9 +407,9 @@ class Inputs:
 
     def object_at(self, obj: Any, path: Path, name: str) -> int:
         """The number of the parameter for the object itself at the path."""
-        for k, item in enumerate(self.inputs):
-            if item.path == path and item.key == OBJECT_KEY:
-                return k
+        found = self.numbered.find(self.inputs, (path, True))
+        if found is not None:
+            return found
         self.region.param(OBJECT, name)
         self.inputs.append(Input(path, name, OBJECT, OBJECT_KEY, True))
         return len(self.inputs) - 1

@@ -189,6 +189,7 @@ class LoopHead:
     def generalize(self, av: Any, form: Any, slot: Any, hint: str) -> Any:
         """What a carried name is at the top of the body: its leaves are the loop's parameters."""
         form = self.guess.forms.get(slot, form)
+        self.interp.budget.tick(self.interp.builder.loc)
         if type(form) is Maybe:
             form = form.av
         if av is UNSET and form is not MISSING and form is not UNSET:

@@ -312,6 +312,7 @@ class LoopPass(LoopHead):
     def match(self, slot: Any, head: Any, end: Any, state: State) -> None:
         """Does the end value of a slot fit what the top of the body assumed?"""
         guess = self.guess
+        self.interp.budget.tick(self.interp.builder.loc)
         if type(head) is Conflict or head is MISSING:
             if type(head) is Conflict and slot not in guess.forms and end is not MISSING and type(end) is not Conflict:
                 guess.forms[slot] = end

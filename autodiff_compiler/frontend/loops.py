@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..ir.core import Value, type_of
@@ -19,6 +21,7 @@ from .avals import (
     EnumerateOf,
     IndexedOf,
     Instance,
+    ItemOf,
     ListRef,
     Maybe,
     Obj,
@@ -42,7 +45,7 @@ from .splitting import Later
 from .state import State
 from .statements import Statements
 
-UNROLL_LIMIT = 200
+MANY = 200  # items of a list of numbers or arrays from which on it is better to loop
 EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is nested into the one before
 
 
@@ -70,6 +73,8 @@ class Loops(Statements):
         raise NotImplementedError
 
     def loop_over(self, stmt: ast.For, av: Any, head: Callable[[Any], None], body: list[Any]) -> Any:
+        if not self.plan.has("unroll", stmt):
+            av = self.looped(av, stmt)
         items = self.trips(stmt, av)
         if items is not None:
             return self.unroll(stmt, items, 0, av, self.contents(av), head, body)
@@ -123,19 +128,20 @@ class Loops(Statements):
         if not all(isinstance(x, int) for x in range_):
             self.plan.require(actions_for(self, range_), self.plan.actions["unroll", original(node)])
             self.plan.refuse(node)
-        if len(range(*range_)) > UNROLL_LIMIT:
+        if len(range(*range_)) > self.budget.operations:
             self.plan.refuse(node)
         return [Later(item, i) for i in range(*range_)]
 
     def unroll_while(self, stmt: ast.While, k: int, left: int = EXIT_LIMIT) -> Any:
-        for n in range(k, UNROLL_LIMIT if left else 0):
+        for n in itertools.count(k) if left else ():
             cond = self.condition(stmt.test)
             if isinstance(cond, Value):
                 self.plan.require(actions_for(self, cond), self.plan.actions["unroll", original(stmt)])
                 self.plan.refuse(stmt)
             if not cond:
                 return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
-            code = self.lower_block(stmt.body, True)
+            with self.copy("unroll", stmt, "the loop"):
+                code = self.lower_block(stmt.body, True)
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL
@@ -155,11 +161,28 @@ class Loops(Statements):
         if type(av) is RangeOf or type(av) is Ref:
             return None
         items = self.iterated(av, node)
-        if items is not None and len(items) > UNROLL_LIMIT:
-            if all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items):
-                return None
-            self.fail(f"a loop over {len(items)} items of different kinds", node, "use an array")
-        return items
+        plain = items is not None and len(items) > MANY and self.of_one_kind(items)
+        return None if plain else items
+
+    def looped(self, av: Any, node: Any) -> Any:
+        """An iterable in which long sequences of numbers or arrays are lists of run-time length, made once."""
+        kind = type(av)
+        if kind is EnumerateOf or kind is ReversedOf:
+            return replace(av, it=self.looped(av.it, node))
+        if kind is ZipOf:
+            return replace(av, its=tuple([self.looped(x, node) for x in av.its]))
+        if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
+            return av
+        items = self.iterated(av, node)
+        if items is None or len(items) <= MANY or not self.of_one_kind(items):
+            return av
+        made = av if kind is ListRef else self.new_list(items)
+        self.made_columns(made, node)
+        return made
+
+    def of_one_kind(self, items: list[Any]) -> bool:
+        """Numbers and arrays, which a list of run-time length may hold."""
+        return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
 
     def iterated(self, av: Any, node: Any) -> list[Any] | None:
         """The items of an iterable whose number is known, or None."""
@@ -212,10 +235,9 @@ class Loops(Statements):
             items, held = self.still(av, items, n, held, stmt), self.contents(av)
             if n >= len(items):
                 break
-            if n > UNROLL_LIMIT:
-                self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
-            head(items[n].now() if type(items[n]) is Later else items[n])
-            code = self.lower_block(body, True)
+            with self.copy("unroll", stmt, "the loop"):
+                head(items[n].now() if type(items[n]) is Later else items[n])
+                code = self.lower_block(body, True)
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL

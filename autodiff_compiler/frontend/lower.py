@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
+from ..ir.budget import Budget, Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
@@ -159,6 +160,11 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) 
 
     Where something has to be static that is not, the lowering starts again with a larger plan: see `plan`.
     """
+    with compiling(getattr(fn, "__name__", type(fn).__name__), location_of(fn)) as budget:
+        return _lowered(fn, args, kwargs or {}, budget)
+
+
+def _lowered(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], budget: Budget) -> Lowered:
     last: RecursionTooDeep | None = None
     plan = Plan()
     for mode in ("first", "values", "types", "deep", "any"):
@@ -166,9 +172,12 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) 
         recursive: set[Any] = set()
         while True:
             try:
-                return _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(mode, nested, recursive, plan))
+                with budget.attempt():
+                    return _lower(fn, tuple(args), dict(kwargs), Interpreter(mode, nested, recursive, plan))
             except (Recursive, Replan):
                 continue
+            except Exhausted as error:
+                plan.exhausted(error)
             except RecursionTooDeep as error:
                 if mode != "first":  # the last says best what stands in the way
                     last = error
@@ -220,7 +229,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
         except RecursionError:
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
             raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
-        except (AutodiffError, Recursive, Replan):
+        except (AutodiffError, Recursive, Replan, Exhausted):
             raise
         except Exception as error:
             if is_interruption(error):

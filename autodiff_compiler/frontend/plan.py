@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..errors import AutodiffError
+from ..ir.budget import Exhausted
 from ..ir.core import IF, LOOP, Value
 from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .core import Core
 
 MAX_TRIES = 60
-MAX_SPLITS = 200  # how often what follows an `if` is lowered once more
 
 # ("split", node), ("unroll", node), ("doubt", loop), ("static", path), ("layout", path of an input, or ()), ("exact",
 # node) for a `try` or `with` of which each statement is one that may raise, ("unwound", node) for one of which nobody
@@ -46,7 +46,6 @@ class Plan:
     written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
     disturbed: dict[int, Any] = field(default_factory=dict)  # see `disturbed`
     tries: int = 0
-    splits: int = 0
     demanding: bool = True  # False while something is lowered only to see what it would do
 
     def has(self, kind: str, node: Any) -> bool:
@@ -66,18 +65,25 @@ class Plan:
     def give_up(self, error: AutodiffError | None) -> NoReturn:
         if error is not None:
             raise error
+        self.drop_optional()
+        raise Replan
+
+    def drop_optional(self) -> None:
+        """Do without what would only make it more certain what is handled."""
         for action, avoided in list(self.actions.items()):
             if avoided is None:
                 del self.actions[action]
                 self.refused.add(action[1])
-        self.splits = 0
-        raise Replan
 
-    def count_split(self) -> None:
-        self.splits += 1
-        if self.splits > MAX_SPLITS:
-            errors = list(self.actions.values())
-            self.give_up(None if None in errors else errors[-1])
+    def exhausted(self, error: Exhausted) -> None:
+        """The lowering grew beyond its budget: the error that the plan was to avoid stands."""
+        avoided = list(self.actions.values())
+        if error.final or not avoided:
+            raise error.located()
+        last = avoided[-1]
+        if last is not None and None not in avoided:
+            raise type(last)(f"{last.message}; without that, {error.message}", last.loc, last.remedy)
+        self.drop_optional()
 
     def require(self, actions: list[Action] | None, error: AutodiffError | None) -> None:
         """Start again with these actions, if they are possible and new."""
@@ -92,7 +98,6 @@ class Plan:
         if self.tries > MAX_TRIES:
             return
         self.actions.update(dict.fromkeys(new, error))
-        self.splits = 0
         raise Replan
 
 

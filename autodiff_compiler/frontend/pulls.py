@@ -131,7 +131,8 @@ class Pulls(Remains):
             item = self.next_of(it, node)
             if not item:
                 return
-            one(item[0])
+            with self.copy("unroll", node, "the loop"):
+                one(item[0])
         self.fail("an iterator that does not end, or of very many items", node, "write a `while` loop")
 
     def retrying(self, attempt: Callable[[Callable[[], Any]], Any], node: Any) -> Any:

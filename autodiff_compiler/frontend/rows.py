@@ -322,7 +322,7 @@ class Rows(Disturbances):
     def forget_parts(self, cell: int, content: Any, node: Any) -> None:
         """The same where it is known which container changes: it may be that of which a list's item has this part."""
         old = self.held(cell)
-        if type(old) not in (Items, Entries):
+        if type(old) not in (Items, Entries) or not self.state.links.get(cell):
             return
         same_keys = type(content) is type(old) and _keys(content) == _keys(old) and len(content.items) == len(old.items)
         kept = content.items if same_keys else (None,) * len(old.items)
@@ -353,6 +353,7 @@ class Rows(Disturbances):
     def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
         content = self.checked(ref.cell, node, "list")
         if type(content) is Items:
+            self.budget.spend(self.builder.loc)
             self.mutate(ref.cell, Items((*content.items, item)), node, keeps_items=True)
             return
         operands = self.fitting(ref, content, item, node)

@@ -15,10 +15,11 @@ from .lift import CannotLift
 class Bind(ast.stmt):
     """Binds a loop's target to an item that is known already."""
 
-    def __init__(self, target: ast.expr, item: Any, check: Callable[[], None]):
+    def __init__(self, loop: ast.For, item: Any, check: Callable[[], None]):
         super().__init__()
-        ast.copy_location(self, target)
-        self.target = target
+        ast.copy_location(self, loop.target)
+        self.loop = loop
+        self.target = loop.target
         self.item = item
         self.check = check
 
@@ -60,7 +61,8 @@ class Splitting(Contexts):
 
         if items is None:
             self.plan.refuse(stmt)
-        return [s for item in items for s in (Bind(stmt.target, item, unchanged), *stmt.body)] + stmt.orelse
+        self.budget.copying += 1  # all that follows, to the end
+        return [s for item in items for s in (Bind(stmt, item, unchanged), *stmt.body)] + stmt.orelse
 
     def flattened_iterator(self, stmt: ast.For, av: Any) -> list[Any]:
         raise NotImplementedError
@@ -90,9 +92,9 @@ class Splitting(Contexts):
             saved = (self.frame, self.stack, self.activations)
             self.frame, self.stack, self.activations = caller, [*stack[:depth]], [*activations[:active]]
             try:
-                self.plan.count_split()
-                self.assign(stmt.targets[0], av, stmt)
-                return self.lower_block(rest, tail)
+                with self.copy("split", stmt.value, "the call"):
+                    self.assign(stmt.targets[0], av, stmt)
+                    return self.lower_block(rest, tail)
             finally:
                 self.frame, self.stack, self.activations = saved
 
@@ -134,7 +136,8 @@ class Splitting(Contexts):
 
     def do_Bind(self, stmt: Bind) -> int:
         stmt.check()
-        self.assign(stmt.target, stmt.item.now() if type(stmt.item) is Later else stmt.item, stmt.target)
+        with self.copy("unroll", stmt.loop, "the loop"):
+            self.assign(stmt.target, stmt.item.now() if type(stmt.item) is Later else stmt.item, stmt.target)
         return NORMAL
 
 

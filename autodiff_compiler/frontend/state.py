@@ -254,6 +254,7 @@ class Joiner:
         return self.merge_parts(a, b, hint)
 
     def merge_parts(self, a: Any, b: Any, hint: str) -> Any:
+        self.interp.budget.tick(self.builder.loc)
         if a is not MISSING and b is not MISSING and same(a, b):
             return a
         sample = b if a is MISSING else a

@@ -188,12 +188,11 @@ class Statements(Splitting):
             return self.lower_block([*(stmt.body if cond else stmt.orelse), *rest], tail), True
         bodies = [list(stmt.body), list(stmt.orelse)]
         exits = [surely_exits(b) for b in bodies]
-        moved = bool(rest) and exits[0] != exits[1]
+        moved, split = bool(rest) and exits[0] != exits[1], False
         if moved:
             bodies[1 if exits[0] else 0] += rest
         elif self.is_split(stmt, rest):
-            self.plan.count_split()
-            moved = True
+            split = moved = True
             for body in bodies:
                 body += rest
         tails = tail and (not rest or moved)
@@ -203,7 +202,11 @@ class Statements(Splitting):
         codes = []
         for region, body, holds in zip(regions, bodies, (True, False)):
             with self.path(start.fork(), region, (cond, holds)):
-                codes.append(self.lower_block(body, tails))
+                if split:
+                    with self.copy("split", stmt, "the branch"):
+                        codes.append(self.lower_block(body, tails))
+                else:
+                    codes.append(self.lower_block(body, tails))
                 states.append(self.state)
         if rest and not moved:
             falls = [0 in self.possible(c) for c in codes]

@@ -194,13 +194,15 @@ class Streams(Pulls):
 
     def each(self, it: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
         """Run `one` for each item of an iterable that is no iterator."""
+        it = self.looped(it, node)
         items = self.unrollable(it, node)
         if items is None and few and type(it) is not Ref:
             found = self.iterated(it, node)
             items = found if found is not None and len(found) <= few else None
         if items is not None:
             for item in items:
-                one(item)
+                with self.copy("unroll", node if at is None else at, "the loop"):
+                    one(item)
             return
         range_, item_at = self.iteration(it, node)
         self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)), None, [], [], None)
@@ -443,7 +445,8 @@ class Streams(Pulls):
             items = self.trips(stmt, opened)
         if items is None:
             self.plan.refuse(stmt)
-        bound = [s for item in items for s in (Bind(stmt.target, item, lambda: None), *stmt.body)]
+        bound = [s for item in items for s in (Bind(stmt, item, lambda: None), *stmt.body)]
+        self.budget.copying += 1  # all that follows, to the end
         return bound + ([run(lambda: self.ended(it, stmt), stmt)] if is_iterator(it) else []) + stmt.orelse
 
     def static_count(self, it: Any, node: Any) -> int:
@@ -466,8 +469,9 @@ class Streams(Pulls):
             item = self.next_of(it, stmt.iter)
             if not item:
                 return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
-            head(item[0])
-            code = self.lower_block(body, True)
+            with self.copy("unroll", stmt, "the loop"):
+                head(item[0])
+                code = self.lower_block(body, True)
             if isinstance(code, int):
                 if code == BREAK:
                     return NORMAL

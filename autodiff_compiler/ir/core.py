@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import budget
 from .types import ANY, OBJECT, Dims, Ty, type_of_constant
 
 
@@ -329,6 +330,7 @@ class Builder:
         self.tag: Any = None
         self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
         self.watch: Callable[[Op], None] | None = None  # is told of each operation appended
+        self.budget = budget.current()
         self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
         # Set by the reverse transform: where cotangents are zero for sure, or may be infinite; see `transforms.zeros`.
         self.cotangents: Any = None
@@ -375,6 +377,8 @@ class Builder:
         if op.tag is None:
             op.tag = self.tag
         self.region.ops.append(op)
+        if self.budget is not None:
+            self.budget.spend(self.loc)
         if self.watch is not None:
             self.watch(op)
         return op

@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..ir import opset
+from ..ir.budget import current
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import (
@@ -370,7 +371,10 @@ class Analysis:
         # Buffers that a copy planned in this round replaces, with the stores that it stands before: what may be stored
         # to them later is looked at in the next round.
         self.stale: dict[Root, list[Op]] = {}
+        budget = current()
         for op in self.ops:
+            if budget is not None:
+                budget.tick(op.loc)
             if op.prim in STORES and type(op.args[0]) is Value:
                 self._check_store(op, op.args[0], op)
             elif op.prim is LOOP:
@@ -713,7 +717,7 @@ class Analysis:
         new = self._copy_of(self.body.exit[k])
         new.parent, new.tag = self.body, "derived"
         self.body.ops.append(new)
-        self.body.exit = tuple(new.results[0] if j == k else x for j, x in enumerate(self.body.exit))
+        self.body.exit = (*self.body.exit[:k], new.results[0], *self.body.exit[k + 1 :])
 
 
 def _read_from_list(v: Value) -> Op | None:

@@ -25,14 +25,20 @@ def shapes_from_arguments(fn: Function) -> None:
     own = fn.body.params[: len(fn.body.params) - fn.meta.get("seed_params", 0)]
     params = [p for p in own if p.type.kind == "array" and p.type.dims is not None]
 
+    known = set(params)
+    by_shape: dict[int, dict[Any, list[Value]]] = {}  # in a scope of lengths, the parameters of each shape
+
     def source(v: Value, op: Op, dims: Any) -> Any:
         t = v.type
-        if v in params or t.kind != "array" or t.dims is None:
+        if v in known or t.kind != "array" or t.dims is None:
             return v
-        for p in params:
+        if id(dims) not in by_shape:
+            by_shape[id(dims)] = {}
+            for p in params:
+                by_shape[id(dims)].setdefault(tuple(map(dims.find, p.type.dims)), []).append(p)  # type: ignore[arg-type]
+        for p in by_shape[id(dims)].get(tuple(map(dims.find, t.dims)), ()):
             if reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype):
-                if p.type.ndim == t.ndim and all(map(dims.same, p.type.dims, t.dims)):  # type: ignore[arg-type]
-                    return p
+                return p
         return v
 
     def visit(region: Region) -> None:

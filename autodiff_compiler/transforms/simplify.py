@@ -96,6 +96,16 @@ def drop_dead(fn: Function) -> bool:
     live_ops: set[Op] = set()
     work: list[Value] = []
 
+    places: dict[Any, dict[Value, int]] = {}
+
+    def place(owner: Any, values: list[Value], v: Value) -> int:
+        """Where the value stands among many."""
+        if len(values) < 16:
+            return values.index(v)
+        if owner not in places:
+            places[owner] = {x: k for k, x in enumerate(values)}
+        return places[owner][v]
+
     def need(arg: Any) -> None:
         need_all(leaves(arg))
 
@@ -139,7 +149,7 @@ def drop_dead(fn: Function) -> bool:
                 if owner is not None and owner.prim is LOOP:
                     keep(owner)
                     (body,) = owner.regions
-                    k = body.params.index(v) - 1
+                    k = place(body, body.params, v) - 1
                     if k >= 0:
                         need(owner.args[1][k])
                         need(body.exit[k + 1])
@@ -149,17 +159,17 @@ def drop_dead(fn: Function) -> bool:
             if not op.regions and op.prim is not POP:
                 continue
             if op.prim is IF:
-                k = op.results.index(v)
+                k = place(op, op.results, v)
                 for region in op.regions:
                     need(region.exit[k])
             elif op.prim is LOOP:
-                k = op.results.index(v)
+                k = place(op, op.results, v)
                 if k < len(op.args[1]):
                     need(op.args[1][k])
                     need(op.regions[0].exit[k + 1])
                     need(op.regions[0].params[k + 1])
             elif op.prim is TRY:
-                k = op.results.index(v) - 2
+                k = place(op, op.results, v) - 2
                 if k >= 0:
                     need(op.regions[0].exit[k])
             elif op.prim is POP:
@@ -190,11 +200,11 @@ def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:
             continue
         kept.append(op)
         if op.prim is IF:
-            dead = [k for k, r in enumerate(op.results) if r not in live]
-            if dead:
+            unused = {k for k, r in enumerate(op.results) if r not in live}
+            if unused:
                 changed = True
                 for inner in op.regions:
-                    inner.exit = tuple(x for k, x in enumerate(inner.exit) if k not in dead)
+                    inner.exit = tuple(x for k, x in enumerate(inner.exit) if k not in unused)
                 op.results = [r for r in op.results if r in live]
         elif op.prim is TRY:
             (body,) = op.regions
