@@ -100,6 +100,46 @@ def f(x):
     "return",
 )
 refuse(
+    "helpers that grow",
+    """
+def h0(x): return x * 1.5
+def h1(x): return h0(x) + h0(x)
+def h2(x): return h1(x) + h1(x)
+                          ^^^^^
+def h3(x): return h2(x) + h2(x)
+rest = (h3,) * 3000
+
+def f(x):
+    for h in rest:
+        x = h(x) * 0.1
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "compiling this takes more than 20,000 operations: 'h0' is inlined in line .* times",
+    "call it once and keep the result",
+)
+refuse(
+    "loops that grow",
+    """
+class Cell:
+    rate = 0.5
+
+cells = [Cell() for _ in range(64)]
+
+def f(x):
+    s = x
+    for a in cells:
+        for b in cells:
+            for c in cells:
+                s = s + a.rate
+                    ^^^^^^^^^^
+    return np.sum(s)
+""",
+    errors.UnsupportedError,
+    "compiling this takes more than 20,000 operations: unrolling the loop in line .*iteration",
+    "loop over a range or an array",
+)
+refuse(
     "yield from",
     """
 def helper(x):

@@ -96,9 +96,7 @@ class Budget:
 
     def spend(self, loc: Any, count: int = 1) -> None:
         """Operations were appended, or items to a list."""
-        self.ticks += 1
-        if not self.ticks & 63:
-            self.look(loc)
+        self.tick(loc)
         if self.copying:
             self.spent += count
             if self.spent > self.operations:
@@ -171,5 +169,7 @@ def compiling(name: str, loc: Any) -> Iterator[Budget]:
     budget = _state.budget = Budget(name, loc)
     try:
         yield budget
+    except Exhausted as error:
+        raise UnsupportedError(error.message, error.loc, error.remedy) from None
     finally:
         _state.budget = None
