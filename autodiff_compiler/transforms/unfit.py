@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AutodiffError, RuleLookupError
+from ..errors import AutodiffError, RuleLookupError, is_interruption
 from ..ir.core import Op, Value, type_of
 from ..ir.types import Dim, length_of
 
@@ -24,6 +24,8 @@ def contribution_of(op: Op, rule: Any, g: Any, out: Any) -> Any:
             raise
         problem: Exception = error
     except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as error:
+        if is_interruption(error):
+            raise
         problem = error
     assert op.parent is not None
     refused = refusal(op) if op.parent.dims.parent is None else None
