@@ -191,8 +191,9 @@ def sum_to(g: Any, x: Any) -> Any:
     have = np.shape(g)
     if have != want:
         extra = len(have) - len(want)
-        if extra < 0:
-            g = np.broadcast_to(g, want)
+        if extra < 0:  # a store leaves out leading axes of length one
+            g = np.reshape(g, (1,) * -extra + have)
+            return sum_to(g, x)
         else:
             axes = tuple(range(extra)) + tuple(
                 extra + k for k, (n, m) in enumerate(zip(have[extra:], want)) if m == 1 and n != 1

@@ -357,6 +357,8 @@ class Access(Memory):
     def index_items(self, index: Any, node: Any) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
         items = index.items if type(index) is Seq else (index,)
+        if sum(i is Ellipsis for i in items) > 1:
+            self.raises(IndexError, "an index can only have a single ellipsis ('...')", node)
         return tuple([self.operand(i, node) for i in items])
 
     def array_item(self, base: Ref, index: Any, node: Any) -> Any:

@@ -7,9 +7,10 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from ..errors import AliasError, ArgumentError, MissingAttributeError
-from ..ir.core import Prim, Value
+from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, infer_step
 from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, parts_of, same, with_parts
 from .layout import Layout, layout_of
@@ -110,7 +111,13 @@ class ArrayStores(Outputs):
         arr, indices, values, axis = self.given("arr indices values axis", args, kwargs, node, "put_along_axis")
         base = self.target(arr, "np.put_along_axis", node)
         value = self.operand(values, node)
-        ndim = self.read(base, node).type.ndim
+        ndim, given = self.read(base, node).type.ndim, type_of(self.operand(indices, node)).ndim
+        if axis is None and given is not None and given != 1:
+            self.raises(ValueError, "when axis=None, `indices` must have a single dimension.", node)
+        if isinstance(axis, int) and ndim is not None and not -ndim <= axis < ndim:
+            self.raises(AxisError, f"axis {axis} is out of bounds for array of dimension {ndim}", node)
+        if axis is not None and None not in (ndim, given) and ndim != given:
+            self.raises(ValueError, "`indices` and `arr` must have the same number of dimensions", node)
         if axis is None or ndim == 1:
             self.store_flat(base, self.operand(indices, node), value, node)
             return
@@ -184,6 +191,8 @@ class ArrayStores(Outputs):
     def m_fill(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         (value,) = self.given("value", args, kwargs, node, "ndarray.fill")
         base = self.target(av, ".fill()", node)
+        if type_of(self.operand(value, node)).ndim not in (0, None):
+            self.raises(ValueError, "setting an array element with a sequence", node)
         self.store(base, None if base.path else _WHOLE, self.operand(value, node), node)
 
     def m_put(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -191,6 +200,8 @@ class ArrayStores(Outputs):
         self.n_put([av, *args], {names.get(k, k): v for k, v in kwargs.items()}, node)
 
     def m_sort(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if (args and args[0] is None) or kwargs.get("axis", -1) is None:
+            self.raises(TypeError, "'NoneType' object cannot be interpreted as an integer", node)
         result = self.call(Obj(np.sort, None), [av, *args], kwargs, node)
         self.store_whole(self.target(av, ".sort()", node), result, node)
 

@@ -56,6 +56,11 @@ def folded(array: Any) -> Any:
     return array
 
 
+def known(value: Any) -> bool:
+    """In a definition: the value is known when the program is compiled."""
+    return True
+
+
 def is_definition(fn: Any) -> bool:
     """The function is a definition, or a helper of one."""
     return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
@@ -82,4 +87,15 @@ def load() -> None:
     _modules.update(fn.__module__ for fn in vars(nn).values() if isinstance(fn, types.FunctionType))
 
 
-__all__ = ["DEFINED", "METHODS", "constant", "defines", "defines_method", "folded", "is_definition", "lookup", "refuse"]
+__all__ = [
+    "DEFINED",
+    "METHODS",
+    "constant",
+    "defines",
+    "defines_method",
+    "folded",
+    "is_definition",
+    "known",
+    "lookup",
+    "refuse",
+]

@@ -220,6 +220,7 @@ class Expressions(Classes):
             self.operand(self.as_array(v, node) if self.answers(other, node) else v, node)
             for v, other in ((a, b), (b, a))
         )
+        x, y = _narrowed(x, y), _narrowed(y, x)
         value = self.emit(node, prim, x, y)
         return self.fresh(value, contiguous=fn is operator.matmul, like=(a, b) if prim.elementwise else None)
 
@@ -452,3 +453,19 @@ def _is_folded(node: ast.expr) -> bool:
     """Python makes a constant of it when it compiles."""
     kinds = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
     return all(isinstance(n, kinds) for n in ast.walk(node))
+
+
+def _narrowed(x: Any, other: Any) -> Any:
+    """An integer that no dtype holds, as the float that NumPy makes of it beside floats."""
+    t = type_of(other)
+    if t.dtype is None or t.dtype.kind not in "fc" or t.kind == "py":
+        return x
+    made = x
+    if type(x) is Value and x.op is not None and x.op.args and all(type(a) is int for a in x.op.args):
+        fn = x.op.prim.fn
+        if fn is not None and fn in _BINARY.values() and not x.op.kwargs:
+            made = fn(*x.op.args)  # large, so that it was left to be computed when the program runs
+    try:
+        return float(made) if type(made) is int and abs(made) >= 1 << 63 else x
+    except OverflowError:
+        return x

@@ -15,7 +15,8 @@ from ..ir.types import ANY, same_dtype
 from . import definitions
 from .array_stores import ArrayStores
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
-from .definitions import DEFINED, METHODS, folded, refuse
+from .calls import dotted_name
+from .definitions import DEFINED, METHODS, folded, known, refuse
 from .iterators import Handler
 from .layout import Layout, layout_of, surely_copied
 from .state import FOLDED, PROTECTED
@@ -53,13 +54,13 @@ class NumpyCalls(ArrayStores):
             return lambda args, kwargs, node: handler(*self.entering(obj, names, args, kwargs, node), node)
         definition = DEFINED.get(obj)
         if definition is not None and definition is not self.frame.owner:
-            return lambda args, kwargs, node: self.inline_function(
-                Obj(definition, None), *self.entering(obj, names_of(definition), args, kwargs, node), node
-            )
+            return lambda args, kwargs, node: self.call_definition(obj, definition, args, kwargs, node)
         if obj is refuse:
             return lambda args, kwargs, node: self.fail(str(args[0]), node, str(args[1]) if len(args) > 1 else "")
-        if obj in _OF_VECTORS:
+        if obj in _OF_VECTORS or obj in _UNLESS_AXIS or obj is np.pad:
             return lambda args, kwargs, node: self.vector_call(obj, args, kwargs, node)
+        if obj is known:
+            return lambda args, kwargs, node: is_constant(args[0])
         if obj is folded:
             return lambda args, kwargs, node: self.mark_folded(args[0])
         if obj in _WRITERS:
@@ -72,22 +73,53 @@ class NumpyCalls(ArrayStores):
             return lambda args, kwargs, node: self.static_call(obj, args, kwargs, node)
         return None
 
+    def call_definition(
+        self, fn: Any, definition: Any, args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> Any:  # fmt: skip
+        names = names_of(definition)
+        args, kwargs = self.entering(fn, names, args, kwargs, node)
+        out, at = kwargs.pop("out", None), names.index("out") if "out" in names else len(args)
+        if at < len(args):
+            out, args = args[at], [*args[:at], None, *args[at + 1 :]]
+        made = self.inline_function(Obj(definition, None), args, kwargs, node)
+        if out is None:
+            return made
+        return self.write_out(Prim(dotted_name(fn), fn), out, self.operand(made, node), args, node)
+
     def vector_call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """A function for which a number, or an array without axes, is an array of one element."""
         prim = PRIMS[fn]
-        names = _OF_VECTORS[fn]
+        names = _OF_VECTORS.get(fn, frozenset())
+        at = prim.params.index("axis") if "axis" in prim.params else 0
+        axis = kwargs.get("axis", args[at] if len(args) > at else None)
+        if fn in _UNLESS_AXIS and axis is None:
+            names = _UNLESS_AXIS[fn]
+        if fn in (np.take, np.repeat) and len(args) > 1:
+            args = [args[0], self.places(args[1], node), *args[2:]]
+        if fn is np.pad and args:
+            args = [self.vector(args[0], node, ()), *args[1:]]
         given = [self.vector(a, node) if name in names else a for name, a in zip((*prim.params, *args), args)]
         return self.call_prim(
             prim, given, {k: self.vector(v, node) if k in names else v for k, v in kwargs.items()}, node
         )
 
-    def vector(self, av: Any, node: Any) -> Any:
+    def places(self, av: Any, node: Any) -> Any:
+        """Indices: NumPy makes integers of floats and of booleans."""
+        av = self.as_array(av, node)
+        t = type_of(self.operand(av, node))
+        if t.kind == "list" or t.dtype is None or t.dtype.kind not in "fb":
+            return av
+        if is_number(av):
+            return int(av)
+        return self.cast_copy(av, np.dtype(np.intp), node) if type(av) is Ref else av
+
+    def vector(self, av: Any, node: Any, shape: tuple[int, ...] = (1,)) -> Any:
         if type(av) not in (Ref, Value) and not is_number(av):
             return av
         t = type_of(self.operand(av, node))
         if t.dims != () or t.kind not in ("array", "py", "generic", "scalar"):
             return av
-        return self.numpy_at(node, np.reshape, av, Seq((1,)))
+        return self.numpy_at(node, np.reshape, av, Seq(shape))
 
     def numpy_at(self, node: Any, fn: Any, *args: Any) -> Any:
         return self.call(Obj(fn, None), list(args), {}, node)
@@ -404,6 +436,8 @@ class NumpyCalls(ArrayStores):
 
     def n_size(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if type(axis) is Seq:
+            self.fail("np.size along several axes", node, "multiply the lengths")
         if axis is not None:
             return self.subscript(self.n_shape(args, {}, node), axis, node)
         return self.array_attribute(self.arrayed(args[0], node), "size", node)
@@ -603,9 +637,9 @@ def method_prim(name: str) -> Prim:
 # By function: the parameters for which NumPy makes a vector of a number.
 _OF_VECTORS: dict[Any, frozenset[str]] = {
     np.take: frozenset({"a"}), np.repeat: frozenset({"a"}), np.compress: frozenset({"a"}),
-    np.delete: frozenset({"arr"}), np.insert: frozenset({"arr"}), np.extract: frozenset({"arr"}),
-    np.resize: frozenset({"a"}), np.convolve: frozenset({"a", "v"}), np.correlate: frozenset({"a", "v"}),
+    np.extract: frozenset({"arr"}), np.resize: frozenset({"a"}), np.convolve: frozenset({"a", "v"}),
 }  # fmt: skip
+_UNLESS_AXIS: dict[Any, frozenset[str]] = {np.delete: frozenset({"arr"}), np.insert: frozenset({"arr"})}
 _SPECIAL: dict[Any, str] = {
     np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape",
     np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",

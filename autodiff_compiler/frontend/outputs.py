@@ -141,6 +141,9 @@ class Outputs(Stacking):
 
     def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any) -> None:
         """Of all stores by subscript, NumPy does that through a mask while it reads."""
+        if step is not None and step[0] == "index" and any(type(i) is slice for i in step[1]):
+            if type_of(self.read(ref, node)).dims == ():
+                self.raises(IndexError, "too many indices for array: array is 0-dimensional", node)
         origins = self.cells.origins.get(ref.cell, frozenset())
         if PROTECTED in origins:
             self.fail(

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..ir.core import type_of
 from ..ir.opset import PRIMS
-from .avals import Columns, Hole, ListRef, Obj, Seq, SliceOf
+from .avals import Columns, Hole, ListRef, Obj, Ref, Seq, SliceOf
 from .border import Border
+from .library.arrays import stack_rows
 
 
 class Stacking(Border):
@@ -49,10 +50,19 @@ class Stacking(Border):
             )
         return len(item.dims)
 
+    def vector(self, av: Any, node: Any, shape: tuple[int, ...] = (1,)) -> Any:
+        raise NotImplementedError
+
     def stack_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """np.vstack, hstack and column_stack: of a list of run-time length by np.stack and np.concatenate."""
         name = obj.__name__
+        if len(args) == 1 and not kwargs and type(args[0]) is Ref and type_of(self.read(args[0], node)).kind == "array":
+            return self.inline_function(Obj(stack_rows, None), [name, *args], {}, node)
         args = [self.as_arrays(a, node) for a in args]
+        if name == "column_stack" and len(args) == 1 and type(args[0]) in (Seq, ListRef):
+            items = self.known_items(args[0], node)
+            if items is not None:
+                args = [Seq(tuple([self.vector(x, node) for x in items]))]
         rank = self.rank_of_items(args[0], name, node) if len(args) == 1 else None
         if rank is None or kwargs:
             return self.call_prim(PRIMS[obj], args, kwargs, node)

@@ -190,6 +190,8 @@ def reshape_dims(b: Builder, dims: Any, shape: Any) -> Any:
                     out.append(1)
                 elif len(rest) == 1:
                     out.append(rest[0])
+                elif any(isinstance(d, int) and d == 0 for d in rest):
+                    out.append(0)
                 elif all(isinstance(d, int) for d in rest):
                     out.append(int(np.prod(rest)))
                 else:

@@ -6,6 +6,7 @@ LookupError: no rule guesses.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -168,10 +169,13 @@ def count(x: Any, axis: Any = None) -> Any:
         dims = x.type.dims
         if dims is not None and len(dims) <= 1:
             return length(x, 0) if dims else 1
+        if dims is not None and (0 in dims or all(isinstance(d, int) for d in dims)):
+            return math.prod([d for d in dims if isinstance(d, int)])
         return x.size  # type: ignore[attr-defined]
     n: Any = None
     for k in axes(axis, x):
-        n = length(x, k) if n is None else n * length(x, k)
+        one = length(x, k)
+        n = one if n is None or (type(one) is int and one == 0) else 0 if type(n) is int and n == 0 else n * one
     return 1 if n is None else n
 
 
@@ -288,6 +292,11 @@ def choose(cond: Any, x: Any, y: Any) -> Any:
     if is_scalar(cond, x, y):
         return current().emit(numpy_ops.SELECT, cond, x, y)
     return apply(np.where, cond, x, y)
+
+
+def is_empty(x: Any) -> bool:
+    """An array that surely has no elements."""
+    return 0 in (type_of(x).dims or ()) if type(x) is Value else np.size(x) == 0
 
 
 def per(x: Any, n: Any) -> Any:

@@ -38,6 +38,8 @@ def picked(fn: Any, g: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
 def _picks(fn: Any, argument: str) -> None:
     @vjp(fn, argument)
     def rule(g: Any, out: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if lib.is_empty(a):
+            return None
         return picked(fn, g, a, *args, **kwargs)
 
 

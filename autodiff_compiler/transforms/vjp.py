@@ -274,6 +274,10 @@ class Reverse:
             if (a.type.is_scalar and adds_axes(path)) or opset.is_whole_scalar(a, path):
                 self.add(env, a, self.match_part(op, bars[0]))
                 return
+            if a.type.is_scalar:
+                from ..errors import RuleLookupError
+
+                raise RuleLookupError("a subscript of a number", op.loc, "make it an array with np.asarray")
             known = env.get(a)
             base = self.b.emit(ZEROS, a) if known is None else self.array_like(known, a)
             env[a] = self.b.emit(ADDAT, base, path, self.match_part(op, bars[0]))

@@ -10,9 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from ..definitions import defines, folded, refuse
+from ...errors import UnsupportedError
+from ..definitions import defines, folded, known, refuse
 
 # --- splitting --------------------------------------------------------------------------------------------------------
+
+
+def axes_of(axis: Any, ndim: Any) -> Any:
+    """The axes named by an `axis` argument, counted from the front."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for k in axes:
+        if not isinstance(k, int):
+            refuse("an axis that is not known when the program is compiled", "write it as a constant")
+        if k < -ndim or k >= ndim:
+            raise np.exceptions.AxisError(f"axis {k} is out of bounds for array of dimension {ndim}")
+    axes = tuple([k % ndim for k in axes])
+    if len(set(axes)) != len(axes):
+        raise ValueError("repeated axis")
+    return axes
 
 
 def along(axis: Any, ndim: Any, item: Any) -> Any:
@@ -66,16 +81,22 @@ def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 
 @defines(np.hsplit)
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 0 if np.ndim(ary) == 1 else 1)
 
 
 @defines(np.vsplit)
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
 
 
 @defines(np.dsplit)
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
 
 
@@ -93,6 +114,24 @@ if hasattr(np, "unstack"):
 @defines(np.dstack)
 def dstack(tup: Any) -> Any:
     return np.concatenate([np.atleast_3d(a) for a in tup], axis=2)
+
+
+def stack_rows(name: Any, x: Any) -> Any:
+    """np.vstack, np.hstack or np.column_stack of the rows of one array."""
+    rank = np.ndim(x)
+    if rank == 0:
+        raise TypeError("iteration over a 0-d array")
+    rows = x.shape[0]
+    if known(rows) and rows == 0:
+        raise ValueError("need at least one array to concatenate")
+    if rank == 1:
+        return x.copy() if name == "hstack" else (x[:, None] if name == "vstack" else x[None]).copy()
+    if rank == 2:
+        return x.copy() if name == "vstack" else x.flatten() if name == "hstack" else x.T.copy()
+    if name == "vstack":
+        return x.copy().reshape((rows * x.shape[1],) + x.shape[2:])
+    moved = np.moveaxis(x, 0, 1).copy()
+    return moved.reshape((x.shape[1], rows * x.shape[2]) + x.shape[3:])
 
 
 @defines(np.atleast_3d)
@@ -116,7 +155,16 @@ def block(arrays: Any) -> Any:
 
 
 def _depth(arrays: Any) -> Any:
-    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+    if isinstance(arrays, tuple):
+        raise TypeError("Only lists can be used to arrange blocks, and np.block does not allow tuples.")
+    if not isinstance(arrays, list):
+        return 0
+    if len(arrays) == 0:
+        raise ValueError("Lists cannot be empty")
+    depths = [_depth(a) for a in arrays]
+    if min(depths) != max(depths):
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths[0]
 
 
 def _rank(arrays: Any) -> Any:
@@ -152,6 +200,10 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
 @defines(np.vander)
 def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     x = np.asarray(x)
+    if np.ndim(x) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    if N is not None and N < 0:
+        raise ValueError("negative dimensions are not allowed")
     powers = np.arange(x.shape[0] if N is None else N)
     return x[:, None] ** (powers if increasing else powers[::-1])
 
@@ -169,6 +221,8 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> Any:
     if axis != 0 or dtype is not None:
         refuse("np.geomspace with these arguments", "use start * (stop / start) ** np.linspace(0, 1, num)")
+    if np.any(np.asarray(start) == 0) or np.any(np.asarray(stop) == 0):
+        raise ValueError("Geometric sequence cannot include zero")
     # NumPy sets the ends to what was given.
     way = np.linspace(0.0, 1.0, num, endpoint=endpoint)
     rank = max(np.ndim(start), np.ndim(stop))
@@ -187,6 +241,11 @@ def vectorize(*args: Any, **kwargs: Any) -> Any:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    for k in list(range(len(condlist))):
+        if not np.issubdtype(np.asarray(condlist[k]).dtype, np.bool_):
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
     out = default
     for k in list(range(len(condlist))):
         j = len(condlist) - 1 - k
@@ -198,6 +257,12 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     x = np.asarray(x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if np.ndim(x) > 0:
+        if not isinstance(condlist, (list, tuple)) and np.ndim(condlist) != 1:
+            refuse("np.piecewise with a matrix of conditions", "pass a list of conditions")
+        for c in conditions:
+            if np.ndim(c) == 0:
+                refuse("np.piecewise with a condition that is not an array", "pass a list of arrays")
     if len(funclist) == len(conditions) + 1:
         rest = ~conditions[0]
         for c in conditions[1:]:
@@ -219,7 +284,12 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     array = np.moveaxis(np.asarray(arr), axis, -1)
     lead = array.shape[:-1]
     rank = np.ndim(array) - 1
-    rows = array.reshape(-1, array.shape[-1])
+    count: Any = 1
+    for n in lead:
+        count = count * n
+    if known(count) and count == 0:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    rows = array.reshape(count, array.shape[-1])
     results = [func1d(row, *args, **kwargs) for row in rows]
     out = np.stack(results)
     inner = np.ndim(out) - 1
@@ -237,8 +307,8 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     a = np.moveaxis(np.asarray(a), axisa, -1)
     b = np.moveaxis(np.asarray(b), axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError(
-            "the derivative of np.cross is that of vectors of length 3; write out a[0] * b[1] - a[1] * b[0]"
+        raise UnsupportedError(
+            "the derivative of np.cross is that of vectors of length 3", None, "write out a[0] * b[1] - a[1] * b[0]"
         )
     parts = [
         a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
@@ -266,11 +336,13 @@ def kron(a: Any, b: Any) -> Any:
 
 
 @defines(np.diff)
-def diff(a: Any, n: Any = None, axis: Any = None, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: Any = None, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+    if axis is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
     if n is not None and n == 0:
         return a  # without what is put before or behind
     if prepend is not None or append is not None:
-        place = -1 if axis is None else axis
+        place = axis
         a = np.asarray(a)
         parts = [a]
         if prepend is not None:
@@ -278,7 +350,7 @@ def diff(a: Any, n: Any = None, axis: Any = None, prepend: Any = None, append: A
         if append is not None:
             parts = parts + [_end(append, a, place)]
         a = np.concatenate(parts, place)
-    if axis is None:
+    if axis == -1:
         return np.diff(a) if n is None else np.diff(a, n)
     return np.diff(a, axis=axis) if n is None else np.diff(a, n, axis)
 
@@ -327,6 +399,8 @@ def polyval(p: Any, x: Any) -> Any:
 @defines(np.nonzero)
 def nonzero(a: Any) -> Any:
     a = np.asarray(a)
+    if np.ndim(a) == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     rest = np.flatnonzero(a)
     places: Any = []
     for k in list(range(np.ndim(a)))[::-1][:-1]:
@@ -338,6 +412,8 @@ def nonzero(a: Any) -> Any:
 
 @defines(np.argwhere)
 def argwhere(a: Any) -> Any:
+    if np.ndim(a) == 0:
+        return np.stack(np.nonzero(np.atleast_1d(a)), axis=-1)[:, :0]
     return np.stack(np.nonzero(a), axis=-1)
 
 
@@ -351,13 +427,20 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
     return np.nonzero(np.arange(n)[:, None] + k <= np.arange(n if m is None else m))
 
 
+def _matrix(arr: Any) -> None:
+    if np.ndim(arr) != 2:
+        raise ValueError("input array must be 2-d")
+
+
 @defines(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    _matrix(arr)
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 @defines(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    _matrix(arr)
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 
 
@@ -368,6 +451,11 @@ def diag_indices(n: Any, ndim: Any = 2) -> Any:
 
 @defines(np.diag_indices_from)
 def diag_indices_from(arr: Any) -> Any:
+    if np.ndim(arr) < 2:
+        raise ValueError("input array must be at least 2-d")
+    for n in arr.shape[1:]:
+        if n != arr.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
     return (np.arange(arr.shape[0]),) * np.ndim(arr)
 
 
@@ -386,6 +474,8 @@ def ix_(*args: Any) -> Any:
     out = []
     for k in list(range(len(args))):
         index = np.asarray(args[k])
+        if np.ndim(index) != 1:
+            raise ValueError("Cross index must be 1 dimensional")
         if np.issubdtype(index.dtype, np.bool_):
             index = np.flatnonzero(index)
         out.append(index.reshape((1,) * k + (-1,) + (1,) * (len(args) - 1 - k)))
@@ -405,7 +495,10 @@ def diagflat(v: Any, k: Any = 0) -> Any:
 @defines(np.rollaxis)
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
     rank = np.ndim(a)
-    axis, start = axis % rank, start + rank if start < 0 else start
+    (axis,) = axes_of(axis, rank)
+    start = start + rank if start < 0 else start
+    if start < 0 or start > rank:
+        raise np.exceptions.AxisError(f"'start' arg requires {-rank} <= start < {rank + 1}")
     return np.moveaxis(a, axis, start - 1 if axis < start else start)
 
 

@@ -7,12 +7,23 @@ from typing import Any
 import numpy as np
 
 from ..definitions import defines, refuse
+from .arrays import axes_of
+from .statistics import is_empty
 
 
 @defines(np.linalg.multi_dot)
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     if out is not None:
         refuse("np.linalg.multi_dot with out=", "assign the result")
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    if len(arrays) > 2:
+        for k in list(range(len(arrays))):
+            least = 1 if k == 0 or k == len(arrays) - 1 else 2
+            if np.ndim(arrays[k]) < least or np.ndim(arrays[k]) > 2:
+                raise np.linalg.LinAlgError(
+                    f"{np.ndim(arrays[k])}-dimensional array given. Array must be two-dimensional"
+                )
     product = arrays[0]
     for a in arrays[1:]:
         product = np.dot(product, a)
@@ -22,6 +33,12 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
 @defines(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
     a = np.asarray(a)
+    if np.ndim(a) < 2:
+        raise np.linalg.LinAlgError(f"{np.ndim(a)}-dimensional array given. Array must be at least two-dimensional")
+    if a.shape[-1] != a.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if isinstance(n, float):
+        raise TypeError("exponent must be an integer")
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
     if n < 0:
@@ -42,12 +59,16 @@ def eigvalsh(a: Any, UPLO: Any = "L") -> Any:
 def cond(x: Any, p: Any = None) -> Any:
     if p is None or p == 2 or p == -2:
         s = np.linalg.svdvals(x)
-        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        r = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        return np.where(np.isnan(r) & ~np.any(np.isnan(x), axis=(-2, -1)), np.inf, r)[()]
     return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
 
 
 @defines(np.linalg.tensorinv)
 def tensorinv(a: Any, ind: Any = 2) -> Any:
+    a = np.asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
     shape = a.shape
     rows = 1
     for n in shape[:ind]:
@@ -66,6 +87,8 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 def _vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
     x1, x2 = np.moveaxis(np.asarray(x1), axis, -1), np.moveaxis(np.asarray(x2), axis, -1)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError("vecdot of vectors of different lengths")
     return np.sum(np.conj(x1) * x2, axis=-1)
 
 
@@ -85,6 +108,10 @@ def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
 
 @defines(np.linalg.outer)
 def outer(x1: Any, x2: Any, /) -> Any:
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={np.ndim(x1)} and x2.ndim={np.ndim(x2)}."
+        )
     return np.outer(x1, x2)
 
 
@@ -127,8 +154,9 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any 
         norm = np.linalg.norm(x.reshape(-1), ord)
         return np.reshape(norm, (1,) * np.ndim(x)) if keepdims else norm
     if isinstance(axis, tuple):
-        kept = tuple([k for k in range(np.ndim(x)) if k not in axis and k - np.ndim(x) not in axis])
-        last = np.transpose(x, kept + tuple([k % np.ndim(x) for k in axis]))
+        axis = axes_of(axis, np.ndim(x))
+        kept = tuple([k for k in range(np.ndim(x)) if k not in axis])
+        last = np.transpose(x, kept + axis)
         norm = np.linalg.norm(last.reshape(last.shape[: len(kept)] + (-1,)), ord, -1)
         if keepdims:
             refuse("np.linalg.vector_norm over several axes with keepdims", "reshape the result")
@@ -193,7 +221,14 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
             options["keepdims"] = keepdims
         return np.linalg.norm(x, **options)
     rows, columns = (0, 1) if axis is None else axis
+    for k in (rows, columns):
+        if k < -rank or k >= rank:
+            raise np.exceptions.AxisError(f"axis {k} is out of bounds for array of dimension {rank}")
     rows, columns = rows % rank, columns % rank
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    if is_empty(x):
+        refuse("a matrix norm of an empty matrix", "treat it apart")
     if ord in (1, -1, np.inf, -np.inf):
         summed, other = (rows, columns) if ord in (1, -1) else (columns, rows)
         sums = np.sum(np.abs(x), axis=summed, keepdims=True)
@@ -211,6 +246,18 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
     if full or cov or rcond is not None:
         refuse("np.polyfit with rcond, full or cov", "use np.linalg.lstsq with np.vander")
     y = np.asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if np.ndim(x) != 1:
+        raise TypeError("expected 1D vector for x")
+    if np.ndim(y) < 1 or np.ndim(y) > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if np.shape(x)[0] != np.shape(y)[0]:
+        raise TypeError("expected x and y to have same length")
+    if w is not None and np.ndim(w) != 1:
+        raise TypeError("expected a 1-d array for weights")
+    if w is not None and np.shape(w)[0] != np.shape(y)[0]:
+        raise TypeError("expected w and y to have the same length")
     lhs = np.vander(np.asarray(x) + 0.0, deg + 1)  # powers of integers would wrap around
     if w is not None:
         w = np.asarray(w)
@@ -225,8 +272,12 @@ if hasattr(np, "matvec"):  # from NumPy 2.2 on
 
     @defines(np.matvec)
     def matvec(x1: Any, x2: Any) -> Any:
+        if np.ndim(x1) < 2 or np.ndim(x2) < 1:
+            raise ValueError("matvec of operands with too few dimensions")
         return np.matmul(x1, np.asarray(x2)[..., None])[..., 0]
 
     @defines(np.vecmat)
     def vecmat(x1: Any, x2: Any) -> Any:
+        if np.ndim(x1) < 1 or np.ndim(x2) < 2:
+            raise ValueError("vecmat of operands with too few dimensions")
         return np.matmul(np.conj(np.asarray(x1))[..., None, :], x2)[..., 0, :]

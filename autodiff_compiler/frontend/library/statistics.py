@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..definitions import defines, refuse
-from .arrays import along
+from ..definitions import defines, known, refuse
+from .arrays import axes_of
 
 # --- weighted means ---------------------------------------------------------------------------------------------------
 
@@ -15,15 +15,34 @@ from .arrays import along
 @defines(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Any:
     a = np.asarray(a)
+    rank = np.ndim(a)
+    axes: Any = None if axis is None else axes_of(axis, rank)
     if weights is None:
         mean = np.mean(a, axis=axis, keepdims=keepdims)
+        if is_empty(mean):
+            raise ZeroDivisionError("division by zero")
         return (mean, np.full_like(mean, a.size / np.size(mean))) if returned else mean
     w = np.asarray(weights)
-    if np.ndim(w) != np.ndim(a):
-        if np.ndim(w) != 1 or not isinstance(axis, int):
+    if np.ndim(w) != rank:
+        if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        w = w.reshape((1,) * (axis % np.ndim(a)) + (-1,) + (1,) * (np.ndim(a) - 1 - axis % np.ndim(a)))
+        if np.ndim(w) != len(axes):
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        for k in list(range(len(axes))):
+            if w.shape[k] != a.shape[axes[k]]:
+                raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        places = sorted(axes)
+        w = np.transpose(w, tuple([axes.index(k) for k in places]))
+        w = w[tuple([slice(None) if k in places else None for k in range(rank)])]
+    else:
+        for k in list(range(rank)):
+            if w.shape[k] != a.shape[k]:
+                if axis is None:
+                    raise TypeError("Axis must be specified when shapes of a and weights differ.")
+                raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     total = np.sum(w, axis=axis, keepdims=keepdims)
+    if np.any(total == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     mean = np.sum(a * w, axis=axis, keepdims=keepdims) / total
     return (mean, np.broadcast_to(total, np.shape(mean)).copy()) if returned else mean
 
@@ -38,11 +57,20 @@ def _last(a: Any, axis: Any) -> Any:
         return a.reshape(-1)
     if isinstance(axis, tuple):
         rank = np.ndim(a)
-        gone = [k % rank for k in axis]
+        gone = list(axes_of(axis, rank))
         kept = [k for k in range(rank) if k not in gone]
         a = np.transpose(a, tuple(kept + gone))
-        return a.reshape(a.shape[: len(kept)] + (-1,))
+        return a.reshape(a.shape[: len(kept)] + (_product(a.shape[len(kept) :]),))
     return np.moveaxis(a, axis, -1)
+
+
+def _product(lengths: Any) -> Any:
+    out: Any = 1
+    for n in lengths:
+        if known(n) and n == 0:
+            return 0
+        out = out * n
+    return out
 
 
 def _kept(out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
@@ -62,6 +90,10 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
         refuse("np.median with out= or overwrite_input=", "call it without")
     s = np.sort(_last(a, axis), axis=-1)
     n = s.shape[-1]
+    if axis == () and is_empty(a):
+        raise ValueError("cannot reshape array of size 0")
+    if known(n) and n == 0:
+        return _kept(np.mean(s, axis=-1), a, axis, keepdims)
     middle = (s[..., (n - 1) // 2] + s[..., n // 2]) / 2
     # nan is sorted to the end, and is the median if there is one.
     return _kept(np.where(np.isnan(s[..., -1]), s[..., -1], middle)[()], a, axis, keepdims)
@@ -111,7 +143,18 @@ def percentile(
     )
 
 
+def is_empty(a: Any) -> Any:
+    """The array surely has no elements."""
+    lengths = [n for n in np.shape(a) if known(n)]
+    return 0 in lengths
+
+
 # --- without nan ------------------------------------------------------------------------------------------------------
+
+
+def _no_dtype(dtype: Any) -> None:
+    if dtype is not None:
+        refuse("a sum without nan with dtype=", "convert the result")
 
 
 def _counted(a: Any, axis: Any, keepdims: Any) -> Any:
@@ -120,24 +163,30 @@ def _counted(a: Any, axis: Any, keepdims: Any) -> Any:
 
 @defines(np.nanprod)
 def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    _no_dtype(dtype)
     return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
 
 
 @defines(np.nanmean)
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    _no_dtype(dtype)
     return np.nansum(a, axis=axis, keepdims=keepdims) / _counted(a, axis, keepdims)
 
 
 @defines(np.nanvar)
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    _no_dtype(dtype)
     centred = np.where(np.isnan(a), 0.0, a - nanmean(a, axis, keepdims=True))
     total = np.sum(np.abs(centred) ** 2, axis=axis, keepdims=keepdims)
-    return total / (_counted(a, axis, keepdims) - ddof)
+    freedom = _counted(a, axis, keepdims) - ddof
+    return np.where(freedom <= 0, np.nan, total / freedom)[()]
 
 
 @defines(np.nanstd)
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
-    return np.sqrt(nanvar(a, axis, None, None, ddof, keepdims))
+    variance = nanvar(a, axis, dtype, None, ddof, keepdims)
+    positive = variance > 0
+    return np.where(positive, np.sqrt(np.where(positive, variance, 1.0)), variance)[()]
 
 
 def _all_nan(a: Any, axis: Any, keepdims: Any, found: Any) -> Any:
@@ -156,16 +205,20 @@ def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> 
 
 @defines(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    _no_dtype(dtype)
     return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
 
 
 @defines(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    _no_dtype(dtype)
     return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
 
 
 @defines(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
+    if is_empty(a):
+        return nanmean(a, axis, keepdims=keepdims)
     s = np.sort(_last(a, axis), axis=-1)
     n = np.sum(~np.isnan(s), axis=-1, keepdims=True)
     low = np.take_along_axis(s, np.maximum(n - 1, 0) // 2, axis=-1)
@@ -183,12 +236,19 @@ def cov(
 ) -> Any:  # fmt: skip
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("np.cov with weights or dtype=", "write out the weighted sums")
+    if np.ndim(m) > 2:
+        raise ValueError("m has more than 2 dimensions")
     x = _samples(m, rowvar)
+    variables = x.shape[0]
+    if known(variables) and variables == 0:
+        return np.zeros((0, 0))
     if y is not None:
+        if np.ndim(y) > 2:
+            raise ValueError("y has more than 2 dimensions")
         x = np.concatenate((x, _samples(y, rowvar)), axis=0)
     x = x - np.mean(x, axis=1, keepdims=True)
     count = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    return np.squeeze(x @ np.conj(x.T) / count)
+    return np.squeeze(x @ np.conj(x.T) / max(count, 0))
 
 
 def _samples(m: Any, rowvar: Any) -> Any:
@@ -228,7 +288,9 @@ for _name in ("trapezoid", "trapz"):
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     f = np.asarray(f)
     rank = np.ndim(f)
-    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(range(rank)) if axis is None else axes_of(axis, rank)
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
     spacing = list(varargs)
     if len(spacing) == 0:
         spacing = [1.0] * len(axes)
@@ -242,7 +304,11 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
 def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
     y = np.moveaxis(f, axis, -1) * 1.0  # small integers would wrap around
+    if np.ndim(h) > 1:
+        raise ValueError("distances must be either scalars or 1d")
     h = np.asarray(h) * 1.0 if np.ndim(h) != 0 else h * 1.0
+    if np.ndim(h) == 1 and h.shape[0] != y.shape[-1]:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     if y.shape[-1] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, "
@@ -284,18 +350,27 @@ def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
 
 
 def _cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
-    return _with_first(np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype), 0.0, axis, include_initial)
+    axis = _running(x, axis)
+    return _with_first(np.cumsum(x, axis=axis, dtype=dtype), 0.0, axis, include_initial)
 
 
 def _cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
-    return _with_first(np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype), 1.0, axis, include_initial)
+    axis = _running(x, axis)
+    return _with_first(np.cumprod(x, axis=axis, dtype=dtype), 1.0, axis, include_initial)
+
+
+def _running(x: Any, axis: Any) -> Any:
+    if isinstance(axis, tuple):
+        raise ValueError("accumulate does not allow multiple axes")
+    if axis is None and np.ndim(x) > 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+    return 0 if axis is None else axes_of(axis, max(np.ndim(x), 1))[0]
 
 
 def _with_first(out: Any, first: Any, axis: Any, include_initial: Any) -> Any:
     if not include_initial:
         return out
-    axis = 0 if axis is None else axis
-    head = np.full_like(out[along(axis, np.ndim(out), slice(0, 1))], first)
+    head = np.full(out.shape[:axis] + (1,) + out.shape[axis + 1 :], first, dtype=out.dtype)
     return np.concatenate((head, out), axis=axis)
 
 

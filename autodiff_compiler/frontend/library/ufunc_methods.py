@@ -41,13 +41,22 @@ def logical_or_reduce(array: Any, axis: Any = 0, *, keepdims: Any = False) -> An
     return np.any(array, axis=axis, keepdims=keepdims)
 
 
+def _running(array: Any, axis: Any) -> None:
+    if np.ndim(array) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    if axis is None and np.ndim(array) > 1:
+        raise ValueError("accumulate does not allow multiple axes")
+
+
 @defines_method((np.add, "accumulate"))
 def add_accumulate(array: Any, axis: Any = 0) -> Any:
+    _running(array, axis)
     return np.cumsum(array, axis=axis)
 
 
 @defines_method((np.multiply, "accumulate"))
 def multiply_accumulate(array: Any, axis: Any = 0) -> Any:
+    _running(array, axis)
     return np.cumprod(array, axis=axis)
 
 
