@@ -37,6 +37,8 @@ class Exotics(Expressions):
             self.chained_assignment,
             self.recurrence,
             self.sliding_view,
+            self.one_by_one,
+            self.copies,
         ]
         form = self.random.choice(forms)
         if not form(budget):
@@ -245,4 +247,47 @@ class Exotics(Expressions):
             f"    {z}[{self.pick('0', '1')}] {self.pick('=', '+=')} np.sin({z}[0] * {self.scalar(0)}) - 0.5 * {z}[1]"
         )
         self.scope.ints.pop(i, None)
+        return True
+
+    def one_by_one(self, budget: int) -> bool:
+        """An iterator whose items have effects, and a consumer that takes some of them."""
+        if self.loops:
+            return False
+        log, it, target, v = self.new("log"), self.new("it"), self.new("t"), self.new("v")
+        items = f"[{self.scalar(0)}, {self.scalar(0)}, {self.scalar(0)}]"
+        self.line(f"{log} = []")
+        seen = f"({log}.append(u), u * len({log}))[1]"
+        maker = self.pick(
+            f"({seen} for u in {items})",
+            f"map(lambda u: {seen}, {items})",
+            f"(w for w in ({seen} for u in {items}) if len({log}) != 2)",
+            f"zip(*[iter([{seen} for u in {items}])])",
+        )
+        item = f"{v}[0]" if maker.startswith("zip") else v
+        self.line(f"{it} = {maker}")
+        self.line(f"{target} = 0.0")
+        if self.chance(0.6):
+            self.line(f"{v} = next({it})")
+            self.line(f"{target} += {item}")
+        if self.chance(0.4):
+            self.line(f"{log}.append({self.scalar(0)})")
+        self.line(f"for {v} in {it}:")
+        self.line(f"    {target} += {item} * len({log})")
+        if self.chance(0.4):
+            self.line("    break")
+        self.line(f"{target} += sum({log}) + len(list({it}))")
+        self.scope.scalars.append(target)
+        return True
+
+    def copies(self, budget: int) -> bool:
+        """A copy that keeps the aliases inside of what it copies, in a dictionary made in order."""
+        a = self.vector()
+        if a is None or self.loops:
+            return False
+        self.define("import copy")
+        pair, target = self.new("pair"), self.new("t")
+        self.line(f"{pair} = copy.{self.pick('deepcopy', 'copy')}({{'a': {a}, 'b': [{a}, {self.scalar(0)}]}})")
+        self.line(f"{pair}['a'][{self.pick('0', '-1', '1:')}] = {self.scalar(0)}")
+        self.line(f"{target} = np.sum({pair}['b'][0] * {a})")
+        self.scope.scalars.append(target)
         return True

@@ -1067,6 +1067,75 @@ def f(x):
     "loop over it",
 )
 
+refuse(
+    "a memo that two copies share",
+    """
+import copy
+
+def f(x):
+    memo = {}
+    a = copy.deepcopy(x, memo)
+    b = copy.deepcopy(x, memo)
+        ^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(a * b)
+""",
+    errors.UnsupportedError,
+    "memo that is used more than once",
+    "in one list",
+)
+refuse(
+    "a deep copy of a list that may hold one array twice",
+    """
+import copy
+
+def f(x):
+    rows = []
+    for k in range(len(x)):
+        rows.append(x)
+    return np.sum(copy.deepcopy(rows)[0])
+                  ^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "one object may be twice",
+    "in a loop",
+)
+refuse(
+    "a copy of an iterator",
+    """
+import copy
+
+def f(x):
+    return sum(copy.copy(iter([x[0], x[1]])))
+               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "a copy of an iterator",
+    "itertools.tee",
+)
+refuse(
+    "a part of a range with a step known at run time only",
+    """
+def f(x):
+    k = int(x[0] * 2)
+    return sum(range(9)[::k]) * x[0]
+               ^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "a part of a range",
+    "write the range itself",
+)
+refuse(
+    "where a range has a number known at run time only",
+    """
+def f(x):
+    return range(9).index(int(x[1])) * x[0]
+           ^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "range.index",
+    "from start, stop and step",
+)
+
 # --- Python's own errors, found early ---
 
 refuse(

@@ -53,6 +53,7 @@ from .avals import (
 from .folds import proved
 from .inputs import class_lookup
 from .memory import Memory
+from .ranges import range_item
 from .sets import is_set
 
 
@@ -302,7 +303,7 @@ class Access(Memory):
                 return self.static_item(list(content.items), index, node, base)
             return self.item_at(base, self.operand(index, node), node)
         if kind is RangeOf:
-            return self.binary(operator.add, base.start, self.binary(operator.mul, index, base.step, node), node)
+            return range_item(self, base, index, node)
         if kind is Ref:
             return self.array_item(base, index, node)
         if kind is FlagsOf:

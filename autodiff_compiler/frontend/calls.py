@@ -56,15 +56,24 @@ class Calls(Construct):
         fn = self.ev(node.func)
         if type(fn) is Obj and fn.obj is super and not node.args:
             return self.zero_super(node)
-        args = self.ev_many(node.args)
+        last = node.args[0] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
+        # CPython makes a tuple of the one starred argument of a call after the keywords were evaluated.
+        starred = None if last is None else self.ev(last.value)
+        args = self.ev_many(node.args) if last is None else []
         if type(fn) is Obj and fn.obj is super and len(args) == 2 and type(args[0]) is Obj:
             return Super(args[0].obj, args[1])
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                kwargs.update(self.entries_of(self.ev(keyword.value), node))
+                more = self.entries_of(self.ev(keyword.value), node)
             else:
-                kwargs[keyword.arg] = self.ev(keyword.value)
+                more = {keyword.arg: self.ev(keyword.value)}
+            twice = [k for k in more if k in kwargs]
+            if twice:
+                self.raises(TypeError, f"got multiple values for keyword argument {twice[0]!r}", node)
+            kwargs.update(more)
+        if last is not None:
+            args = self.static_items(starred, last)
         return self.call(fn, args, kwargs, node)
 
     def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

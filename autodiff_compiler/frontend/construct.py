@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ir.core import structural_key
 from ..ir.opset import exception
 from ..tree import slot_names
 from .avals import (
     MISSING,
     UNSET,
     Bound,
+    Columns,
     DictRef,
     Entries,
     Instance,
@@ -27,6 +29,7 @@ from .avals import (
     ListRef,
     Obj,
     ObjectStep,
+    OneShot,
     Ref,
     Seq,
     describe,
@@ -39,6 +42,11 @@ from .recursion import Recursions
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 Handler = Callable[[list[Any], dict[str, Any], Any], Any]
+
+
+def is_numbers(columns: Columns) -> bool:
+    """A list of numbers, which are never changed."""
+    return all(x.type.elem is not None and x.type.elem.is_scalar for x in columns.leaves)
 
 
 class Construct(Recursions):
@@ -273,9 +281,35 @@ class Construct(Recursions):
         return self.copied(args[0], {}, False, node)
 
     def s_deepcopy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        memo = args[1] if len(args) > 1 else kwargs.get("memo")
+        if memo is not None and not (type(memo) is DictRef and self.fresh_memo(memo, node)):
+            self.fail("copy.deepcopy() with a memo that is used more than once", node, "copy both in one list")
         return self.copied(args[0], {}, True, node)
 
-    def copied(self, av: Any, made: dict[int, Any], deep: bool, node: Any) -> Any:
+    def fresh_memo(self, memo: DictRef, node: Any) -> bool:
+        """A memo that nothing was copied with; from now on it counts as used."""
+        used = memo.cell in self.memos or bool(self.checked(memo.cell, node, "dictionary").keys)
+        self.memos.add(memo.cell)
+        return not used
+
+    def copied_array(self, av: Ref, made: dict[Any, Any], node: Any) -> Any:
+        """The copy of an array: one for each object. Where two may or may not be one, so may their copies."""
+        place = ("array", av.cell, structural_key(av.path))
+        met = made.setdefault(place, [])
+        for before, copy_of in met:
+            if before is av or not av.path:
+                return copy_of
+        new = self.call(Bound("copy", av), [], {}, node)
+        if type(new) is Ref:
+            others = [pair for key, pairs in made.items() if type(key) is tuple for pair in pairs]
+            near = self.state.links.get(av.cell, frozenset())
+            for before, copy_of in others:
+                if type(copy_of) is Ref and (before.cell in near or any(before is b for b, _ in met)):
+                    self.state.link_view(new.cell, copy_of.cell)
+            met.append((av, new))
+        return new
+
+    def copied(self, av: Any, made: dict[Any, Any], deep: bool, node: Any) -> Any:
         """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
         kind = type(av)
 
@@ -293,7 +327,14 @@ class Construct(Recursions):
             new: Any
             if kind is ListRef:
                 if type(content) is not Items:
-                    return self.call(Bound("copy", av), [], {}, node)
+                    if deep and not (isinstance(content, Columns) and (content.distinct or is_numbers(content))):
+                        self.fail(
+                            "a deep copy of a list of run-time length in which one object may be twice",
+                            node,
+                            "copy the items in a loop",
+                        )
+                    new = made[av.cell] = self.call(Bound("copy", av), [], {}, node)
+                    return new
                 new = made[av.cell] = self.new_list([])
                 self.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
                 return new
@@ -308,18 +349,18 @@ class Construct(Recursions):
             return Seq(tuple([inner(x) for x in av.items]), av.cls)
         if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
             return self.snapshot(av, made, deep, node)
-        from .avals import Ref
-
-        return self.call(Bound("copy", av), [], {}, node) if kind is Ref else av
+        return self.copied_array(av, made, node) if kind is Ref else av
 
     def require_plain_copy(self, av: Any, node: Any) -> None:
         cls = self.cls_of(av)
+        if cls is OneShot:
+            self.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
         for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
             raw = class_lookup(cls, name)
             if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
                 self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
 
-    def snapshot(self, av: Any, made: dict[int, Any], deep: bool, node: Any) -> Any:
+    def snapshot(self, av: Any, made: dict[Any, Any], deep: bool, node: Any) -> Any:
         """A new object with the attributes of one from outside."""
         origin = self.origin(av)
         assert origin is not None

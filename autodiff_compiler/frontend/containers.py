@@ -32,6 +32,7 @@ from .avals import (
 from .calls import Calls
 from .dunders import call_dunder, is_builtin_thing
 from .folds import proved
+from .ranges import range_method
 from .sets import is_set
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -67,6 +68,8 @@ class Containers(Calls):
             return self.new_dict(dict(zip(av.cls._fields, av.items)))
         if kind is Seq and name in ("index", "count"):
             return self.search(list(av.items), name, args, node)
+        if kind is RangeOf and name in ("index", "count") and not kwargs:
+            return range_method(self, av, name, args, node)
         if is_number(av):
             return self.folded(getattr(av, name), args, {}, node)
         if kind is Seq and name.startswith("@") and len(args) == 1:

@@ -167,6 +167,7 @@ class Core:
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
         # Names (with their scopes) and cells that are read, while somebody wants to know.
         self.reads: set[Any] | None = None
+        self.memos: set[int] = set()  # dictionaries that deepcopy() was given
         self.computed_ahead: list[tuple[set[Any], State]] = []  # what items computed ahead have read, and when
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth

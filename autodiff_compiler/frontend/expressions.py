@@ -1,6 +1,7 @@
 """Lowering of expressions."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import operator
@@ -154,7 +155,9 @@ class Expressions(Classes):
             if key is None:
                 entries.update(self.entries_of(self.ev(value), value))
             else:
-                entries[self.static_key(self.ev(key), key)] = self.ev(value)
+                name = self.ev(key)
+                item = self.ev(value)
+                entries[self.static_key(name, key)] = item
         return self.new_dict(entries)
 
     def new_dict(self, entries: dict[Any, Any]) -> DictRef:
@@ -179,14 +182,21 @@ class Expressions(Classes):
         while up is not None:
             up.captured = True
             up = up.parent
-        return Closure(
-            node,
-            frame.env,
-            frame.owner,
-            tuple([self.ev(d) for d in node.args.defaults]),
-            tuple([(a.arg, self.ev(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]),
-            frame.file,
-        )
+        defaults = tuple([self.ev(d) for d in node.args.defaults])
+        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
+        kwdefaults = tuple([(a.arg, self.ev(d)) for a, d in pairs if d is not None])
+        self.ev_annotations(node)
+        return Closure(node, frame.env, frame.owner, defaults, kwdefaults, frame.file)
+
+    def ev_annotations(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """Annotations that call something are evaluated, after the defaults."""
+        if isinstance(node, ast.Lambda) or self.frame.owner.__code__.co_flags & __future__.annotations.compiler_flag:
+            return
+        spec = node.args
+        given = [a.annotation for a in [*spec.args, *spec.posonlyargs, spec.vararg, *spec.kwonlyargs, spec.kwarg] if a]
+        for x in [*given, node.returns]:
+            if x is not None and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in ast.walk(x)):
+                self.ev(x)
 
     # --- operators ------------------------------------------------------------------------------------------------
 

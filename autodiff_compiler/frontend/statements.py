@@ -298,9 +298,10 @@ class Statements(Splitting):
         )
 
     def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
+        decorators = [self.ev(decorator) for decorator in stmt.decorator_list]
         fn: Any = self.make_closure(stmt)
-        for decorator in reversed(stmt.decorator_list):
-            fn = self.call(self.ev(decorator), [fn], {}, decorator)
+        for made, decorator in zip(reversed(decorators), reversed(stmt.decorator_list)):
+            fn = self.call(made, [fn], {}, decorator)
         self.bind(stmt.name, fn, stmt)
         return NORMAL
 
