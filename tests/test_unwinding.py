@@ -65,3 +65,33 @@ def test_clean_ups_run_when_an_exception_passes(inner: str) -> None:
             if found is not None:
                 wrong[chosen] = found
     assert not wrong
+
+
+def chain(count: int) -> str:
+    cases = "".join(f"    elif k == {i}:\n        y = x * {i}.0\n" for i in range(1, count))
+    return f"def f(x, k):\n    if k == 0:\n        y = x\n{cases}    else:\n        y = x * x\n    return y\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        chain(120),
+        chain(400),
+        chain(900),
+        f"def f(x, k):\n    return {' + '.join(['x'] * 2000)}\n",
+        f"def f(x, k):\n    return x * x if {' and '.join(f'x < {i}.5' for i in range(1, 600))} else x\n",
+        "def f(x, k):\n    match k:\n" + "".join(f"        case {i}:\n            y = x * {i}.0\n" for i in range(300))
+        + "        case _:\n            y = x * x\n    return y\n",
+    ],
+    ids=["elif120", "elif400", "elif900", "sum", "and", "match"],
+)  # fmt: skip
+def test_deep_nesting_is_compiled_or_refused_with_its_place(text: str) -> None:
+    f = made(text, f"<deep {len(text)}>")
+    try:
+        value, slope = ad.value_and_grad(f)(0.7, 7)
+    except ad.AutodiffError as error:
+        assert error.loc is not None
+        assert error.remedy
+    else:
+        assert np.isclose(value, f(0.7, 7))
+        assert np.isclose(slope, (f(0.7 + 1e-6, 7) - f(0.7 - 1e-6, 7)) / 2e-6)

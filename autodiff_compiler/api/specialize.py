@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError, AutodiffError, is_interruption
+from ..errors import AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
 from ..frontend.lower import location_of
@@ -435,7 +435,17 @@ class Dispatcher:
         positional, keywords = split_arguments(self.fn, list(names), values)
         with budget.compiling(getattr(self.fn, "__name__", type(self.fn).__name__), location_of(self.fn)):
             lowered = self.lower(positional, keywords)
-            run = self.compile_entry(lowered, positional, keywords)
+            try:
+                run = self.compile_entry(lowered, positional, keywords)
+            except (RecursionError, SyntaxError, MemoryError) as error:
+                if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
+                    raise
+                # The passes go down with the code, and Python reads no more than 100 levels of indentation.
+                raise UnsupportedError(
+                    "the function is nested too deeply to be compiled",
+                    location_of(self.fn),
+                    "put parts of it into functions, use a loop, or look the case up in a dictionary",
+                ) from None
         if key is not None:
             self.disk._keep(key, lowered, values, run)
         # Of the IR, calls need only which lengths have to agree, and what was taken for granted of them.
