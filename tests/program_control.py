@@ -16,6 +16,7 @@ class Control(Exotics):
             "else_of_try",
             "own_exception",
             "checked",
+            "crossing",
             "with_errstate",
             "with_own_manager",
             "with_generator",
@@ -199,6 +200,45 @@ class Control(Exotics):
             self.inside(budget)
         self.line(f"{t} = {t} + {w}.k")
         self.scope.scalars.append(t)
+        return True
+
+    def crossing(self, budget: int) -> bool:
+        """An exception that passes a clean-up on its way to a handler further out."""
+        self.define("import contextlib")
+        self.define(
+            "class Closing:\n    def __init__(self, v, seen):\n        self.v, self.seen = v, seen\n\n"
+            "    def __enter__(self):\n        return self.v * 0.5\n\n"
+            "    def __exit__(self, kind, error, trace):\n        self.seen.append(np.sin(self.v))\n"
+            "        self.v = self.v * 0.5\n        return kind is KeyError"
+        )
+        self.define(
+            "@contextlib.contextmanager\ndef noting(v, seen):\n    try:\n        yield v\n"
+            "    finally:\n        seen.append(v * 0.5)"
+        )
+        t, u, seen = self.new("t"), self.new("t"), self.new("l")
+        risky = self.pick(
+            "raise ValueError('no')",
+            f"{t} = {t} * [0.5, {self.scalar(0)}][{self.pick('1', '7')}]",
+            f"{t} = {t} * {{'a': {self.scalar(0)}}}['{self.pick('a', 'b')}']",
+            f"{t} = {t} * np.ones(2)[n - {self.pick('1', 'n')}]",
+            "",
+        )
+        risky = risky or f"if {self.condition()}:\n    raise {self.pick('KeyError', 'ValueError')}"
+        self.line(f"{t}, {u}, {seen} = {self.scalar(0)}, 0.5, []")
+        self.line("try:")
+        manager = self.pick("", f"Closing({self.scalar(0)}, {seen})", f"noting({self.scalar(0)}, {seen})")
+        self.line(f"    with {manager}:" if manager else "    try:")
+        self.line(f"        {t} = {self.scalar(1)}")
+        for line in risky.split("\n"):
+            self.line(f"        {line}")
+        self.line(f"        {u} = {self.scalar(1)}")
+        if not manager:
+            self.line("    finally:")
+            self.line(f"        {self.pick(f'{u} = {u} + {t} * 0.5', f'{seen}.append({t})')}")
+        self.line("except (LookupError, ValueError):")
+        self.line(f"    {t} = {t} * 0.5")
+        self.line(f"{u} = {u} + sum({seen})")
+        self.scope.scalars += [t, u]
         return True
 
     def with_generator(self, budget: int) -> bool:

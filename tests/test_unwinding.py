@@ -95,3 +95,48 @@ def test_deep_nesting_is_compiled_or_refused_with_its_place(text: str) -> None:
     else:
         assert np.isclose(value, f(0.7, 7))
         assert np.isclose(slope, (f(0.7 + 1e-6, 7) - f(0.7 - 1e-6, 7)) / 2e-6)
+
+
+class Closing:
+    def __init__(self, v, seen):
+        self.v, self.seen = v, seen
+
+    def __enter__(self):
+        return self.v * 0.5
+
+    def __exit__(self, kind, error, trace):
+        self.seen.append(np.sin(self.v))
+        self.v = self.v * 0.5
+        return kind is KeyError
+
+
+def lists_of_clean_ups(x):
+    n = x.shape[0]
+    t, u, first, second = x[-1] * 2.0, 0.5, [], []
+    try:
+        with Closing(x[-2], first):
+            t = np.sum(x[x > 0.2])
+            t = t * np.ones(2)[n - 1]
+            u = x[-2]
+    except (LookupError, ValueError):
+        t = t * 0.5
+    v = u + sum(first)
+    try:
+        with Closing(t, second):
+            t = np.sum(x)
+            t = t * np.ones(2)[n - n]
+            u = x[-2]
+    except (LookupError, ValueError):
+        t = t * 0.5
+    return t + u + v * sum(second)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_a_clean_up_appends_before_it_returns_is_kept(dtype: Any) -> None:
+    x = np.array([0.7, 1.3, 2.1], dtype)
+    value, slopes = ad.value_and_grad(lists_of_clean_ups)(x)
+    assert np.isclose(value, lists_of_clean_ups(x))
+    wide = x.astype(float)
+    steps = 1e-6 * np.eye(3)
+    expected = [(lists_of_clean_ups(wide + h) - lists_of_clean_ups(wide - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-5 if dtype is np.float64 else 1e-3)

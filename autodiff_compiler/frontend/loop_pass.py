@@ -68,7 +68,9 @@ class LoopPass(LoopHead):
             except Unreachable:
                 code = DEAD
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
-            dropped = type(code) is Value and RETURN in interp.possible(code) and not interp.frame.cleanups
+            dropped = (
+                type(code) is Value and RETURN in interp.possible(code) and not (interp.frame.cleanups or interp.exact)
+            )
             self.code = code if dropped else None
             end = interp.state
             if code is DEAD:

@@ -160,7 +160,7 @@ class Statements(Splitting):
         frame = self.frame
         while frame.resume is not None and frame.caller is not None:
             frame = frame.caller  # what has returned there is the function that goes on
-        if not frame.cleanups:
+        if not (frame.cleanups or self.exact):
             both = [self.possible(codes[0]), second or self.possible(codes[1])]
             maybe = [c if type(c) is Value and RETURN in p else None for c, p in zip(codes, both)]
             joiner.codes = (maybe[0], maybe[1])
