@@ -131,9 +131,7 @@ def test_in_a_loop(name):
 
 
 @pytest.mark.parametrize("name", ["mask", "weights", "matmul", "slice", "power", "overwritten"])
-def test_second_order(name, monkeypatch):
-    # At second order the first one's zeros are nan where they stood for an infinity: the value is another then.
-    monkeypatch.setenv("AUTODIFF_COMPILER_CHECK", "0")
+def test_second_order(name):
     f = FUNCTIONS[name]
     found = ad.grad(lambda x: np.sum(ad.grad(f)(x)))(X)
     away = X + np.array([0.5, 0.0, 0.0])

@@ -32,8 +32,7 @@ from ..ir.core import (
     new_func,
     type_of,
 )
-from ..ir.numpy_ops import OVER, PRODUCT, RATIO
-from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import called, clone_function, free_values, region_of
 from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
 from ..rules import registry
@@ -63,9 +62,6 @@ class Bind:
 
     op: Op
     chosen: int
-
-
-_HONEST = {RATIO: DIV, OVER: DIV, PRODUCT: MUL}
 
 
 @dataclass
@@ -121,8 +117,6 @@ class Reverse:
         self.wrt = wrt
         for op in forward.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
-            # What a zero stood for matters to the next order: it is a finite number that is not known, so nan.
-            op.prim = _HONEST.get(op.prim, op.prim)
         self.active, self.tainted = activity(forward.body, wrt, is_nondiff)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, Adjoint] = {}

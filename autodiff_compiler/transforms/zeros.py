@@ -24,7 +24,7 @@ from ..ir.numpy_ops import OVER, PRODUCT, RATIO, SELECT
 from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
-from ..ir.rewrite import operands_first
+from ..ir.rewrite import free_values, operands_first
 from ..rules import registry
 from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
 from ..rules.signs import never_zero
@@ -103,6 +103,8 @@ class Cotangents:
         ops = self.body.ops
         self.body.ops = [op for op in ops if op.tag != self.tag]
         self._varied = varied_values(self.body, self.inputs, self.nondiff)
+        # What a gradient inside of another function reads of that one does not vary with its inputs.
+        self._varied.update(dict.fromkeys(free_values(self.body), 0))
         self._forward = {self.body, *(region for op in self.body.walk() for region in op.regions)}
         self.body.ops = ops
 
@@ -126,7 +128,7 @@ class Cotangents:
         op = v.op
         if v.type.dtype is not None and v.type.dtype.kind not in "fc":
             return 0
-        if v.region in self._forward if op is None else op.tag != self.tag:
+        if (v.region in self._forward or v in self._varied) if op is None else op.tag != self.tag:
             return self._varied.get(v, 0)
         if op is None or op.prim in _CARRIERS:
             return self._everything
