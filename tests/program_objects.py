@@ -83,6 +83,46 @@ VECTOR_CLASS = """class Vec:
     def __matmul__(self, other):
         return self.u * other.u + self.v * other.v"""
 
+MODE_CLASSES = """class Mode(enum.IntEnum):
+    OFF = 0
+    ON = 1
+
+
+class Kind(str, enum.Enum):
+    NONE = ""
+    SOFT = "soft"
+
+
+class Scaled:
+    def __init__(self, held):
+        self.held = held
+        self.writes = 0
+
+    @property
+    def value(self):
+        return self.held * 1.0
+
+    @value.setter
+    def value(self, v):
+        self.writes += 1
+        self.held = v * {factor}
+
+    def __getitem__(self, k):
+        return self.held * k
+
+    def __setitem__(self, k, v):
+        self.held = v - k
+
+    def __bool__(self):
+        return self.writes > 1
+
+    def __eq__(self, other):
+        return isinstance(other, Scaled) and self.writes == other.writes
+
+
+SOFT = np.str_("soft")
+MODES = {{Mode.ON, Kind.SOFT, "soft"}}"""
+
 PARAMS_CLASS = """@dataclasses.dataclass{frozen}
 class Params:
     w: object
@@ -111,7 +151,47 @@ class Objects(Exotics):
             "changing_default",
             "changing_attribute",
             "callable_object",
+            "asked_object",
+            "setter_object",
         ]
+
+    def asked_object(self, budget: int) -> bool:
+        """Truth, equality and membership of members of enums, strings of NumPy's and objects."""
+        self.mode_classes()
+        o = self.pick(
+            "Mode.OFF", "Mode.ON", "Kind.NONE", "Kind.SOFT", "SOFT", f"Scaled({self.scalar(0)})", "np.float64(0)"
+        )
+        name = self.new("o")
+        self.line(f"{name} = {o}")
+        question = self.pick(
+            f"{name}", f"not {name}", f"bool({name})", f"{name} == 'soft'", f"{name} in ('soft', 0)", f"{name} is None",
+            f"{name} == Kind.SOFT", f"{name} != {name}", f"isinstance({name}, (int, str))", f"{name} in [0, {name}]",
+            f"any([{name}, 0])", f"hasattr({name}, 'value')", f"type({name}) is str", "Kind.SOFT in MODES",
+        )  # fmt: skip
+        self.result(f"({self.scalar(0)} if {question} else np.sin({self.scalar(0)}))")
+        return True
+
+    def setter_object(self, budget: int) -> bool:
+        """Augmented assignments through setters."""
+        self.mode_classes()
+        o, a = self.new("o"), self.vector()
+        self.line(f"{o} = Scaled({self.scalar(0) if a is None or self.chance(0.5) else a + ' * 1.0'})")
+        for _ in range(self.random.randrange(1, 4)):
+            self.line(
+                self.pick(
+                    f"{o}.value {self.pick('+=', '*=', '-=')} {self.scalar(0)}",
+                    f"{o}[2] += {self.scalar(0)}",
+                    f"{o}.held = {o}.held * 0.5",
+                    f"{o}.value += {self.scalar(0)} if {self.condition()} else 0.3",
+                )
+            )
+        self.result(f"np.sum({o}.value * {self.pick(f'{o}[3]', '0.7', f'(2.0 if {o} else 3.0)')}) * {o}.writes")
+        return True
+
+    def mode_classes(self) -> None:
+        if not any(text.startswith("class Mode") for text in self.definitions):
+            self.define("import enum")
+            self.define(MODE_CLASSES.format(factor=self.constant()))
 
     def state_class(self) -> None:
         if any(text.startswith("class State") for text in self.definitions):

@@ -1250,6 +1250,76 @@ def f(x, names):
 )
 
 refuse(
+    "the layout of an array that the function makes",
+    """
+def f(x):
+    y = x[::2]
+    return np.sum(x) if y.flags.c_contiguous else np.sum(x * x)
+                        ^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "whether an array that the function makes is c_contiguous",
+    "ask it of an argument",
+)
+refuse(
+    "whether two results are one object",
+    """
+def f(x):
+    a, b = x[0] * 1.0, x[0] * 1.0
+    return a if a is b else a * a
+                ^^^^^^
+""",
+    errors.UnsupportedError,
+    "whether these are one object is not known",
+    "compare with ==",
+)
+refuse(
+    "a key whose class says how it is compared",
+    """
+class Key:
+    def __init__(self, k):
+        self.k = k
+
+    def __eq__(self, other):
+        return self.k == other.k
+
+    def __hash__(self):
+        return hash(self.k)
+
+KEY = Key(1)
+TABLE = {KEY: 2.0}
+
+def f(x):
+    return x[0] * TABLE[KEY]
+                  ^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "Key says how its objects are compared",
+    "use a number, a string, a tuple",
+)
+refuse(
+    "whether arrays share memory",
+    """
+def f(x):
+    return np.sum(x) if np.shares_memory(x, x[1:]) else x[0]
+                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "shares_memory",
+    "outside of the function",
+)
+refuse(
+    "the address of an array",
+    """
+def f(x):
+    return np.sum(x) if x.ctypes.data % 8 == 0 else x[0]
+                        ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the attribute 'ctypes' of an array",
+    "outside",
+)
+refuse(
     "floats added to integers in place",
     """
 def f(x):
