@@ -68,6 +68,8 @@ ASKED_TRUTH, ASKED_IN = asked("bool", bool), asked("in", operator.contains)
 ASKED_LENGTH, ASKED_HASH = asked("len", len), asked("hash", hash)
 _ITERATORS = (ZipOf, EnumerateOf, ReversedOf, IndexedOf, DeferredOf)
 _NUMERIC = (int, float, complex)
+# Sets, dictionaries with an order and what holds bytes are equal to objects of other classes too.
+_KNOWS_ONLY_ITS_OWN = frozenset({*_NUMERIC, str, list, tuple, dict, types.SimpleNamespace})
 _CALLABLES = (Closure, Bound, Partial)
 
 
@@ -403,7 +405,7 @@ class Questions(Access):
         if raw is class_lookup(object, name):
             return True
         owner, cls = getattr(raw, "__objclass__", None), self.class_of(other, node)
-        if owner is None or owner.__module__ not in ("builtins", "types", "collections") or cls is None:
+        if owner not in _KNOWS_ONLY_ITS_OWN or cls is None:
             return False
         numpy = any(base.__module__.split(".")[0] == "numpy" for base in cls.__mro__)
         related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
