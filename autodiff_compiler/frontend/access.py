@@ -168,6 +168,8 @@ class Access(Memory):
         if type(av) is Bound and not isinstance(av.fn, str):
             return av.self if name == "__self__" else av.fn if name == "__func__" else self.attribute(av.fn, name, node)
         cls = self.class_of(av, node)
+        if cls is None and getattr(node, "_called", False):
+            return Bound(name, av)  # what is called is a method, whatever the class
         if type(av) is Closure or (cls is None and not callable(class_lookup(np.ndarray, name))):
             self.fail(f"the attribute {name!r} of {describe(av)}", node, "keep it in a variable")
         raw = class_lookup(cls or np.ndarray, name)

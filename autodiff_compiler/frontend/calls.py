@@ -53,6 +53,7 @@ FEW = 16  # trips of a comprehension over a range that are copied out
 
 class Calls(Construct):
     def ev_Call(self, node: ast.Call) -> Any:
+        node.func._called = True  # type: ignore[attr-defined]
         fn = self.ev(node.func)
         if type(fn) is Obj and fn.obj is super and not node.args:
             return self.zero_super(node)
