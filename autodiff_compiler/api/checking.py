@@ -68,7 +68,9 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
         if not all(_holds(guard, tuple(values)) for guard in lowered.guards):
             return  # it asks for what a copy does not have, such as the base of an array
         leaves = [copied(fetch(item.path, tuple(values)), memo) for item in lowered.inputs]
-        if any(_overlap(leaves[i], leaves[j]) for i, j in lowered.no_alias):
+        if any(
+            _overlaps(leaves[i]) if i == j else np.may_share_memory(leaves[i], leaves[j]) for i, j in lowered.no_alias
+        ):
             return  # the call itself will be refused
         got, failed = _outcome(lambda: unflatten(lowered.out, interpret(lowered.function, leaves)))
     if failed is None and raised is None:
@@ -99,8 +101,9 @@ def _holds(guard: Guard, values: tuple[Any, ...]) -> bool:
         return False
 
 
-def _overlap(a: Any, b: Any) -> bool:
-    return not (a.flags.forc or apart(a)) if a is b else bool(np.may_share_memory(a, b))
+def _overlaps(a: Any) -> bool:
+    """Elements of the array share memory with each other."""
+    return not (a.flags.forc or apart(a))
 
 
 def _outcome(run: Callable[[], Any]) -> tuple[Any, Exception | None]:
