@@ -216,3 +216,12 @@ def test_long_code(name: str, looped: bool, tmp_path: Path) -> None:
         f = made("def h(u, k):\n    return u * k\ndef f(x):\n    " + "\n    ".join(lines), tmp_path)["f"]
         calls.append(counted(lambda f=f: ad.grad(f).source(0.5)))  # type: ignore[misc]
     assert calls[1] < 4.4 * calls[0]
+
+
+def test_stores_into_a_list_copy_no_list(tmp_path: Path) -> None:
+    text = "def f(x, n):\n    l = []\n    for i in range(n):\n        l.append(x * i)\n"
+    text += "    for i in range(n):\n        l[i] = l[i] * l[i]\n    return sum(l)"
+    f = made(text, tmp_path)["f"]
+    g = ad.grad(f)
+    assert np.isclose(g(0.5, 9), (f(0.5 + 1e-6, 9) - f(0.5 - 1e-6, 9)) / 2e-6)
+    assert not re.search(r"list\(|copy\(", g.source(0.5, 9))

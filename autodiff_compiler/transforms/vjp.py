@@ -292,7 +292,10 @@ class Reverse:
             return
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
-        for name, arg in named_arguments(op):
+        named = list(named_arguments(op))
+        if op.prim is opset.LIST_SET:
+            named.reverse()  # the item's cotangent is read before there is zero in its place: no copy of the list
+        for name, arg in named:
             if arg not in self.active if type(arg) is Value else self.active.isdisjoint(leaves(arg)):
                 continue
             rule = registry.pullback(op.prim, name)
