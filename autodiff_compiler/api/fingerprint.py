@@ -176,7 +176,8 @@ def import_name(obj: Any) -> tuple[str, str] | None:
     if isinstance(obj, np.ufunc):
         candidates = ["numpy", "scipy.special"]
     else:
-        candidates = [str(getattr(obj, "__module__", None) or "")]
+        module = str(getattr(obj, "__module__", None) or "")
+        candidates = [module, module.removeprefix("_")]  # functions of `operator` name `_operator`
     name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
     if not isinstance(name, str):
         return None

@@ -105,6 +105,8 @@ class _Names:
             return self.constant(step[1])
         elif kind == "item":
             text = f"{self.fetch(path[:-1])}[{self.constant(step[1])}]"
+        elif kind == "call":
+            text = f"{self.fetch(path[:-1])}({', '.join(map(self.constant, step[1]))})"
         elif kind == "member":
             self.namespace["class_lookup"] = class_lookup
             text = f"class_lookup({self.fetch(path[:-1])}, {step[1]!r})"

@@ -7,12 +7,16 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+from ..pristine import BUILTINS, math, np
+
 
 def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Callable[..., Any]:
     """The function `name` that the module text defines. Equal text gets an equal file name."""
     filename = f"<autodiff {name} {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"__name__": f"autodiff_compiler.emitted.{name}", **(objects or {})}
+    namespace["__builtins__"] = BUILTINS
     exec(compile(source, filename, "exec"), namespace)
+    namespace.update({"np": np, "math": math})
     fn: Callable[..., Any] = namespace[name]
     return fn

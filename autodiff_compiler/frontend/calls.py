@@ -35,11 +35,12 @@ from .avals import (
     describe,
     is_collection,
     is_constant,
+    is_plain_key,
 )
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
-from .inputs import lowering_of
+from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER
 from .plan import prefer_known
 from .source import FunctionNode, Scope, scope_of, source_of
@@ -119,7 +120,7 @@ class Calls(Construct):
         if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
             return self.inline_function(fn, args, kwargs, node)
         if type(obj) is type(_CACHED):
-            return self.call(self.cached_function(fn, node), args, kwargs, node)
+            return self.call_cached(fn, args, kwargs, node)
         if type(obj) in GETTERS:
             cls, parts = obj.__reduce__()[:2]
             if isinstance(cls, type):
@@ -144,10 +145,40 @@ class Calls(Construct):
             return cls is np.ndarray and type(av) is Ref
         return issubclass(found, cls) and (found.__module__ == cls.__module__ or cls is not float)
 
-    def cached_function(self, fn: Obj, node: Any) -> Any:
-        """The function under `functools.lru_cache`: its value is computed, and differentiated, anew."""
-        path: Any = fn.path or (ObjectStep(("object", fn.obj)),)
-        return self.outside(fn.obj.__wrapped__, (*path, ("attr", "__wrapped__")), node)
+    def call_cached(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A call of a function under `functools.lru_cache`, whose value may have been computed before.
+
+        What it computes from its arguments alone it computes anew, and is differentiated. If it reads what may change,
+        has an effect or hands out what may be changed, only the live function knows the value: it is called.
+        """
+        obj: Any = fn.obj
+        for a in [*args, *kwargs.values()]:
+            if type(a) in (Ref, ListRef, DictRef) or (type(a) is Instance and a.cls is set):
+                name = "numpy.ndarray" if type(a) is Ref else {ListRef: "list", DictRef: "dict"}.get(type(a), "set")
+                self.raises(TypeError, f"unhashable type: {name!r}", node)
+        if any(known is obj for known in self.plan.impure):
+            if not kwargs and all(map(is_plain_key, args)) and self.is_begin():
+                # What it holds for these arguments is fetched at each call, as what a global holds is.
+                path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args)))
+                return self.outside(self.folded(obj, args, {}, node), path, node)
+            return self.call_unknown(obj, args, kwargs, node)
+        start: Any = fn.path or (ObjectStep(("object", obj)),)
+        wrapped = self.outside(obj.__wrapped__, (*start, ("attr", "__wrapped__")), node)
+        if any(not _is_hashed(a) for a in [*args, *kwargs.values()]):
+            self.impure(obj)
+        self.caching.append(obj)
+        try:
+            result = self.call(wrapped, args, kwargs, node)
+        finally:
+            self.caching.pop()
+        if self.cells_in([result]):
+            self.impure(obj)
+        return result
+
+    def is_begin(self) -> bool:
+        """Whatever runs before this place has no effect, and this place is surely reached."""
+        first = self.builder.region is self.top and not self.caching and not self.plan.written
+        return first and not any(op.prim.effects or op.regions for op in self.top.ops)
 
     def dispatched(self, fn: Obj, args: list[Any], node: Any) -> Any:
         """The function that `functools.singledispatch` chooses by the class of the first argument."""
@@ -590,6 +621,15 @@ def _belongs_to_numpy(obj: Any) -> bool:
 
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CACHED = functools.lru_cache(len)
+
+
+def _is_hashed(av: Any) -> bool:
+    """A number, string or constant, a function or class, or a tuple of them: nothing in it changes."""
+    if type(av) is Seq:
+        return all(map(_is_hashed, av.items))
+    return is_constant(av) or type(av) is Value or (type(av) is Obj and is_lasting(av.obj))
+
+
 _DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 
 

@@ -30,6 +30,7 @@ from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step
 from ..ir.types import Dims
+from ..tree import is_library_class
 from . import definitions
 from .avals import (
     HOLE,
@@ -45,6 +46,7 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    ObjectStep,
     Origin,
     Poison,
     RangeOf,
@@ -56,11 +58,11 @@ from .avals import (
     parts_of,
 )
 from .forms import holds_lists
-from .inputs import Inputs, path_name
+from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import layout_of_all
 from .lift import Lifter
-from .plan import Plan, demand, original
+from .plan import Plan, Replan, demand, original
 from .source import FunctionNode, Scope
 from .state import Cells, Joiner, State, emit_if
 
@@ -152,6 +154,7 @@ class Core:
         self.stored: set[int] = set()  # the inputs that are written to
         self.sources: dict[str, None] = {}
         self.functions: dict[Any, None] = {}  # those that were inlined
+        self.caching: list[Any] = []  # functions under `functools.lru_cache` that are being inlined
         self.histories: dict[Any, Any] = {}  # of sets: by the step that was done last
         self.flats: dict[int, Ref] = {}  # what ``.flat`` gave, by identity
         self.resized: list[int] = []  # the lists that were given other items, in order
@@ -262,6 +265,8 @@ class Core:
 
     def emit(self, node: Any, prim: Prim, *args: Any, **kwargs: Any) -> Any:
         self.at(node)
+        if self.caching and prim.effects and prim is not RAISE:
+            self.impure(self.caching[-1])
         try:
             return self.builder.emit(prim, *args, **kwargs)
         except AutodiffError:
@@ -633,11 +638,18 @@ class Core:
             return self.outside(obj, (("cell", owner, name),), node)
         if name in owner.__globals__:
             return self.outside(owner.__globals__[name], (("global", owner, name),), node)
-        if hasattr(builtins, name):
+        known: dict[str, Any] = owner.__builtins__  # type: ignore[attr-defined]
+        if name in known:
             self.inputs.guard((("global", owner, name),), "absent", name)
-            return Obj(getattr(builtins, name), None)
+            if known is vars(builtins):
+                return self.as_it_is(getattr(builtins, name), (ObjectStep(("object", builtins)), ("attr", name)))
+            path = (ObjectStep(("object", owner)), ("attr", "__builtins__"), ("item", name))
+            return self.as_it_is(known[name], path)
         self.inputs.guard((("global", owner, name),), "absent", name)
         self.raises(NameError, f"name {name!r} is not defined", node)
+
+    def as_it_is(self, value: Any, path: Any) -> Any:
+        raise NotImplementedError
 
     def unbound(self, name: str, node: Any) -> NoReturn:
         message = f"cannot access local variable {name!r} where it is not associated with a value"
@@ -645,7 +657,24 @@ class Core:
 
     def outside(self, obj: Any, path: Any, node: Any) -> Any:
         """The abstract value of something that the lowered code finds outside of it."""
+        if self.caching and not self.is_settled(obj, path):
+            self.impure(self.caching[-1])
         return self.inputs.wrap(obj, path, "", True, self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc)
+
+    def is_settled(self, obj: Any, path: Any) -> bool:
+        """What a cached function may find outside without its values growing old: what nobody rebinds."""
+        if any(obj is fn or obj is fn.__wrapped__ for fn in self.caching):
+            return True
+        kind, name = path[-1][0], path[-1][-1]
+        if isinstance(obj, (type, types.ModuleType)) or (kind == "member" or name in ("__func__", "fget", "func")):
+            return is_lasting(obj)
+        if path[-1][0] == "default" and is_constant(obj):
+            return True
+        return not isinstance(obj, types.FunctionType) and callable(obj) and is_library_class(type(obj))
+
+    def impure(self, fn: Any) -> NoReturn:
+        self.plan.impure.append(fn)
+        raise Replan
 
     def use(self, av: Any, name: str, node: Any) -> Any:
         """A bound value as it is read: with the check that it is bound, if that is not certain."""

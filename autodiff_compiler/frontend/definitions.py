@@ -6,11 +6,11 @@ is not the user's, though: what it looks up is not guarded, and its errors are l
 
 from __future__ import annotations
 
-import builtins
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..pristine import BUILTINS
 from .avals import Obj, Seq, is_constant
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,7 +68,7 @@ def is_definition(fn: Any) -> bool:
 
 def lookup(fn: types.FunctionType, name: str) -> Any:
     """What a global name is in a definition."""
-    return constant(fn.__globals__[name] if name in fn.__globals__ else getattr(builtins, name))
+    return constant(fn.__globals__[name] if name in fn.__globals__ else BUILTINS[name])
 
 
 def constant(obj: Any) -> Any:

@@ -125,6 +125,8 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
             obj = obj[step[1]]
         elif kind == "member":
             obj = class_lookup(obj, step[1])
+        elif kind == "call":
+            obj = obj(*step[1])
         else:
             obj = getattr(obj, step[1])
     return obj

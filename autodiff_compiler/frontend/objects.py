@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingAttributeError
+from ..pristine import as_it_was
 from ..tree import is_library_class
+from . import definitions
 from .avals import COLLECTIONS, MISSING, UNSET, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
 from .inputs import class_lookup, is_baked_module, is_lasting
 from .outside import Outside
@@ -100,13 +102,24 @@ class Objects(Outside):
         if value is MISSING:
             self.inputs.guard(path, "without", name)
             return MISSING
+        if self.frame.site is not None:  # a definition of ours
+            return definitions.constant(getattr(as_it_was(obj), name))
         if is_baked_module(obj) or av.path is None:
-            if is_constant(value):
-                return value
+            there = (*path, ("attr", name))
             if isinstance(value, (np.ndarray, np.generic)):
-                return self.outside(value, (("object", obj), ("attr", name)), node)
-            return Obj(value, None)
+                return self.outside(value, there, node)
+            if self.caching and getattr(as_it_was(obj), name, value) is not value:
+                self.impure(self.caching[-1])  # its values may be older than that
+            return self.as_it_is(value, there)
         return self.outside(value, (*path, ("attr", name)), node)
+
+    def as_it_is(self, value: Any, path: Any) -> Any:
+        """What a module, or the built-in names, have at the path: built in, as long as it is that."""
+        if is_constant(value):
+            self.inputs.guard(path, "eq", value)
+            return value
+        self.inputs.guard(path, "is", value)
+        return Obj(value, None)
 
     def function_attribute(self, av: Obj, name: str, node: Any) -> Any:
         obj = av.obj

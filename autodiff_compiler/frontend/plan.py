@@ -45,6 +45,7 @@ class Plan:
     refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
     written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
     disturbed: dict[int, Any] = field(default_factory=dict)  # see `disturbed`
+    impure: list[Any] = field(default_factory=list)  # cached functions of which only the live one knows the value
     tries: int = 0
     demanding: bool = True  # False while something is lowered only to see what it would do
 

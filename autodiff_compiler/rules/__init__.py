@@ -1,5 +1,6 @@
 """Derivative rules. Importing the package enters all of them into the registry."""
 
+from ..pristine import hold
 from . import (
     decompositions,
     elementwise,
@@ -14,6 +15,8 @@ from . import (
     shaping,
     special,
 )
+
+hold("rules", "kernels", "runtime")
 
 __all__ = [
     "decompositions",
