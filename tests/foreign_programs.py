@@ -150,6 +150,54 @@ nested_gg:  | h = lambda v: v ** 4 | ad.grad(ad.grad(h))(x)
 nested_argnums:  | g = ad.grad(argnums=1)(lambda p, q: p * q * q) | g(2.0, x) * x
 nested_deco:  | @ad.grad(argnums=1);; def h(p, q): return p * q * q | h(x, x)
 nested_vgdeco:  | @ad.value_and_grad(argnums=(0, 1));; def h(p, q): return p * q * q;; v, (a, b) = h(x, x) | v + a * b
+variant_19: class L(list): pass | o = L();; o.append(x) | (1.0 if o[0] > 0.5 else 2.0) * x
+variant_23: import collections;; G = collections.UserDict() | G["k"] = x | G["k"] * x
+variant_24: from types import SimpleNamespace as N | n = N();; n.__dict__["v"] = x | n.v * x
+variant_30: import operator;; G = {"a": 1.0} | operator.setitem(G, "a", x) | G["a"] * x
+variant_31: import operator;; G = np.zeros(2) | operator.setitem(G, 0, x) | G[0] * x
+variant_32: G = np.zeros(2) | np.copyto(G, x) | G[0] * x
+variant_33: G = np.zeros(2) | np.ndarray.fill(G, x) | G[0] * x
+variant_34: G = np.zeros(2) | np.ndarray.__setitem__(G, 0, x) | G[0] * x
+variant_35: G = [1.0] | list.__setitem__(G, 0, x) | G[0] * x
+variant_36: G = {} | dict.update(G, a=x) | G["a"] * x
+variant_37:  | a = np.zeros(2);; np.ndarray.__iadd__(a, x) | a[0] * x
+variant_38:  | a = np.zeros(2);; b = a.__iadd__(x) | b[0] * x
+variant_39:  | a = np.array([3.0, x]);; np.ndarray.sort(a) | a[0] * x
+variant_40:  | a = np.array([3.0, x]) | np.ndarray.reshape(a, (2, 1))[1, 0] * x
+variant_42:  | a = np.array([3.0, x]) | np.ndarray.dot(a, a)
+variant_43:  | a = np.array([3.0, x]) | np.float64.__mul__(a[1], x)
+variant_44:  | a = np.array([3.0, x]) | a.__len__() * x
+variant_45:  | a = [3.0, x] | a.__len__() * x * a.__getitem__(1)
+variant_46:  | a = [3.0, x];; it = a.__iter__();; next(it) | it.__next__() * x
+variant_47:  | a = {"k": x} | (x if a.__contains__("k") else 1.0) * a.__getitem__("k")
+variant_48:  | a = (3.0, x) | tuple.__getitem__(a, 1) * x
+variant_49:  | a = (3.0, x) | tuple.__add__(a, (x,))[2] * x
+variant_50:  |  | (2.0).__rpow__(x)
+variant_51:  |  | x.__pow__(2)
+variant_52:  |  | x.__neg__() * x
+variant_53:  |  | x.__truediv__(2.0) * x
+variant_54:  |  | abs(x.__sub__(3)) * x
+variant_55:  |  | (1.0 if x.__lt__(3.0) else 2.0) * x
+variant_56:  | a = np.zeros(3);; a.__setitem__(slice(0, 2), x) | np.sum(a) * x
+variant_57:  | a = np.zeros(2, dtype=[("p", float, (2,)), ("k", int)]);; a["p"][0, 1] = x;; a["k"] = 3 | np.sum(a["p"]) * x
+variant_58:  | a = np.zeros(2, dtype=[("p", float), ("k", int)]);; b = a.copy();; b["p"] = x | np.sum(a["p"] + b["p"]) * x
+variant_59:  | a = np.zeros(2, dtype=[("p", float), ("k", int)]);; b = a[1:];; b["p"] = x | np.sum(a["p"]) * x
+variant_60:  | a = np.zeros(2, dtype=[("p", float), ("k", int)]);; r = a[0];; r["p"] = x | np.sum(a["p"]) * x
+variant_62:  | a = np.zeros(2, dtype=[("p", float), ("q", float)]);; a["p"] = x;; b = a if x > 0.1 else a.copy() | np.sum(b["p"]) * x
+variant_65:  | a = np.zeros(2, dtype=[("p", float), ("q", [("r", float)])]);; a["q"]["r"] = x | np.sum(a["q"]["r"]) * x
+variant_66:  | a = np.zeros((), dtype=[("p", float)]);; a["p"] = x | a["p"] * x
+variant_68:  | a = np.zeros(2, dtype="f8,f8");; a["f0"] = x | np.sum(a["f0"]) * x
+variant_70:  | a = np.zeros(2, dtype=[("p", float)]);; s = 0.0;; a["p"] = x;; for r in a: s = s + r["p"] | s * x
+variant_71:  | a = np.zeros(2, dtype=[("p", float)]);; a["p"] = x;; m = a[a["p"] > 0.1] | np.sum(m["p"]) * x
+variant_75:  | b = np.array([x, None]) | b[0] * x
+variant_77:  | b = np.array([x, "a"]) | float(b[0]) * x
+variant_88: import itertools | c = itertools.chain([x], [x * x]) | sum(c) * x
+variant_96: import random;; R = random.Random(1) | R.v = x | R.v * x
+variant_97: import threading;; E = threading.Event() | E.val = x | E.val * x
+variant_102: class M:;;     def __setattr__(self, n, v): object.__setattr__(self, n, v * 2.0) | m = M();; m.a = x | m.a * x
+variant_103: class M:;;     def __setattr__(self, n, v): self.__dict__[n] = v * 2.0 | m = M();; m.a = x | m.a * x
+variant_104: class M:;;     def __setattr__(self, n, v): super().__setattr__(n, v * 2.0) | m = M();; m.a = x | m.a * x
+variant_105: class M:;;     def __getattr__(self, n): return 3.0 | m = M();; m.a = x | m.a * m.b * x
 """
 
 REFUSED = r"""
@@ -364,4 +412,55 @@ cfg_outer_foreign2: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.__setitem__
 list_outer_foreign: class L(list): pass;; O = L([1.0, 2.0]) | list.__setitem__(O, 0, x) | O[0] * x
 list_outer_foreign2: class L(list): pass;; O = L([1.0, 2.0]) | list.append(O, x) | O[-1] * x
 nested_vjp:  | y, pull = ad.vjp(lambda v: v * v, x) | y + pull(1.0)[0]
+variant_1: class L(list): pass | o = L();; p = o;; p.append(x) | o[0] * x
+variant_2: class L(list): pass | o = L();; for k in range(2): o.append(x * k) | o[1] * x
+variant_3: class D(dict): pass | o = D();; o.setdefault("a", x) | o["a"] * x
+variant_4: class D(dict): pass | o = D(a=1.0);; y = o["a"];; o.update(a=x) | y * x
+variant_5: class D(dict): pass | o = D(a=x) | float(o["a"]) * x
+variant_6: class L(list): pass | o = L();; o.append(x) | float(o.pop()) * x
+variant_7: class L(list): pass | o = L();; o.append(x) | (o[0] if len(o) else 0.0) * x
+variant_8: class L(list): pass | o = L();; o.append(x) | max(o) * x
+variant_9: class L(list): pass | o = L();; o.append(x);; a = np.asarray(o) | a[0] * x
+variant_10: class L(list): pass | o = L();; o.append(x);; v, = o | v * x
+variant_11: class L(list): pass | o = L();; o.append(x) | (lambda *a: a[0])(*o) * x
+variant_12: class D(dict): pass | o = D();; o.update(a=x) | (lambda a: a)(**o) * x
+variant_13: class L(list): pass | o = L();; o.append(x);; l = list(o) | l[0] * x
+variant_14: class L(list): pass | o = L();; o.append(x) | np.sum(o) * x
+variant_15: class L(list): pass | o = L();; o.append(x) | sorted(o)[0] * x
+variant_16: class L(list): pass | o = L();; o.append(x) | [v * 2.0 for v in o][0] * x
+variant_17: class L(list): pass | o = L();; o.append(x) | o.index(x) * 1.0 + x * x
+variant_20: class L(list): pass | o = L();; o.append(x);; s = 0.0;; for v in o: s += v | s * x
+variant_21: class A(list): pass;; G = A() | G.clear();; G.append(x);; y = G.pop() | y * x
+variant_22: class A(dict): pass;; G = A() | G["k"] = x | G["k"] * x
+variant_25: class O: pass | o = O();; o.__dict__ = {"v": x} | o.v * x
+variant_26: class O: v = 1.0 | o = O();; setattr(O, "v", x) | o.v * x
+variant_27: G = {"a": 1.0};; P = G | G["a"] = x | P["a"] * x
+variant_28: G = [1.0];; P = [G] | P[0][0] = x | G[0] * x
+variant_29: import sys;; g = 1.0 | sys.modules[__name__].__dict__["g"] = x | g * x
+variant_61:  | a = np.zeros(2, dtype=[("p", float), ("q", float)]);; a["p"] = x;; a[1] = a[0];; a["p"][0] = 2.0 | np.sum(a["p"]) * x
+variant_63:  | a = np.zeros(2, dtype=[("p", float), ("q", float)]);; a["p"] = x | np.sum(a[["p", "q"]]["p"]) * x
+variant_64:  | a = np.zeros(2, dtype=[("p", float), ("q", float)]);; for n in ("p", "q"): a[n] += x | np.sum(a["p"] * a["q"])
+variant_69:  | a = np.zeros(2, dtype=[("p", float)]).view(np.recarray);; a.p = x | a.p[0] * x
+variant_72:  | a = np.zeros(2, dtype=[("p", float)]);; a["p"] = x;; b = np.concatenate([a, a]) | np.sum(b["p"]) * x
+variant_73:  | a = np.zeros(2, dtype=[("p", float)]);; a["p"] = [x, 2.0 * x] | np.sort(a, order="p")["p"][1] * x
+variant_74:  | a = np.full(2, x);; b = np.zeros(2, dtype=object);; b[:] = a | b[0] * x
+variant_76:  | b = np.array([[x], [x, x]], dtype=object) | b[0][0] * x
+variant_78:  | b = np.array([x]).astype("U8") | float(b[0]) * x
+variant_79:  | b = np.asarray([x], dtype="O") | b[0] * x
+variant_80:  | b = str(x);; c = b + "0" | float(c) * x
+variant_81:  | b = "%s" % x;; c = b.strip() | float(c) * x
+variant_82:  | b = [str(x), "2"];; c = ",".join(b) | float(c.split(",")[0]) * x
+variant_83:  | b = f"{x}".encode() | float(b) * x
+variant_84: import io | b = io.StringIO();; print(x, file=b) | float(b.getvalue()) * x
+variant_85: import contextlib, io | b = io.StringIO();; with contextlib.redirect_stdout(b): print(x) | float(b.getvalue()) * x
+variant_87: import functools | h = functools.lru_cache(lambda v: v * v) | h(x) * x
+variant_89: import copy;; class L(list): pass | o = copy.copy(L([x])) | o[0] * x
+variant_91: import array | A = array.array("d", [1.0, 2.0]);; A[0] = x | A[0] * x
+variant_92: import array | A = array.array("d");; A.extend([x, x]);; b = np.array(A) | b[0] * x
+variant_93: B = bytearray(8) | np.frombuffer(B, dtype=float)[0] = x | np.frombuffer(B, dtype=float)[0] * x
+variant_94: import math | m, e = math.frexp(x) | m * 2.0 ** e * x
+variant_95: import cmath | r, p = cmath.polar(x) | r * x
+variant_98: import decimal | d = decimal.Decimal(x) * 2 | float(d) * x
+variant_99: import logging;; class H(logging.Handler):;;     def emit(self, r): self.last = r.args[0];; H1 = H();; LG = logging.getLogger("qq");; LG.addHandler(H1);; LG.setLevel(10) | LG.info("%s", x) | H1.last * x
+variant_106:  | class M:;;     def __init__(self, v): vars(self).update(v=v) | M(x).v * x
 """

@@ -384,7 +384,9 @@ class Access(Memory):
         """The path extended; ``a[i][j]`` becomes ``a[i, j]``."""
         if base.path and step[0] == "index" and base.path[-1][0] == "index":
             last = base.path[-1][1]
-            if all(_is_int_operand(i) for i in last) and not any(_is_array_operand(i) for i in step[1]):
+            if all(_is_int_operand(i) for i in last) and not any(
+                _is_array_operand(i) or isinstance(i, str) for i in step[1]
+            ):
                 return (*base.path[:-1], ("index", (*last, *step[1])))
         return (*base.path, step)
 

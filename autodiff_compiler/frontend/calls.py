@@ -40,6 +40,7 @@ from .avals import (
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
+from .disturbed import handlers_of
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER
 from .plan import prefer_known
@@ -300,6 +301,8 @@ class Calls(Construct):
             for cell in self.cells_in(everything):
                 self.half_done(cell)
             self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
+        if root_module(obj) == "logging":
+            self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
         value = self.emit(node, opaque(obj, name), *operands, **keywords)
         result = self.linked(value, everything, numpy=False)
         if not numeric:

@@ -7,6 +7,7 @@ what it can reach may hold something else; to read it is an error.
 from __future__ import annotations
 
 import gc
+import logging
 import types
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..ir.core import Loc
 from ..ir.foreign import IMMUTABLE
-from .avals import Poison
+from .avals import Obj, Poison
 from .core import Core
 from .plan import Replan
 
@@ -91,8 +92,20 @@ class Disturbances(Core):
                 )
 
 
+def handlers_of(args: list[Any]) -> dict[int, Any]:
+    """The handlers of a user's that see what is logged, by identity."""
+    found: dict[int, Any] = {}
+    given = [a.obj for a in args if type(a) is Obj and isinstance(a.obj, logging.Logger)]
+    for logger in [logging.root, *given]:
+        above: logging.Logger | None = logger
+        while above is not None:
+            found.update({id(h): h for h in above.handlers if type(h).__module__.split(".")[0] != "logging"})
+            above = above.parent
+    return found
+
+
 def is_builtin_class(obj: Any) -> bool:
     return isinstance(obj, type) and not obj.__flags__ & (1 << 9)
 
 
-__all__ = ["Disturbances", "reachable"]
+__all__ = ["Disturbances", "handlers_of", "reachable"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import RuleLookupError, UnsupportedError
-from ..ir.core import Op
+from ..ir.core import Loc, Op
 
 
 def crossing(op: Op) -> Exception:
@@ -46,8 +46,12 @@ def tainted(op: Op, keeper: Op) -> Exception:
 
 
 def without_numbers(op: Op) -> Exception:
+    return without_numbers_at(op.loc)
+
+
+def without_numbers_at(loc: Loc | None) -> Exception:
     return UnsupportedError(
         "a derivative would have to pass through an array of objects, strings or records",
-        op.loc,
+        loc,
         "use arrays of floats, one for each field",
     )

@@ -189,15 +189,22 @@ class Reverse:
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
         elif holds_records(v):
-            for name in v.type.dtype.names:  # type: ignore[union-attr]
-                field = (("index", (name,)),)
-                if v.type.dtype[name].base.kind in "fc":  # type: ignore[index]
-                    env[v] = self.b.emit(ADDAT, env[v], field, self.b.emit(GET, g, field))
+            env[v] = self.add_records(known, (), g, v.type.dtype)
         else:
             env[v] = self.b.emit(ACCUM, known, g)
         bar = env[v]
         if type(bar) is Value and not bar.hint and v.hint:
             bar.hint = f"{v.hint}_bar"
+
+    def add_records(self, base: Any, path: tuple[Any, ...], g: Any, dtype: Any) -> Any:
+        """Cotangents of records added at a path, field by field: of the array of all of it, as subscripts may copy."""
+        for name in dtype.names:
+            field = (("index", (name,)),)
+            if dtype[name].names is not None or (dtype[name].shape and path):
+                raise lost.without_numbers_at(self.b.loc)
+            if dtype[name].base.kind in "fc":
+                base = self.b.emit(ADDAT, base, (*field, *path), self.b.emit(GET, g, field))
+        return base
 
     def zeros(self, v: Value) -> Any:
         return 0.0 if v.type.is_scalar else self.b.emit(ZEROS, v)
@@ -243,6 +250,8 @@ class Reverse:
         for r in op.results:
             if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if op.prim in _ON_RECORDS else "OSUTV"):
                 raise lost.without_numbers(op)
+        if op.prim not in _ON_RECORDS and any(map(holds_records, op.operands())):
+            raise lost.without_numbers(op)
         if op.prim is SET:
             a, path, v = op.args
             g = bars[0]
@@ -274,6 +283,11 @@ class Reverse:
                 raise RuleLookupError("a subscript of a number", op.loc, "make it an array with np.asarray")
             known = env.get(a)
             base = self.b.emit(ZEROS, a) if known is None else self.array_like(known, a)
+            if holds_records(a) and not (holds_records(op.result) or op.result.type.is_float):
+                raise lost.without_numbers(op)  # several fields at once
+            if holds_records(op.result):
+                env[a] = self.add_records(base, path, bars[0], op.result.type.dtype)
+                return
             env[a] = self.b.emit(ADDAT, base, path, self.match_part(op, bars[0]))
             if not env[a].hint and a.hint:
                 env[a].hint = f"{a.hint}_bar"
