@@ -122,7 +122,10 @@ def addat(a: Any, path: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with `v` added at `path`; repeated indices add up."""
     out = np.array(a, copy=True)
     for whole, target, index in _located_for_store(out, path):
-        np.add.at(target, index, v)
+        if target.dtype.names is not None:
+            target[index] = target[index] + v  # the field of a record, which no subscript names twice
+        else:
+            np.add.at(target, index, v)
         put_back(whole, target)
     return out
 

@@ -237,7 +237,7 @@ def view_in_loop(x, n):
 def elements_shared(x):
     y = x * 2
     rows = []
-    for _ in range(300):
+    for _ in range(100_000):
         rows.append(y)
     y[0] = 1.0
     return rows[0].sum()

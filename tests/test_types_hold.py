@@ -64,7 +64,10 @@ def test_types_hold_with_float32(seed: int, optimise: bool, monkeypatch: pytest.
         warnings.simplefilter("ignore")
         program.prepare()
         given = program.pack(*fresh(args))
-        lowered = lower_any(program.f, given, {})
+        try:
+            lowered = lower_any(program.f, given, {})
+        except ad.AutodiffError:
+            return  # a program that is refused has no adjoint; tests/test_random_programs.py bounds how many are
         wanted, _ = differentiated(program.f, lowered, program.gradient.argnums, given, {})
         _, values = program.gradient._dispatch.bind(given, {})
         adjoint = pipeline.adjoint(lowered.function, wanted.wrt, seeds=[1.0], optimise=optimise)

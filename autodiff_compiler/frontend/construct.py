@@ -457,7 +457,7 @@ class Construct(Recursions):
         """The object holds the attribute itself, and nothing else takes part when it is stored."""
         cls = self.cls_of(base)
         raw = class_lookup(cls, name)
-        if class_lookup(cls, "__setattr__") is not object.__setattr__:
+        if class_lookup(cls, "__setattr__") not in (object.__setattr__, types.SimpleNamespace.__setattr__):
             return False
         if isinstance(raw, types.MemberDescriptorType):
             return True

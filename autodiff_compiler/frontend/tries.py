@@ -440,7 +440,10 @@ class Tries(Matching):
                 code = self.lower_block(error(lambda: value), False)
         except AutodiffError as found:
             # It reads what is not known there: exactly lowered it may be.
-            return found
+            outside = self.frame.scope.globals | self.frame.scope.nonlocals
+            *steps, last = error(lambda: value)
+            unseen = type(last) is Run and last.exits and all(is_arithmetic(s, outside) for s in steps)
+            return None if unseen else found
         finally:
             self.journals, self.plan.demanding = journals, demanding
         passes = [op for op in region.ops if op.prim is RAISE and op.args == (value,)]
@@ -449,6 +452,16 @@ class Tries(Matching):
         return None
 
 
+def is_arithmetic(stmt: Any, outside: Any) -> bool:
+    """A statement that only computes with names and binds local ones: when the function is left nobody sees it."""
+    if not isinstance(stmt, (ast.Assign, ast.AugAssign)):
+        return False
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+    local = all(isinstance(t, ast.Name) and t.id not in outside for t in targets)
+    return local and all(isinstance(n, _ARITHMETIC) for n in ast.walk(stmt.value))
+
+
+_ARITHMETIC = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Raise, ast.Delete)
 # Where the exception is with which a block has ended.
 PLACE = "$raised"
