@@ -8,6 +8,56 @@ from autodiff_compiler.errors import AutodiffError
 X = 1.137
 
 
+# A function with a helper that writes down when it runs, and with a little of everything to work on.
+HEAD = """import numpy as np, copy, itertools, functools, dataclasses, contextlib, collections, math
+class O:
+    def __init__(self, v): self.v = v
+    def m(self, *a): return self.v * sum(a)
+    def __getitem__(self, k): return self.v
+    def __setitem__(self, k, w): self.v = w
+@contextlib.contextmanager
+def cm(v):
+    yield v
+class P(dict): pass
+G = 1.0
+P2 = collections.namedtuple("P2", "a b")
+@dataclasses.dataclass
+class D:
+    a: float
+    b: float = 2.0
+    c: list = None
+class Hook:
+    def __init__(self, v): self.v = v
+    def __copy__(self): return Hook(self.v * 2)
+    def __deepcopy__(self, memo): return Hook(self.v * 3)
+def f(x):
+    log = []
+    def e(k, v=None):
+        log.append(k)
+        return (k if v is None else v)
+    def g(v):
+        log.append(v)
+        return v
+    def h(*a, **k):
+        r = 0.0
+        for i, v in enumerate(a):
+            r = r + v * (i + 1)
+        for i, v in enumerate(k.values()):
+            r = r + v * 10 * (i + 1)
+        return r
+    a = np.arange(1.0, 6.0) * x
+    l = [x, 2 * x, 3 * x, 4 * x]
+    d = {1: x, 2: 2 * x, 3: 3 * x}
+    o = O(x)
+    r = 0.0
+    {BODY}
+    w = 0.0
+    for i, k in enumerate(log):
+        w = w + k * (i + 1) ** 2
+    return r * 1.0 + w * x
+"""
+
+
 def module_of(text, folder, name):
     path = folder / f"{name}.py"
     path.write_text(text)
