@@ -75,15 +75,14 @@ def is_numpys(prim: Prim) -> bool:
     return fn not in MAKERS and (named or str(getattr(fn, "__module__", "")).startswith(_KERNELS))
 
 
-def takes_container(prim: Prim, name: str) -> bool:
-    """A container with values in it may be this argument: the rule has a cotangent for each of its items."""
-    if name.startswith("*") or prim.fn in MAKERS or not is_numpys(prim):
-        return True
-    return role_of(prim.fn, name) == ARRAYS
+# Functions in C that have no signature in older versions of NumPy.
+_NAMES_OF = {np.copyto: ("dst", "src", "casting", "where"), np.putmask: ("a", "mask", "values")}
 
 
 @functools.cache
 def names_of(fn: Any) -> tuple[str, ...]:
     """The names of the parameters of a function that has a signature, with a star before the variadic one."""
+    if fn in _NAMES_OF:
+        return _NAMES_OF[fn]
     found = inspect.signature(fn).parameters.values()
     return tuple(["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in found])
