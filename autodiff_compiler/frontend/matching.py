@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..ir.opset import PRIMS
 from .avals import (
     MISSING,
@@ -146,7 +148,9 @@ class Matching(Expressions):
     def known_structure(self, av: Any, pattern: Any) -> None:
         """Fail if it is not known whether this is a sequence or a mapping."""
         cls = self.class_of(av, pattern)
-        if cls is None or (type(av) is Obj or is_object(av)) and cls.__flags__ & _STRUCTURED and type(av) is not Seq:
+        unknown = (type(av) is Obj or is_object(av)) and type(av) is not Seq
+        # Patterns of newer versions of NumPy take arrays for sequences.
+        if cls is None or (unknown or cls is np.ndarray) and cls.__flags__ & _STRUCTURED:
             self.fail(
                 f"whether {describe(av)} has this structure is not known when the program is compiled",
                 pattern,

@@ -337,7 +337,8 @@ class Objects(Outside):
                 return Obj(getattr(cls, name), None)
             self.inputs.guard(path, "without", name)
             return MISSING
-        if is_library_class(cls) and not isinstance(cls, type(None)):
+        written_in_c = isinstance(raw, types.ClassMethodDescriptorType)  # chain.from_iterable
+        if (is_library_class(cls) or written_in_c) and not isinstance(cls, type(None)):
             value = getattr(cls, name)
             return value if is_constant(value) else Obj(value, None)
         if hasattr(type(cls), "__members__"):

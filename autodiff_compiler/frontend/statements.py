@@ -432,6 +432,8 @@ class Statements(Splitting):
             items = self.index_items(index, node)
             if type(av) is Seq and self.store_record(Ref(base.cell, (*base.path, ("index", items))), av, node):
                 return
+            if type(av) in (Seq, ListRef) and self.is_element(base, items, node):
+                self.raises(ValueError, "setting an array element with a sequence.", node)
             self.store(base, ("index", items), av, node)
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
@@ -472,6 +474,13 @@ class Statements(Splitting):
         for name, av in zip(dtype.names, values.items):
             self.store_item(part, name, av, node)
         return True
+
+    def is_element(self, base: Ref, items: tuple[Any, ...], node: Any) -> bool:
+        """The subscripts are integers that name one number of an array."""
+        t = self.read(base, node).type
+        numbers = all(i is not None and type(i) is not bool and type_of(i).is_scalar for i in items)
+        plain = t.kind == "array" and t.dtype is not None and t.dtype.names is None
+        return plain and numbers and len(items) == t.ndim
 
     def do_AugAssign(self, stmt: ast.AugAssign) -> int:
         """The target is read, then the value evaluated, then the result stored: also what was changed in place, as a

@@ -88,10 +88,10 @@ def _kept(out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
     if out is not None or overwrite_input:
         refuse("np.median with out= or overwrite_input=", "call it without")
+    if axis == () and is_empty(a):
+        refuse("np.median of an empty array over no axis", "return the array itself")  # some versions raise
     s = np.sort(_last(a, axis), axis=-1)
     n = s.shape[-1]
-    if axis == () and is_empty(a):
-        raise ValueError("cannot reshape array of size 0")
     if known(n) and n == 0:
         return _kept(np.mean(s, axis=-1), a, axis, keepdims)
     middle = (s[..., (n - 1) // 2] + s[..., n // 2]) / 2
