@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from tests.in_context import check_program
 
 CASES: list[Any] = []
@@ -221,6 +222,93 @@ def otherwise_raises(x):
             raise TypeError("no")
 
 
+@case()
+def items_of_an_array(x):
+    match x * 2:
+        case [a, b]:
+            return a * b
+        case [a, 0.0, b] | [1.5, b, a]:
+            return a - b
+        case [a, *_, b] if b > 100:
+            return a
+        case [a, *rest, b]:
+            return a * b * sum(rest)
+        case whole:
+            return whole[0] * whole[2]
+
+
+@case()
+def items_of_a_matrix(x):
+    match np.outer(x, x):
+        case [[a, b], c]:
+            return a * b * c
+        case [[a, _, b], *_, np.ndarray() as last]:
+            return a * b * last[1]
+        case whole:
+            return np.sum(whole[0] ** 2)
+
+
+@case()
+def items_of_a_grown_list(x):
+    parts = []
+    s = 1.0
+    for v in x:
+        match parts:
+            case []:
+                s = s * v
+            case [first]:
+                s = s * first + v
+            case [*_, 0.0]:
+                s = s + 100
+            case [first, *middle, last]:
+                s = s * last - first + len(middle) + sum(middle)
+        parts.append(v * s)
+    match parts:
+        case [a, b]:
+            return s
+        case [a, b, c] if a > b + c:
+            return s * a
+        case [a, *rest]:
+            return s * a * sum(rest)
+
+
+@case(4)
+def items_of_a_range(x, n):
+    match range(1, n):
+        case [_]:
+            return x[0]
+        case [a, *rest]:
+            return x[a] ** 2 * len(rest) * rest[-1]
+
+
+@case()
+def empty_items(x):
+    match x[:0]:
+        case [a, *_]:
+            return a
+        case [*rest]:
+            return x[0] ** 2 + len(rest)
+        case whole:
+            return x[0] ** 2 + len(whole)
+
+
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
+
+
+def test_an_array_without_axes_has_no_items() -> None:
+    def f(x):
+        match np.asarray(x):
+            case [a]:
+                return a * 1.0
+            case b:
+                return b * 2.0
+
+    try:
+        expected = f(1.5)
+    except TypeError:  # of versions of NumPy whose arrays are sequences to a pattern
+        with pytest.raises(TypeError):
+            ad.value_and_grad(f)(1.5)
+    else:
+        assert ad.value_and_grad(f)(1.5) == (expected, 2.0)

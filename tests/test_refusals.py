@@ -515,21 +515,6 @@ def f(x):
     ".",
 )
 refuse(
-    "a pattern for a list of a length known at run time",
-    """
-def f(x):
-    seen = [v for v in x if v > 1]
-    match seen:
-        case [a, b]:
-             ^^^^^^
-            return a * b
-    return np.sum(x)
-""",
-    errors.UnsupportedError,
-    "length",
-    ".",
-)
-refuse(
     "raise of what is no exception",
     """
 def f(x):

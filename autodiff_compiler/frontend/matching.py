@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from .avals import (
     Obj,
     RangeOf,
     Seq,
+    SliceOf,
     describe,
     is_collection,
     is_constant,
@@ -45,6 +47,25 @@ class Found:
 
     flag: Any = True
     bound: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Later:
+    """An item that exists only if the pattern matches, so it is read once that is known."""
+
+    read: Callable[[], Any]
+
+
+def _value(bound: Any) -> Any:
+    return bound.read() if type(bound) is Later else bound
+
+
+def _captures(pattern: ast.pattern) -> list[str]:
+    """The names that a pattern binds."""
+    nodes = ast.walk(pattern)
+    return [node.name for node in nodes if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name is not None] + [
+        node.rest for node in ast.walk(pattern) if isinstance(node, ast.MatchMapping) and node.rest is not None
+    ]
 
 
 class Matching(Expressions):
@@ -78,7 +99,7 @@ class Matching(Expressions):
 
     def capture(self, found: Found, node: Any) -> int:
         for name, av in found.bound.items():
-            self.bind(name, av, node)
+            self.bind(name, _value(av), node)
         return NORMAL
 
     # --- patterns -------------------------------------------------------------------------------------------------
@@ -128,7 +149,7 @@ class Matching(Expressions):
         bound = {}
         for name in a.bound:
             x, y = a.bound[name], b.bound[name]
-            bound[name] = self.branch(a.flag, partial(_same, x), partial(_same, y), node)
+            bound[name] = self.branch(a.flag, partial(_value, x), partial(_value, y), node)
         return Found(True if b.flag is True else self.emit(node, PRIMS[operator.or_], a.flag, b.flag), bound)
 
     def match_or(self, pattern: ast.MatchOr, av: Any) -> Found:
@@ -149,8 +170,7 @@ class Matching(Expressions):
         """Fail if it is not known whether this is a sequence or a mapping."""
         cls = self.class_of(av, pattern)
         unknown = (type(av) is Obj or is_object(av)) and type(av) is not Seq
-        # Patterns of newer versions of NumPy take arrays for sequences.
-        if cls is None or (unknown or cls is np.ndarray) and cls.__flags__ & _STRUCTURED:
+        if cls is None or unknown and cls.__flags__ & _STRUCTURED:
             self.fail(
                 f"whether {describe(av)} has this structure is not known when the program is compiled",
                 pattern,
@@ -165,13 +185,13 @@ class Matching(Expressions):
     def match_sequence(self, pattern: ast.MatchSequence, av: Any) -> Found:
         av = self.structured(av, pattern)
         if type(av) is ListRef and type(self.checked(av.cell, pattern, "list")) is not Items:
-            self.fail(
-                "a pattern for a list whose length is known at run time only", pattern, "compare len() and use if/elif"
-            )
+            return self.match_items(pattern, av)
         if type(av) is RangeOf and not all(is_constant(x) for x in (av.start, av.stop, av.step)):
-            self.fail("a pattern for a range whose length is known at run time only", pattern, "use if/elif")
+            return self.match_items(pattern, av)
         if type(av) not in (Seq, ListRef, RangeOf):
-            return Found(False)
+            # Patterns of newer versions of NumPy take arrays for sequences.
+            taken = self.class_of(av, pattern) is np.ndarray and np.ndarray.__flags__ & _STRUCTURED
+            return self.match_items(pattern, av) if taken else Found(False)
         items = self.static_items(av, pattern)
         patterns = pattern.patterns
         star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
@@ -186,6 +206,37 @@ class Matching(Expressions):
         assert isinstance(starred, ast.MatchStar)
         if starred.name is not None and found.flag is not False:
             found.bound[starred.name] = self.new_list(items[star : len(items) - after])
+        return found
+
+    def match_items(self, pattern: ast.MatchSequence, av: Any) -> Found:
+        """Match an array, or a list or range whose length only the run knows: first its length, then its items."""
+        patterns = pattern.patterns
+        star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+        shortest = len(patterns) - (star is not None)
+        compare = operator.eq if star is None else operator.ge
+        flag = self.truth(self.compare_with(compare, self.length(av, pattern), shortest, pattern), pattern)
+
+        def item(k: int) -> Any:
+            if k == star:
+                end = k - shortest or None
+                return self.call(Obj(list, None), [self.subscript(av, SliceOf(k, end, None), pattern)], {}, pattern)
+            return self.subscript(av, k if star is None or k < star else k - len(patterns), pattern)
+
+        def flag_of(k: int) -> Any:
+            return self.match_pattern(patterns[k], item(k)).flag
+
+        def capture_of(k: int, name: str) -> Any:
+            return _value(self.match_pattern(patterns[k], item(k)).bound[name])
+
+        found = Found(flag)
+        for k, p in enumerate(patterns):
+            if isinstance(p, ast.MatchStar) or isinstance(p, ast.MatchAs) and p.pattern is None:
+                if p.name is not None:
+                    found.bound[p.name] = Later(partial(item, k))
+                continue
+            found.flag = self.branch(found.flag, partial(flag_of, k), lambda: False, pattern)
+            for name in _captures(p):
+                found.bound[name] = Later(partial(capture_of, k, name))
         return found
 
     def match_mapping(self, pattern: ast.MatchMapping, av: Any) -> Found:
@@ -233,7 +284,3 @@ class Matching(Expressions):
                 return Found(proved("class", False))
             pairs.append((sub, held))
         return self.both(found, self.all_of(pairs, pattern), pattern)
-
-
-def _same(av: Any) -> Any:
-    return av
