@@ -339,8 +339,16 @@ def list_addat(items: list[Any], i: int, g: Any) -> list[Any]:
     return out
 
 
-def list_drop(items: list[Any]) -> list[Any]:
-    return items[:-1]
+def list_insert(items: list[Any], i: int, v: Any) -> list[Any]:
+    out = list(items)
+    out.insert(i, v)
+    return out
+
+
+def list_drop(items: list[Any], i: int, like: Any) -> list[Any]:
+    out = list(items)
+    del out[i]
+    return out
 
 
 def check(cond: Any, message: Any = None) -> None:

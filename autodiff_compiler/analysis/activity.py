@@ -26,7 +26,7 @@ def differentiable_operands(op: Op) -> list[Value]:
     return content_operands(op)
 
 
-_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT}
+_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT}
 _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
 
 

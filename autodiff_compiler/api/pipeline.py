@@ -13,6 +13,7 @@ from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
 from ..transforms.inplace import restore_inplace
+from ..transforms.lists import forget_likes
 from ..transforms.simplify import fuse_branches, simplify
 from ..transforms.vjp import DERIVED, differentiate
 
@@ -145,6 +146,7 @@ def emit_adjoint(
     """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
     if split is not None:
         own_what_the_pullback_reads(fn, split)
+    forget_likes(fn)
     doing("finding out which stores may be done in place")
     analysis = restore_inplace(fn, split=split is not None)
     doing("writing the code")

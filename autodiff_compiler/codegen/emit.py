@@ -151,9 +151,35 @@ class Emitter:
         self.lines.append("    " * self.depth + text)
 
     def emit_ops(self, ops: list[Op]) -> None:
-        for op in ops:
-            if op not in self.inlined and op not in self.taken:
+        popped: set[Op] = set()
+        for k, op in enumerate(ops):
+            if op in self.inlined or op in self.taken or op in popped:
+                continue
+            drop = self.popping(op, ops[k + 1 :]) if op.prim is opset.LIST_GET else None
+            if drop is None:
                 self.emit_op(op)
+                continue
+            self.comment(op)
+            popped.add(drop)
+            at = "" if type(op.args[1]) is int and op.args[1] == -1 else self.printer.show(op.args[1])
+            self.line(f"{self.naming.of(op.result)} = {self.printer.show(op.args[0])}.pop({at})")
+            self.rename(drop)
+
+    def popping(self, get: Op, following: list[Op]) -> Op | None:
+        """The operation that takes out the item that this one reads, if nothing that lies between looks at the list."""
+        items, index = get.args
+        if not self.use_count.get(get.result, 0):
+            return None
+        for op in following:
+            if op.prim is opset.LIST_DROP and op.args[0] is items and (op.args[1] is index or op.args[1] == index):
+                return op
+            if op in self.inlined:
+                continue  # where it is printed, it reads what it would have read here
+            if op.prim not in (PUSH, opset.LIST_GET, opset.LIST_DROP):
+                return None
+            if any(v.op in self.inlined or self.naming.same(v, items) for v in op.operands()):
+                return None
+        return None
 
     def comment(self, op: Op) -> None:
         if op.loc is None or self.line_of is None:
@@ -245,11 +271,17 @@ class Emitter:
             self.printer.helpers.add("accum")
             at = f"{base}[{show(op.args[1])}]"
             self.line(f"{at} = accum({at}, {show(op.args[2])})")
+        elif prim is opset.LIST_INSERT:
+            self.line(f"{base}.insert({show(op.args[1])}, {show(op.args[2])})")
         elif prim is opset.LIST_DROP:
-            self.line(f"del {base}[-1]")
+            self.line(f"del {base}[{show(op.args[1])}]")
+        self.rename(op)
+
+    def rename(self, op: Op) -> None:
+        """The version that a store made, under its own name where it has one."""
         result = op.results[0]
         if not self.naming.same(result, op.args[0]) and self.use_count.get(result, 0):
-            self.line(f"{self.naming.of(result)} = {base}")
+            self.line(f"{self.naming.of(result)} = {self.printer.show(op.args[0])}")
 
     def stored(self, op: Op) -> str:
         """``= v``, or ``-= u`` where v is the present part less u."""

@@ -284,7 +284,11 @@ class Collections(Containers):
                 self.list_pop(inner, 0 if left else -1, node)
             return
         full = self.truth(self.compare_with(operator.gt, n, most, node), node)
-        self.branch(full, lambda: self.list_pop(inner, 0 if left else -1, node) and None, lambda: None, node)
+
+        def drop() -> None:
+            self.list_pop(inner, 0 if left else -1, node)
+
+        self.branch(full, drop, lambda: None, node)
 
     # --- construction ---------------------------------------------------------------------------------------------
 

@@ -244,16 +244,6 @@ class Containers(Calls):
         range_, item_at = self.iteration(other, node)
         self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
 
-    def place_in(self, av: Any, k: Any, node: Any) -> Any:
-        """The place that an index of a list names, counted from the front."""
-        if is_static_int(k) and k >= 0:
-            return k
-        n = self.length(av, node)
-        if is_static_int(k):
-            return self.binary(operator.add, n, k, node)
-        negative = self.truth(self.compare_with(operator.lt, k, 0, node), node)
-        return self.branch(negative, lambda: self.binary(operator.add, n, k, node), lambda: k, node)
-
     def list_method(self, av: ListRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if name == "append" and len(args) == 1 and not kwargs:
             self.list_append(av, args[0], node)
@@ -281,13 +271,11 @@ class Containers(Calls):
             return None
         if name == "insert":
             self.arguments(args, 2, 2, name, node)
-            if static and is_static_int(args[0]):
-                items.insert(args[0], args[1])
+            if static and (is_static_int(args[0]) or not items):
+                items.insert(args[0] if items else 0, args[1])
                 self.mutate(av.cell, Items(tuple(items)), node)
             else:
-                parts = [SliceOf(None, args[0], None), SliceOf(args[0], None, None)]
-                front, back = (self.list_slice(av, p, node) for p in parts)
-                self.replace_list(av, self.concatenated([front, Seq((args[1],)), back], node), node)
+                self.insert_item(av, self.operand(args[0], node), args[1], node)
             return None
         if name == "reverse":
             self.replace_list(av, self.list_slice(av, SliceOf(None, None, -1), node), node, rearranged=True)
@@ -322,19 +310,7 @@ class Containers(Calls):
             item = items.pop(k)
             self.mutate(av.cell, Items(tuple(items)), node)
             return self.use(item, "the item", node)
-        if type(content) is not Items and is_static_int(k) and k == -1:
-            return self.pop_last(av, node)
-        place = self.operand(self.place_in(av, k, node), node)
-        columns = self.made_columns(av, node)
-        item = self.taken_out(av, columns, place, node)
-        self.delete_place(av, place, node)
-        return item
-
-    def delete_place(self, av: ListRef, k: Any, node: Any) -> None:
-        place = self.place_in(av, k, node)
-        front = self.list_slice(av, SliceOf(None, place, None), node)
-        back = self.list_slice(av, SliceOf(self.binary(operator.add, place, 1, node), None, None), node)
-        self.replace_list(av, self.concatenated([front, back], node), node, rearranged=True)
+        return self.pop_item(av, self.operand(k, node), node)
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
         """``del base[index]``."""
@@ -349,8 +325,7 @@ class Containers(Calls):
         if type(content) is Items and is_static_int(index):
             self.list_pop(base, index, node)
         elif type(index) is not SliceOf:
-            self.subscript(base, index, node)  # raises where there is no such item
-            self.delete_place(base, index, node)
+            self.pop_item(base, self.operand(index, node), node)
         elif type(content) is Items and all(is_constant(b) for b in (index.start, index.stop, index.step)):
             items = list(content.items)
             del items[slice(index.start, index.stop, index.step)]

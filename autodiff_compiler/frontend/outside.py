@@ -239,7 +239,7 @@ class Outside(Rows):
         elif op is not None and op.prim is LIST_SET and op.args[0] is last:
             self.emit(node, SET_ENTRY, live, op.args[1], self.kept_value(op.args[2], node))
         elif op is not None and op.prim is LIST_DROP and op.args[0] is last:
-            self.emit(node, DEL_ENTRY, live, -1)
+            self.emit(node, DEL_ENTRY, live, op.args[1])
         else:
             self.fail("this change of a list that lives outside of the function", node, "use append, or an item")
 

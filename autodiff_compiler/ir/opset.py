@@ -420,9 +420,11 @@ LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_wit
 LIST_ADDAT = define(
     "list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True
 )
-LIST_DROP = define("list_drop", runtime.list_drop, "l", infer=_infer_same_as_first, alias="maybe")
+LIST_INSERT = define("list_insert", runtime.list_insert, "l, i, v", infer=_infer_list_with, alias="maybe")
+# ``del l[i]``. `like` is the item, of which the adjoint reads the shape and dtype.
+LIST_DROP = define("list_drop", runtime.list_drop, "l, i, like", infer=_infer_same_as_first, alias="maybe")
 
-STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_DROP})
+STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP})
 READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal"})  # functions whose views NumPy protects from stores
 
 # --- contexts ---------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
     opset.DTYPE: (0,),
     opset.FULL_LIKE: (0,),
     opset.FINISH: (1,),
+    opset.LIST_DROP: (2,),
 }
 
 

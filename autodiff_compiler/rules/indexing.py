@@ -80,6 +80,7 @@ def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
 
 
 constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
+constant_in(opset.LIST_DROP, "like")
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 
@@ -93,12 +94,30 @@ def _list_new(g: Any, out: Any, items: Any) -> Any:
 
 @vjp(opset.LIST_APPEND, "l")
 def _append_l(g: Any, out: Any, l: Any, v: Any) -> Any:
-    return emit(opset.LIST_DROP, g)
+    return emit(opset.LIST_DROP, g, -1, emit(opset.LIST_GET, g, -1))
 
 
 @vjp(opset.LIST_APPEND, "v")
 def _append_v(g: Any, out: Any, l: Any, v: Any) -> Any:
     return emit(opset.LIST_GET, g, -1)
+
+
+def _inserted_at(g: Any, i: Any) -> Any:
+    """The place of what was inserted; `g` is of the list with it."""
+    if type(i) is int and i == 0:
+        return 0
+    return emit(opset.SLICE_BOUND, 0, emit(opset.SUB, emit(opset.LEN, g), 1), i, None, None)
+
+
+@vjp(opset.LIST_INSERT, "l")
+def _insert_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
+    place = _inserted_at(g, i)
+    return emit(opset.LIST_DROP, g, place, emit(opset.LIST_GET, g, place))
+
+
+@vjp(opset.LIST_INSERT, "v")
+def _insert_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
+    return emit(opset.LIST_GET, g, _inserted_at(g, i))
 
 
 @vjp(opset.LIST_GET, "l")
@@ -137,8 +156,13 @@ def _list_addat_g(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
 
 
 @vjp(opset.LIST_DROP, "l")
-def _list_drop(g: Any, out: Any, l: Any) -> Any:
-    return emit(opset.LIST_APPEND, g, emit(opset.ZEROS, emit(opset.LIST_GET, l, -1)))
+def _list_drop(g: Any, out: Any, l: Any, i: Any, like: Any) -> Any:
+    zero = 0.0 if type_of(like).is_scalar else emit(opset.ZEROS, like)
+    if type(i) is int and i == -1:
+        return emit(opset.LIST_APPEND, g, zero)
+    if type(i) is not int or i < 0:
+        i = emit(opset.SLICE_BOUND, 0, emit(opset.ADD, emit(opset.LEN, g), 1), i, None, None)
+    return emit(opset.LIST_INSERT, g, i, zero)
 
 
 @vjp(numpy_ops.UNSTACK, "a")

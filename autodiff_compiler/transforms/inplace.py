@@ -33,8 +33,8 @@ from ..ir.rewrite import (
 )  # fmt: skip
 from .simplify import drop_dead
 
-LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_DROP}
-CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.TUPLE}
+LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT, opset.LIST_DROP}
+CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT, opset.TUPLE}
 FOREVER = float("inf")
 EXTERNAL = "external"  # memory that is not ours, or not known to be
 
@@ -299,9 +299,9 @@ class Analysis:
             inner = self.inside_of(outs)
             return (frozenset([("slot", param)]), inner) if param in self.mutated else (self.of(outs), inner)
         if prim in STORES:
-            stored = op.args[2:] if prim is not opset.LIST_APPEND else op.args[1:]
+            stored = op.args[1:] if prim is opset.LIST_APPEND else op.args[2:]
             inner = self.inside_of(op.args[0])
-            if prim in LIST_STORES:
+            if prim in LIST_STORES and prim is not opset.LIST_DROP:
                 inner = inner | self.of(stored) | self.inside_of(stored)
             return self.of(op.args[0]), inner
         if prim is GET:
@@ -505,8 +505,7 @@ class Analysis:
                 continue
             if isinstance(user, Region) or user.args[0] is not held:
                 return False
-            dropped = user.prim is opset.LIST_DROP and type(index) is int and index == -1
-            if not dropped and (user.prim is not opset.LIST_SET or user.args[1] is not index):
+            if user.prim not in (opset.LIST_DROP, opset.LIST_SET) or user.args[1] is not index:
                 return False
         return all(
             isinstance(user, Region) or user.prim in (IF, LOOP, LIST_GET, *LIST_STORES) or not content
@@ -549,7 +548,7 @@ class Analysis:
     def _captures(self, user: Op, v: Value) -> bool:
         if user.prim in (opset.LIST_APPEND,):
             return user.args[1] is v
-        if user.prim is opset.LIST_SET:
+        if user.prim in (opset.LIST_SET, opset.LIST_INSERT):
             return user.args[2] is v
         if user.prim is CALL:
             return any(x is v for x in leaves(user.args))

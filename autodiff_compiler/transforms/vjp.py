@@ -37,6 +37,7 @@ from ..ir.rewrite import called, clone_function, free_values, region_of
 from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
 from ..rules import registry
 from . import algebra, lost
+from .lists import added_at
 from .residuals import place
 from .unfit import contribution_of
 from .zeros import Cotangents
@@ -297,18 +298,13 @@ class Reverse:
             known = env.get(a)
             if a in self.active:
                 base = self.b.emit(ZEROS, a) if known is None else known
-                env[a] = self.b.emit(opset.LIST_ADDAT, base, index, self.match_part(op, bars[0]))
-            return
-        if op.prim is opset.LIST_APPEND:
-            a, v = op.args
-            self.add(env, v, self.b.emit(opset.LIST_GET, bars[0], -1))
-            self.add(env, a, self.b.emit(opset.LIST_DROP, bars[0]))
+                env[a] = added_at(self.b, base, index, self.match_part(op, bars[0]))
             return
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
         named = list(named_arguments(op))
-        if op.prim is opset.LIST_SET:
-            named.reverse()  # the item's cotangent is read before there is zero in its place: no copy of the list
+        if op.prim in (opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT):
+            named.reverse()  # the item's cotangent is read before it leaves the list: no copy of the list
         for name, arg in named:
             if arg not in self.active if type(arg) is Value else self.active.isdisjoint(leaves(arg)):
                 continue

@@ -1,0 +1,58 @@
+"""Changes of lists of run-time length, as one would write them by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.core import Builder, Function, Value, structural_key
+from ..ir.opset import LIST_ADDAT, LIST_APPEND, LIST_DROP, LIST_GET, LIST_INSERT, SLICE_BOUND, SPREAD, ZEROS
+from ..ir.rewrite import collect_uses
+from .simplify import drop_dead
+
+
+def added_at(b: Builder, base: Any, index: Any, g: Any) -> Any:
+    """`g`, of the item's shape and dtype, added to the item at an index; where zero was put there, `g` is put there."""
+    op = base.op if type(base) is Value else None
+    if op is not None and op.parent is b.region and op.prim in (LIST_APPEND, LIST_INSERT) and _is_zero(op.args[-1]):
+        last = op.prim is LIST_APPEND
+        same = type(index) is int and index == -1 if last else _same_place(op.args[1], index)
+        spread = type(g) is Value and g.op is not None and g.op.prim is SPREAD  # not in a buffer of its own
+        if same and not spread:
+            return b.emit(op.prim, *op.args[:-1], g)
+    return b.emit(LIST_ADDAT, base, index, g)
+
+
+def _is_zero(v: Any) -> bool:
+    if type(v) is Value:
+        return v.op is not None and v.op.prim is ZEROS
+    return type(v) is float and v == 0
+
+
+def _same_place(at: Any, index: Any) -> bool:
+    """What was inserted at the one place has the other as its index."""
+    if type(at) is Value and at.op is not None and at.op.prim is SLICE_BOUND and at.op.args[0] == 0:
+        at = at.op.args[2]
+    elif type(at) is int and at < 0:
+        return False
+    return type(at) is type(index) and structural_key(at) == structural_key(index)
+
+
+def forget_likes(fn: Function) -> None:
+    """What an operation that takes an item out was given for the sake of its adjoint, is not needed any more."""
+    drops = [op for op in fn.body.walk() if op.prim is LIST_DROP and type(op.args[2]) is Value]
+    if not drops:
+        return
+    uses = collect_uses(fn.body)
+    for drop in drops:
+        items, index, like = drop.args
+        drop.args = (items, index, None)
+        get = like.op
+        if get is None or get.prim is not LIST_GET or get.args[0] is not items or get.parent is not drop.parent:
+            continue
+        if get.args[1] is index or get.args[1] == index:
+            if all(user is drop for user in uses[like]):
+                get.droppable = True  # where there is no such item, it cannot be taken out either
+    drop_dead(fn)
+
+
+__all__ = ["added_at", "forget_likes"]

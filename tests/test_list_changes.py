@@ -1,0 +1,236 @@
+"""Changes of lists whose length the run decides: each operation, in each place, with each kind of item."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.container_checks import X, differences
+
+# What the item numbered k is, and what is read of an item.
+ITEMS = {
+    "number": ("np.sin(x[0] * (k + 1)) + x[1]", "v * v"),
+    "array": ("x * (k + 1.0)", "v[0] * v[1] + v[2]"),
+    "tuple": ("(x[0] * (k + 1), x * k)", "v[0] * v[1][1]"),
+    "dict": ("{'a': x[1] * (k + 1), 'b': x * k}", "v['a'] * v['b'][2]"),
+    "list": ("[x[1] * (k + 1), x[0]]", "v[0] * v[1] * v[0]"),
+}
+CHANGES = [
+    "l.insert(0, item(x, k))", "l.insert(k, item(x, k))", "l.insert(-2, item(x, 5))", "l.insert(-99, item(x, k))",
+    "l.insert(99, item(x, k))", "l.insert(2, item(x, k))", "l.insert(len(l) - k, item(x, k))",
+    "l.pop()", "s += read(l.pop())", "s += read(l.pop(0))", "l.pop(1)", "s += read(l.pop(-2))", "s += read(l.pop(k))",
+    "s += read(l.pop(-k - 1))", "l.append(l.pop(0))", "l.insert(0, l.pop())", "l.insert(1, l.pop(k))",
+    "del l[0]", "del l[-1]", "del l[-3]", "del l[k]", "del l[1:3]", "del l[:k]", "del l[-2:]", "del l[k:k + 1]",
+    "del l[3:1]", "del l[:]; l.append(item(x, k))",
+    "l = l + [item(x, k)]", "l = [item(x, k)] + l", "l += [item(x, k), item(x, 7)]", "l = l + m", "l = m + l",
+    "l.extend(m)", "l.extend(l)", "l.extend(m[k:])", "l += m[:-1]", "m.extend(l[1:3]); l.append(m[-1])",
+    "l = l[1:]", "l = l[:-1]", "l = l[k:]", "l = l[::-1]", "l = l[::2] + l[1::2]", "l = l[-4:-1]", "l = l[k:k + 4]",
+    "s += read(l[1:][0]) + read(l[:-1][-1])", "l[1:2] = [item(x, 4), item(x, k)]", "l[k:k] = m", "l[2:] = m",
+    "l[:1] = l[1:3]", "l[4:2] = m", "l.reverse()", "b = l[:]; b.pop(0); s += read(b[0]) * read(l[0])",
+    "b = l[1:]; b.insert(0, item(x, 3)); s += read(b[0]) * read(b[1]) * read(l[0])",
+]  # fmt: skip
+PLACES = {
+    "plain": """
+    k = 1
+    {change}
+""",
+    "loop": """
+    for k in range(3):
+        {change}
+        s = s * 0.9 + read(l[0])
+""",
+    "while": """
+    k = 0
+    while k < n - 3:
+        if k % 2 == 0:
+            {change}
+        s += read(l[-1]) * s
+        k += 1
+""",
+    "branch": """
+    k = 2
+    if x[0] > 0.5:
+        {change}
+    if x[1] > 100.0:
+        {change}
+""",
+    "try": """
+    k = 1
+    try:
+        {change}
+    except ValueError:
+        s = 0.0
+""",
+    "nested": """
+    for j in range(2):
+        for k in range(1, 3):
+            {change}
+        s = s + read(l[j])
+""",
+}
+TEXT = """
+import numpy as np
+
+def item(x, k):
+    return {item}
+
+def read(v):
+    return {read}
+
+def f(x, n=6):
+    s = x[0] * 0.5
+    l = []
+    m = []
+    for k in range(n):
+        l.append(item(x, k))
+    for k in range(n - 3):
+        m.append(item(x, k + 0.5))
+    s += read(l[0]) * read(l[-1])
+{body}
+    w = 1.0
+    for v in l:
+        s += read(v) * w
+        w = w * 0.7 + 0.1
+    return s + len(l)
+"""
+numbers = itertools.count()
+
+
+def made(item: str, change: str, place: str) -> Any:
+    indent = re.search(r"( *)\{change\}", PLACES[place]).group(1)
+    body = PLACES[place].replace("{change}", change.replace("; ", "\n" + indent))
+    value, read = ITEMS[item]
+    text = TEXT.format(item=value, read=read, body=body)
+    name = f"<list change {next(numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    module: dict[str, Any] = {"__name__": name}
+    exec(compile(text, name, "exec"), module)
+    return module["f"]
+
+
+BY_SLICES = {
+    change for change in CHANGES if ":" in change or " + " in change or "extend" in change or "reverse" in change
+}
+# What cannot be read afterwards, as the handler may see it changed or not.
+REFUSED_IN_TRY = {
+    "l.insert(0, l.pop())", "l.insert(1, l.pop(k))", "l.extend(m)", "l.extend(l)", "l.extend(m[k:])", "l += m[:-1]"
+}  # fmt: skip
+
+
+def check(f: Any) -> None:
+    value, gradient = ad.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, differences(f, X), rtol=1e-5, atol=1e-7)
+
+
+def runs(f: Any) -> bool:
+    try:
+        f(X)
+    except IndexError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_in_each_place(change: str) -> None:
+    for place in PLACES:
+        f = made("number", change, place)
+        if not runs(f):
+            with pytest.raises(IndexError):
+                ad.grad(f)(X)
+        elif place == "try" and change in REFUSED_IN_TRY:
+            with pytest.raises(ad.errors.UnsupportedError, match="may or may not have been changed"):
+                ad.grad(f)(X)
+        else:
+            check(f)
+
+
+@pytest.mark.parametrize("number", range(len(CHANGES)))
+def test_with_other_items(number: int) -> None:
+    change, kinds = CHANGES[number], list(ITEMS)[1:]
+    for item in (kinds[number % 4], kinds[(number + 1 + number // 4) % 4]):
+        f = made(item, change, "loop")
+        if not runs(f):
+            with pytest.raises((IndexError, ad.errors.AliasError)):
+                ad.grad(f)(X)
+        elif item == "list" and change in BY_SLICES:
+            with pytest.raises(ad.errors.AliasError):
+                ad.grad(f)(X)
+        else:
+            check(f)
+
+
+@pytest.mark.parametrize("change", CHANGES[::5])
+def test_second_order(change: str) -> None:
+    f = made("number", change, "loop")
+    if runs(f):
+        inner = ad.grad(f)
+        weights = np.array([0.3, -1.0, 0.5])
+        curved = ad.grad(lambda x: np.sum(inner(x) * weights))(X)
+        np.testing.assert_allclose(curved, differences(inner, X) @ weights, rtol=1e-4, atol=1e-5)
+
+
+# An item is one object, whatever list it has gone to or come from: the right number, or an error.
+SHARED = [
+    "a = item(x, k); l.insert(0, a); a[0] = x[1] * 2; s += read(a)",
+    "a = item(x, k); l.insert(k, a); a[0] = x[1] * 2; s += read(a)",
+    "a = l.pop(k); a[0] = x[1] * 2; s += read(a)",
+    "a = l.pop(0); l.append(a); a[0] = x[1] * 2",
+    "a = l[1]; del l[0]; a[0] = x[1] * 2",
+    "a = l[0]; l.insert(0, item(x, k)); a[0] = x[1] * 2",
+    "a = l[2]; l.insert(0, a); l[0][0] = x[1] * 2; s += read(a)",
+    "a = l[k]; l.insert(1, a); l[0][0] = x[1] * 2; s += read(a)",
+    "b = l[:]; b.pop(0)[0] = x[1] * 2",
+    "b = l[1:]; b[0][0] = x[1] * 2",
+    "b = l + m; m[0][0] = x[1] * 2; s += read(b[-3])",
+    "l.extend(m); m[0][0] = x[1] * 2",
+    "l[0][0] = x[1] * 2; l.insert(0, l.pop()); l[1][0] += x[2]",
+]
+
+
+@pytest.mark.parametrize("item", ["array", "list"])
+@pytest.mark.parametrize("change", SHARED)
+def test_items_that_change(item: str, change: str) -> None:
+    for place in ("plain", "loop", "branch"):
+        f = made(item, change, place)
+        try:
+            ad.grad(f)(X)
+        except ad.errors.AliasError:
+            continue
+        check(f)
+
+
+def emitted(change: str, item: str = "number") -> str:
+    return str(ad.grad(made(item, change, "loop")).source(X))
+
+
+def loops(text: str) -> int:
+    return len(re.findall(r"^ *(for|while) ", text, re.MULTILINE))
+
+
+def test_what_is_emitted() -> None:
+    """Each change is one of Python's own, as is its adjoint."""
+    for change, forward, backward in [
+        ("l.insert(0, item(x, k))", ".insert(0, ", ".pop(0)"),
+        ("l.pop(0)", "[0]\n", ".insert(0, "),
+        ("s += read(l.pop())", ".pop()", ".append("),
+        ("del l[-1]", "[-1]\n", ".append(0.0)"),
+        ("l.pop(k)", "[k]\n", ".insert("),
+    ]:
+        plain, text = emitted("l.append(item(x, k))"), emitted(change)
+        assert text.count("\n") - plain.count("\n") <= 3
+        assert forward in text
+        assert backward in text
+        assert "list(" not in text
+
+
+def test_no_loops_but_those_of_the_function() -> None:
+    most = loops(emitted("l.append(item(x, k))"))
+    for change in CHANGES[:21]:
+        assert loops(emitted(change)) <= most
