@@ -16,8 +16,8 @@ from typing import Any
 from ..ir.core import Loc, Value, structural_key
 
 # Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
-# any number of ("item", key), ("attr", name), ("call", arguments) and ("member", name): what a class or its bases have
-# under the name.
+# any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its
+# bases have under the name.
 Path = tuple[tuple[Any, ...], ...]
 
 

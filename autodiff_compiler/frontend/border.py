@@ -14,7 +14,7 @@ import numpy as np
 from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of
-from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, Seq
+from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, RangeOf, Seq
 from .builtin_calls import BuiltinCalls
 
 
@@ -45,7 +45,7 @@ class Border(BuiltinCalls):
             return av
         if role == STRICT:
             if self.is_container(av):
-                kind = "tuple" if type(av) is Seq else "list"
+                kind = {Seq: "tuple", RangeOf: "range"}.get(type(av), "list")
                 self.raises(AttributeError, f"{kind!r} object has no attribute 'ndim'", node, "", "pass an array")
             return av
         if role == ARRAY or not sequence:
@@ -78,7 +78,7 @@ class Border(BuiltinCalls):
         return av
 
     def is_container(self, av: Any) -> bool:
-        return type(av) in (Seq, ListRef) or (type(av) is Instance and av.cls is collections.deque)
+        return type(av) in (Seq, ListRef, RangeOf) or (type(av) is Instance and av.cls is collections.deque)
 
     def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError
-from ..ir.core import Prim, Value
+from ..ir.core import Prim, Value, structural_key
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, READ_ONLY, lookup, opaque
 from .avals import (
@@ -160,12 +160,12 @@ class Calls(Construct):
         if any(known is obj for known in self.plan.impure):
             if not kwargs and all(map(is_plain_key, args)) and self.is_begin():
                 # What it holds for these arguments is fetched at each call, as what a global holds is.
-                path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args)))
+                path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args), structural_key(args)))
                 return self.outside(self.folded(obj, args, {}, node), path, node)
             return self.call_unknown(obj, args, kwargs, node)
         start: Any = fn.path or (ObjectStep(("object", obj)),)
         wrapped = self.outside(obj.__wrapped__, (*start, ("attr", "__wrapped__")), node)
-        if any(not _is_hashed(a) for a in [*args, *kwargs.values()]):
+        if any(not _is_hashed(a) for a in [*args, *kwargs.values()]) or self.is_cached_as_equal(obj, args):
             self.impure(obj)
         self.caching.append(obj)
         try:
@@ -175,6 +175,14 @@ class Calls(Construct):
         if self.cells_in([result]):
             self.impure(obj)
         return result
+
+    def is_cached_as_equal(self, obj: Any, args: list[Any]) -> bool:
+        """The function was called before with arguments that are equal and of other types, whose value the cache gives:
+        ``f(1)`` for ``f(True)``."""
+        if obj.cache_parameters()["typed"] or not all(map(is_plain_key, args)):
+            return False
+        first = self.cached_keys.setdefault((id(obj), tuple(args)), args)
+        return bool(structural_key(first) != structural_key(args))
 
     def is_begin(self) -> bool:
         """Whatever runs before this place has no effect, and this place is surely reached."""

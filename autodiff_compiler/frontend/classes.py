@@ -164,7 +164,7 @@ class Classes(Questions):
         av, name = args[0], args[1]
         if not isinstance(name, str):
             self.fail("hasattr() needs a literal name", node, "write the name as a literal")
-        return proved("class", self.looked_up(av, name, False, node) is not MISSING)
+        return proved("class", self.looked_up(av, str.__str__(name), False, node) is not MISSING)
 
     def looked_up(self, av: Any, name: str, read: bool, node: Any) -> Any:
         """``av.name``, or `MISSING`. What is only asked for need not be read."""
@@ -217,6 +217,7 @@ class Classes(Questions):
                 "write the name as a literal, or loop over a literal tuple of names",
                 cause=args[1:2] or None,
             )
+        args = [args[0], str.__str__(args[1]), *args[2:]]
         if len(args) < 3:
             return self.attribute(args[0], args[1], node)
         found = self.looked_up(args[0], args[1], True, node)

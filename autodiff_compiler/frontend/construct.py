@@ -401,7 +401,7 @@ class Construct(Recursions):
                 node,
                 "write the name as a literal, or loop over a literal tuple of names",
             )
-        return args[1]
+        return str.__str__(args[1])
 
     def b_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
         self.store_attribute(args[0], self.name_of(args, "setattr", node), args[2], node)

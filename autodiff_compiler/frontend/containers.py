@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..errors import ArgumentError
+from ..ir.core import Value
 from ..ir.opset import SLICE_BOUND, opaque
 from .avals import (
     Columns,
@@ -19,6 +20,7 @@ from .avals import (
     ListRef,
     Obj,
     RangeOf,
+    Ref,
     Seq,
     SliceOf,
     ViewOf,
@@ -475,6 +477,8 @@ class Containers(Calls):
 
     def augmented_container(self, fn: Any, current: Any, value: Any, node: Any) -> bool:
         """``current op= value`` for what is changed in place; whether it was."""
+        if self.has_the_say(fn, value, node):
+            return False
         if type(current) is ListRef and fn is operator.add:
             self.extend(current, value, node)
             return True
@@ -497,6 +501,12 @@ class Containers(Calls):
             self.deque_method(current, "extend", [value], {}, node)
             return True
         return False
+
+    def has_the_say(self, fn: Any, value: Any, node: Any) -> bool:
+        """An array or a number of NumPy's on the right of ``l += value`` adds, before the list takes its items."""
+        if type(value) is Ref:
+            return bool(self.read(value, node).type.kind != "list")
+        return type(value) is Value and fn is operator.add and value.type.kind not in ("list", "shape")
 
     def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """Comparisons of sets, dictionaries and views; NotImplemented for what is none."""

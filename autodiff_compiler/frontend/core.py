@@ -155,6 +155,7 @@ class Core:
         self.sources: dict[str, None] = {}
         self.functions: dict[Any, None] = {}  # those that were inlined
         self.caching: list[Any] = []  # functions under `functools.lru_cache` that are being inlined
+        self.cached_keys: dict[Any, Any] = {}  # what such functions were called with, where that is constant
         self.histories: dict[Any, Any] = {}  # of sets: by the step that was done last
         self.flats: dict[int, Ref] = {}  # what ``.flat`` gave, by identity
         self.resized: list[int] = []  # the lists that were given other items, in order
@@ -638,7 +639,7 @@ class Core:
             return self.outside(obj, (("cell", owner, name),), node)
         if name in owner.__globals__:
             return self.outside(owner.__globals__[name], (("global", owner, name),), node)
-        known: dict[str, Any] = owner.__builtins__  # type: ignore[attr-defined]
+        known: dict[str, Any] = owner.__builtins__  # type: ignore[attr-defined, unused-ignore]
         if name in known:
             self.inputs.guard((("global", owner, name),), "absent", name)
             if known is vars(builtins):

@@ -183,7 +183,7 @@ class Questions(Access):
             return made
         made = self.call(method, [av], {}, node)
         self.checked_truth("__len__", made, node)
-        return made
+        return made if is_constant(made) else self.call(Obj(int, None), [made], {}, node)
 
     def checked_truth(self, name: str, made: Any, node: Any) -> Any:
         """The truth that a method gives, which has to be a bool, or a length."""
@@ -191,7 +191,9 @@ class Questions(Access):
         if cls is None:
             self.not_known(f"whether {name} returns what it has to", node, "return bool(...) of it")
         if name == "__len__":
-            if not issubclass(cls, int):
+            if not issubclass(cls, (int, np.integer)):
+                if class_lookup(cls, "__index__") is not None:
+                    self.fail(f"__len__ returns {cls.__name__}, which is no int", node, "return int(...) of it")
                 self.raises(TypeError, f"{cls.__name__!r} object cannot be interpreted as an integer", node)
             negative = self.compare_with(operator.lt, made, 0, node)
             error = "__len__() should return >= 0"

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import CALL, Value, type_of
-from ..ir.opset import ASSERT, EQ, RAISE, exception
+from ..ir.opset import ASSERT, EQ, RAISE, exception, infer_step
 from .avals import (
     DictRef,
     Entries,
@@ -25,6 +25,7 @@ from .avals import (
     ListRef,
     Obj,
     OneShot,
+    RangeOf,
     Ref,
     Seq,
     SliceOf,
@@ -432,8 +433,10 @@ class Statements(Splitting):
             items = self.index_items(index, node)
             if type(av) is Seq and self.store_record(Ref(base.cell, (*base.path, ("index", items))), av, node):
                 return
-            if type(av) in (Seq, ListRef) and self.is_element(base, items, node):
+            if type(av) in (Seq, ListRef, RangeOf) and self.is_element(base, items, node):
                 self.raises(ValueError, "setting an array element with a sequence.", node)
+            if type(av) in (Seq, ListRef, RangeOf):
+                av = self.as_stored(base, items, av, node)
             self.store(base, ("index", items), av, node)
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
@@ -474,6 +477,19 @@ class Statements(Splitting):
         for name, av in zip(dtype.names, values.items):
             self.store_item(part, name, av, node)
         return True
+
+    def as_stored(self, base: Ref, items: tuple[Any, ...], av: Any, node: Any) -> Any:
+        """A container that is stored into a view as an array: it may not be nested deeper than the view has axes, where
+        an array of more axes would do if they have length one."""
+        whole = self.read(base, node)
+        if whole.type.kind != "array":
+            return av
+        part, view = infer_step(self.builder, type_of(whole), ("index", items))
+        made = self.as_array(av, node)
+        have = type_of(self.operand(made, node)).ndim
+        if view and have is not None and part.ndim is not None and have > part.ndim:
+            self.raises(ValueError, "setting an array element with a sequence.", node)
+        return made
 
     def is_element(self, base: Ref, items: tuple[Any, ...], node: Any) -> bool:
         """The subscripts are integers that name one number of an array."""
