@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..codegen.emit import Emitted, emit_function
+from ..codegen.statements import on_one_line
+from ..frontend.source import statement_over_lines
 from ..ir.budget import doing
 from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
@@ -18,8 +20,12 @@ from ..transforms.simplify import fuse_branches, simplify
 from ..transforms.vjp import DERIVED, differentiate
 
 
-def source_line(loc: Loc) -> str:
-    return linecache.getline(loc.file, loc.line)
+def statement_at(loc: Loc) -> tuple[int, str]:
+    """The statement that a place belongs to: its first line's number, and its text on one line."""
+    node = statement_over_lines(loc.file, loc.line)
+    if node is None:
+        return loc.line, linecache.getline(loc.file, loc.line).strip()
+    return node.lineno, on_one_line(node)
 
 
 def adjoint(
@@ -151,5 +157,5 @@ def emit_adjoint(
     analysis = restore_inplace(fn, split=split is not None)
     doing("writing the code")
     return emit_function(
-        fn, analysis, name, line_of=source_line, split=split, result=result, reserved=reserved,
+        fn, analysis, name, statement_at=statement_at, split=split, result=result, reserved=reserved,
     )  # fmt: skip

@@ -32,6 +32,7 @@ from ..ir.types import same_dtype
 from .expressions import Printer
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
+from .statements import shortened
 
 COMMENT_WIDTH = 90
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
@@ -51,7 +52,7 @@ def emit_function(
     analysis: Any,
     name: str,
     *,
-    line_of: Callable[[Loc], str] | None = None,
+    statement_at: Callable[[Loc], tuple[int, str]] | None = None,
     result: Callable[[list[str]], str] | None = None,
     split: int | None = None,
     reserved: set[str] | None = None,
@@ -63,7 +64,7 @@ def emit_function(
     becomes a nested ``pullback``. `reserved` names are not given to variables. `quick`: with the callees that
     are fastest on small arrays, ``x.dot(y)`` for ``x @ y``.
     """
-    emitter = Emitter(fn, analysis, line_of, (reserved or set()) | {"pullback"}, split)
+    emitter = Emitter(fn, analysis, statement_at, (reserved or set()) | {"pullback"}, split)
     emitter.printer.quick = quick
     return emitter.run(name, result)
 
@@ -73,14 +74,14 @@ class Emitter:
         self,
         fn: Function,
         analysis: Any,
-        line_of: Callable[[Loc], str] | None,
+        statement_at: Callable[[Loc], tuple[int, str]] | None,
         reserved: set[str],
         split: int | None = None,
     ):
         self.fn = fn
         self.body = fn.body
         self.analysis = analysis
-        self.line_of = line_of
+        self.statement_at = statement_at
         self.lines: list[str] = []
         self.depth = 1
         self.split = split
@@ -92,7 +93,7 @@ class Emitter:
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         self.maybe = maybe_undefined(self.body)
         self.printer = Printer(self.naming, self.inlined, self.maybe)
-        self.commented: tuple[str, int, bool] | None = None
+        self.commented: tuple[str, int] | None = None
         # Of these, the ones that are read whether defined or not, so that their name must exist.
         self.optional = {
             v for v in self.maybe
@@ -182,21 +183,16 @@ class Emitter:
         return None
 
     def comment(self, op: Op) -> None:
-        if op.loc is None or self.line_of is None:
+        if op.loc is None or self.statement_at is None or op.tag != "derived":
             return
-        derived = op.tag == "derived"
-        key = (op.loc.file, op.loc.line, derived)
-        if (
-            key == self.commented
-            or not derived
-            or op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY)
-        ):
+        if op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
             return
-        self.commented = key
-        text = self.line_of(op.loc).strip()
+        line, text = self.statement_at(op.loc)
+        if (op.loc.file, line) == self.commented:
+            return
+        self.commented = (op.loc.file, line)
         if text:
-            shown = text if len(text) <= COMMENT_WIDTH else text[: COMMENT_WIDTH - 3] + "..."
-            self.line(f"# adjoint of line {op.loc.line}: {shown}")
+            self.line(f"# adjoint of line {line}: {shortened(text, COMMENT_WIDTH)}")
 
     def emit_op(self, op: Op) -> None:
         if op.regions:

@@ -46,6 +46,9 @@ _TYPE_PARAMS: dict[str, Any] = {"type_params": []} if "type_params" in ast.Funct
 
 
 _cache: dict[types.CodeType, Source] = {}
+_read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
+_over_lines: dict[str, dict[int, Any]] = {}  # of each line of a statement over several, the statement
+_BLOCKS = ("orelse", "finalbody", "handlers", "cases")
 _modules: dict[str, tuple[list[str], ast.Module]] = {}
 
 
@@ -57,8 +60,34 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
         found = _read(fn, loc)
         if len(_cache) > 4096:
             _cache.clear()
+            _read_of.clear()
+            _over_lines.clear()
         _cache[code] = found
+        _read_of.setdefault(found.file, []).append(found.node)
     return found
+
+
+def statement_over_lines(file: str, line: int) -> ast.stmt | ast.Lambda | None:
+    """The statement to which a line of a function belongs that was read, if it, or its head, stands on several."""
+    known = _over_lines.setdefault(file, {})
+    while waiting := _read_of.get(file):
+        node = waiting.pop(0)
+        for k in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            known.pop(k, None)  # of what stood here before the file was edited
+        for n in ast.walk(node):
+            if (isinstance(n, ast.stmt) or n is node) and (end := _end_of_head(n)) > n.lineno:
+                known.update(dict.fromkeys(range(n.lineno, end + 1), n))
+    return known.get(line)
+
+
+def _end_of_head(node: Any) -> int:
+    """The last line of a simple statement, or of what stands before the body of a compound one."""
+    body = getattr(node, "body", None)
+    if not isinstance(body, list):
+        return int(node.end_lineno or node.lineno)
+    inside = {id(n) for part in (body, *(getattr(node, f, ()) for f in _BLOCKS)) for n in part}
+    head = [n for n in ast.iter_child_nodes(node) if id(n) not in inside]
+    return max([int(n.end_lineno) for n in head if hasattr(n, "end_lineno")], default=int(node.lineno))
 
 
 def _read(fn: types.FunctionType, loc: Loc | None) -> Source:

@@ -73,7 +73,7 @@ class Pullback:
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
         analysis = restore_inplace(function, before_change=self._keep)
-        emitted = emit_function(function, analysis, "pullback", line_of=line_of, quick=True)
+        emitted = emit_function(function, analysis, "pullback", quick=True)
         self.source = emitted.source
         self.run = load(emitted.source, emitted.name, emitted.objects)
 
@@ -495,10 +495,6 @@ def names_of(node: Node) -> dict[int, str]:
             # Python takes names that look alike for the same one.
             out[step.count - 1] = unicodedata.normalize("NFKC", step.key[1])
     return out
-
-
-def line_of(loc: Loc) -> str:
-    return ""
 
 
 __all__ = ["NotBatchedError", "Pullback", "Request", "request", "signature", "type_of"]

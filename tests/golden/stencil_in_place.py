@@ -30,7 +30,7 @@ def smooth_grad(u, steps, rate):
     u_bar = 2.0 * u
     # adjoint of line 10: for _ in range(steps):
     for _ in reversed(range(steps)):
-        # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 ...
+        # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, : ... - 4.0 * u[1:-1, 1:-1])
         t = u_bar[1:-1, 1:-1]
         t2 = t * rate
         u_bar[1:-1, 1:-1] = t + -4.0 * rate * t
