@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.compat import tf_guides  # noqa: F401  (fills the table)
 from tests.compat.tf_models import PROGRAMS
 from tests.compat.tf_operations import cases, measure
 

@@ -19,7 +19,7 @@ PACKAGE = "autodiff_compiler.compat"
         ("tensorflow.keras.layers import Dense, ConvLSTM2D", "cannot import name 'ConvLSTM2D' from 'tf.keras.layers'"),
         ("tensorflow.keras.optimizers import (Adam,\n Adom)", "cannot import name 'Adom' from .*Did you mean: 'Adam'"),
         ("tensorflow import Tensr", "cannot import name 'Tensr' from .*Did you mean: 'Tensor'"),
-        ("tensorflow.keras import datasets", "cannot import name 'datasets' .*sklearn.datasets.load_digits"),
+        ("tensorflow.keras import datasets", "cannot import name 'datasets' from 'tf.keras'"),
         ("tensorflow.math import sine", "cannot import name 'sine' from .*Did you mean: 'sin'"),
         ("torch.nn import Linea", "cannot import name 'Linea' from .*Did you mean: 'Linear'"),
         ("mxnet import autogrd", "cannot import name 'autogrd' from .*Did you mean: 'autograd'"),
@@ -39,4 +39,4 @@ def test_an_attribute_does_so_too():
 def test_everything_can_be_imported_at_once():
     names = {}
     exec(f"from {PACKAGE}.tensorflow.keras.layers import *", names)
-    assert "LSTM" in names and "Dense" in names
+    assert "Conv2D" in names and "Dense" in names

@@ -1,4 +1,4 @@
-"""Layers, losses and metrics: values and gradients as the real Keras gives them."""
+"""Layers and losses: values and gradients as the real Keras gives them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 from .keras_cases import all_cases
@@ -51,23 +50,3 @@ def test_values(tf: ModuleType, name: str) -> None:
 
 def test_there_is_a_value_for_each_case() -> None:
     assert list(VALUES) == list(CASES)
-
-
-def test_another_floating_dtype_for_all(tf: ModuleType) -> None:
-    keras = tf.keras
-    assert keras.backend.floatx() == "float32" and keras.backend.epsilon() == 1e-7
-    keras.backend.set_floatx("float64")
-    try:
-        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2), keras.layers.BatchNormalization()])
-        assert {tf.as_dtype(v.dtype) for v in model.weights} == {tf.float64}
-        with tf.GradientTape() as tape:
-            loss = keras.losses.MeanSquaredError()(np.ones((4, 2)), model(np.eye(4, 3)))
-        gradients = tape.gradient(loss, model.trainable_variables)
-        assert loss.dtype == tf.float64 and {g.dtype for g in gradients} == {tf.float64}
-        keras.optimizers.Adam().apply_gradients(zip(gradients, model.trainable_variables))
-        assert keras.initializers.Ones()((2,)).dtype == tf.float64
-        assert keras.metrics.Mean()(np.ones(2)).dtype == tf.float64
-    finally:
-        keras.backend.set_floatx("float32")
-    with pytest.raises(ValueError, match="Unknown `floatx` value"):
-        keras.backend.set_floatx("int32")

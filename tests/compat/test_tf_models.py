@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.compat import tf_guides  # noqa: F401  (fills the table)
 from tests.compat.recorded import assert_recorded
 from tests.compat.tf_models import PROGRAMS
 

@@ -96,18 +96,6 @@ def test_a_generator_of_its_own(tf):
     assert first.uniform([3]).numpy().tolist() != tf.random.Generator.from_seed(4).uniform([3]).numpy().tolist()
 
 
-def test_set_random_seed_of_keras(tf):
-    def draw():
-        layer = tf.keras.layers.Dense(2)
-        layer(tf.ones((1, 3)))
-        return layer.kernel.numpy().tolist(), tf.random.normal([2]).numpy().tolist()
-
-    tf.keras.utils.set_random_seed(3)
-    first = draw()
-    tf.keras.utils.set_random_seed(3)
-    assert draw() == first
-
-
 def test_shuffle_keeps_the_rows(tf):
     rows = tf.reshape(tf.range(20), [10, 2])
     shuffled = tf.random.shuffle(rows).numpy().tolist()

@@ -1,33 +1,9 @@
-"""Names around the edges that programs use: keras.backend, sequences, strings, initializers of `tf`."""
+"""Names around the edges that programs use: strings, initializers of `tf`."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
-
-def test_backend_functions(tf):
-    K = tf.keras.backend
-    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-    with tf.GradientTape() as tape:
-        loss = K.mean(K.square(x), axis=-1) + K.sum(K.clip(x, 1.5, 3.5), axis=1)
-    assert loss.numpy().tolist() == [2.5 + 3.5, 12.5 + 6.5]
-    assert tape.gradient(loss, x).numpy().tolist() == [[1.0, 3.0], [4.0, 4.0]]
-    assert K.int_shape(x) == (2, 2) and K.ndim(x) == 2
-    assert K.concatenate([x, x]).shape == (2, 4) and K.expand_dims(x).shape == (2, 2, 1)
-    assert K.flatten(x).numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert K.permute_dimensions(x, (1, 0)).numpy().tolist() == [[1.0, 3.0], [2.0, 4.0]]
-    assert K.get_value(K.pow(x, 2.0)).tolist() == [[1.0, 4.0], [9.0, 16.0]]
-
-
-def test_sequences_of_one_length(tf):
-    pad = tf.keras.preprocessing.sequence.pad_sequences
-    assert pad([[1], [1, 2, 3], [4, 5]], maxlen=2).tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert pad([[1], [1, 2, 3]], maxlen=2, truncating="post").tolist() == [[0, 1], [1, 2]]
-    late = tf.keras.utils.pad_sequences([[1], [1, 2]], padding="post", value=-1.0, dtype="float32")
-    assert late.dtype == np.float32 and late.tolist() == [[1.0, -1.0], [1.0, 2.0]]
-    with pytest.raises(ValueError, match='Padding type "middle" not understood'):
-        pad([[1]], padding="middle")
 
 
 def test_strings_are_joined(tf):

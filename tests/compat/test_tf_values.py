@@ -82,7 +82,6 @@ VALUES = [
     ("logsumexp far out", lambda tf, x: tf.reduce_logsumexp(x), [1000.0, 0.0], [1.0, 0.0]),
     ("gather of the same row twice", lambda tf, x: tf.gather(x, [1, 1, 0]), [1.0, 2.0], [1.0, 2.0]),
     ("an empty sum", lambda tf, x: tf.reduce_sum(x), [], []),
-    ("huber at its corner", lambda tf, x: tf.keras.losses.Huber()(0.0 * x, x), [1.0, -1.0], [0.5, -0.5]),
     ("relu6 at its corners", lambda tf, x: tf.nn.relu6(x), [0.0, 6.0, 3.0], [0.0, 0.0, 1.0]),
     ("floormod", lambda tf, x: x % 3.0, [5.0, -5.0], [1.0, 1.0]),
     ("floordiv", lambda tf, x: x // 3.0 + 0.0 * x, [5.0, -5.0], [0.0, 0.0]),

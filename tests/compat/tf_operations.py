@@ -91,9 +91,8 @@ ACTIVATIONS = smooth(
 )  # fmt: skip
 
 LOSSES = smooth(
-    "tf.keras.losses.mse(labels, m)", "tf.keras.losses.mae(labels, m)",
-    "tf.keras.losses.MeanSquaredError()(labels, m)", "tf.keras.losses.MeanAbsoluteError()(labels, m)",
-    "tf.keras.losses.Huber()(labels, m)", "tf.keras.losses.huber(labels, 3.0 * m, delta=0.5)",
+    "tf.keras.losses.mse(labels, m)",
+    "tf.keras.losses.MeanSquaredError()(labels, m)",
     "tf.keras.losses.BinaryCrossentropy(from_logits=True)(labels, m)",
     "tf.keras.losses.BinaryCrossentropy()(labels, tf.sigmoid(m))",
     "tf.keras.losses.CategoricalCrossentropy(from_logits=True)(labels, m)",
@@ -103,8 +102,6 @@ LOSSES = smooth(
     "tf.keras.losses.binary_crossentropy(labels, m, from_logits=True)",
     "tf.keras.losses.categorical_crossentropy(labels, m, from_logits=True)",
     "tf.keras.losses.sparse_categorical_crossentropy(tf.constant([2, 0]), m, from_logits=True)",
-    "tf.keras.losses.KLDivergence()(labels, tf.nn.softmax(m))", "tf.keras.losses.LogCosh()(labels, m)",
-    "tf.keras.losses.Hinge()(tf.sign(labels - 0.4), m)",
     "tf.keras.losses.MeanSquaredError(reduction='sum')(labels, m)",
     "tf.keras.losses.MeanSquaredError(reduction='none')(labels, m)",
     "tf.keras.losses.MeanSquaredError()(labels, m, sample_weight=[1.0, 3.0])",
@@ -245,7 +242,6 @@ EDGES = [
     *edge("tf.nn.avg_pool2d(image, 2, 2, 'SAME')", image=np.arange(9.0).reshape(1, 3, 3, 1).tolist()),
     *edge("tf.where(x > 1.0, x, y)", "tf.where(x >= 1.0, x, 5.0)", x=[1.0, 2.0], y=[7.0, 8.0]),
     *edge("x if x > 1.0 else x * x", x=1.0),
-    *edge("tf.keras.losses.Huber()(y, x)", "tf.keras.losses.mae(y, x)", x=[1.0, 0.0, 3.0], y=[0.0, 0.0, 0.0]),
     *edge("tf.reduce_sum(x)", "tf.reduce_mean(x)", "tf.reduce_prod(x)", "x * 2.0", x=[]),
     *edge("tf.math.erf(x)", "tf.math.expm1(x)", "tf.asinh(x)", x=[0.0, 1e-8, 10.0]),
     *edge("tf.nn.moments(m, axes=[0])[1]", m=[[0.5, -1.2, 2.0], [1.5, 0.3, -0.7]]),

@@ -45,7 +45,7 @@ __getattr__, __dir__ = lazy(
         "shapes": "TensorShape",
         "tensor_array": "TensorArray",
         "module": "Module",
-        "keras": "initializers losses metrics optimizers",
+        "keras": "initializers losses optimizers",
         "keras.initializers": "constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros "
         "random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform",
         "tensors": "Tensor constant convert_to_tensor is_tensor",

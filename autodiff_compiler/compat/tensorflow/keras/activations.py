@@ -21,11 +21,8 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     if max_value is None and not threshold:
         return tf.nn.leaky_relu(x, alpha=negative_slope)
     x = tf.convert_to_tensor(x)
-    if threshold:
-        positive = x * tf.cast(x > threshold, x.dtype)
-    else:
-        positive = tf.nn.relu6(x) if max_value == 6 else tf.nn.relu(x)
-    if max_value is not None and (threshold or max_value != 6):
+    positive = x * tf.cast(x > threshold, x.dtype) if threshold else tf.nn.relu(x)
+    if max_value is not None:
         positive = tf.clip_by_value(positive, 0.0, max_value)
     return positive - negative_slope * tf.nn.relu(threshold - x) if negative_slope else positive
 
@@ -41,15 +38,6 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return tf.where(x > 0, x, alpha * tf.math.expm1(tf.minimum(x, 0.0)))
 
 
-def celu(x: Any, alpha: float = 1.0) -> Any:
-    x = tf.convert_to_tensor(x)
-    return tf.nn.relu(x) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
-
-
-def selu(x: Any) -> Any:
-    return tf.nn.selu(x)
-
-
 def gelu(x: Any, approximate: bool = False) -> Any:
     return tf.nn.gelu(x, approximate=approximate)
 
@@ -62,57 +50,16 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     return tf.nn.log_softmax(x, axis=axis)
 
 
-def softplus(x: Any) -> Any:
-    return tf.math.softplus(x)
-
-
-def softsign(x: Any) -> Any:
-    return tf.nn.softsign(x)
-
-
-def silu(x: Any) -> Any:
-    return tf.nn.silu(x)
-
-
-def relu6(x: Any) -> Any:
-    return tf.nn.relu6(x)
-
-
-def tanh(x: Any) -> Any:
-    return tf.tanh(x)
-
-
-def sigmoid(x: Any) -> Any:
-    return tf.sigmoid(x)
-
-
-def exponential(x: Any) -> Any:
-    return tf.exp(x)
-
-
-def hard_sigmoid(x: Any) -> Any:
-    """``relu6(x + 3) / 6``."""
-    return tf.nn.relu6(tf.convert_to_tensor(x) + 3.0) / 6.0
-
-
-def hard_silu(x: Any) -> Any:
-    return x * hard_sigmoid(x)
-
-
-def mish(x: Any) -> Any:
-    """``x * tanh(softplus(x))``."""
-    return x * tf.tanh(tf.math.softplus(x))
-
-
-swish, hard_swish = silu, hard_silu
+# TensorFlow's own functions, which take nothing but the tensor.
+selu, relu6, silu, softsign = tf.nn.selu, tf.nn.relu6, tf.nn.silu, tf.nn.softsign
+softplus, tanh, sigmoid, exponential = tf.math.softplus, tf.tanh, tf.sigmoid, tf.exp
+swish = silu
 
 _TABLE: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (
-        linear, relu, leaky_relu, elu, celu, selu, gelu, softmax, log_softmax, softplus, softsign, silu, relu6, tanh,
-        sigmoid, exponential, hard_sigmoid, hard_silu, mish,
-    )
-} | {"swish": silu, "hard_swish": hard_silu}  # fmt: skip
+    "linear": linear, "relu": relu, "leaky_relu": leaky_relu, "elu": elu, "gelu": gelu, "softmax": softmax,
+    "log_softmax": log_softmax, "selu": selu, "relu6": relu6, "silu": silu, "swish": silu, "softsign": softsign,
+    "softplus": softplus, "tanh": tanh, "sigmoid": sigmoid, "exponential": exponential,
+}  # fmt: skip
 
 
 def get(identifier: Any) -> Callable[..., Any]:

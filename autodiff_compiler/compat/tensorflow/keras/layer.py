@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -15,11 +14,10 @@ import numpy as np
 from ... import tensorflow as tf
 from ..module import Module, is_variable
 from ..naming import name_scope
-from . import backend, constraints, initializers, names, regularizers
-from .functional import is_symbolic, symbolic_call
-from .masks import mask_of, with_mask
-from .shapes import check_input, shape_of
+from . import initializers, names
 from .variables import Variable
+
+Shape = tuple[int | None, ...]
 
 
 class _Calls(threading.local):
@@ -28,7 +26,6 @@ class _Calls(threading.local):
     def __init__(self) -> None:
         self.stack: list[tuple[Layer, Any]] = []
         self.scope = ""  # in front of the names of variables
-        self.run = 0  # counts the outermost calls
 
 
 CALLS = _Calls()
@@ -57,18 +54,10 @@ class Layer(Module):
     ['scale/factor:0']
     """
 
-    supports_masking = False
-    _symbols: tuple[Any, Any] | None = None  # of its first symbolic call
-    _result: Any = None  # what it gave at first, for its shape
-    _owner: Any = None  # the sequential model that it stands in
-    _casts_inputs = True
     min_ndim: int | None = None
-    ndim: int | None = None
+    _axes: Mapping[int, int] = {}  # the lengths of axes that it was built for
 
-    def __init__(
-        self, *, activity_regularizer: Any = None, trainable: bool = True, dtype: Any = None, name: str | None = None,
-        **kwargs: Any,
-    ):  # fmt: skip
+    def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None, **kwargs: Any):
         given = kwargs.pop("input_shape", None)
         if "input_dim" in kwargs:
             given = (kwargs.pop("input_dim"),)
@@ -77,37 +66,10 @@ class Layer(Module):
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         self._name = names.unique(names.snake_case(type(self).__name__)) if name is None else name
         self._scope_name = self._name + "/"
-        self._dtype = tf.as_dtype(dtype or backend.floatx())
+        self._dtype = tf.as_dtype(dtype or "float32")
         self._trainable = bool(trainable)
         self.built = False
-        self.activity_regularizer = regularizers.get(activity_regularizer)
         self._own: list[Any] = []
-        self._added: list[Any] = []
-        self._run = 0  # the outermost call in which `_added` was filled
-
-    _IGNORED = frozenset({"_given"})
-    _given: tuple[tuple[Any, ...], dict[str, Any]]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = object.__new__(cls)
-        made._given = (args, kwargs)
-        return made
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that the layer was made with, by name, and its name, trainability and dtype."""
-        args, kwargs = self._given
-        signature = inspect.signature(type(self).__init__)
-        bound = signature.bind(self, *args, **kwargs).arguments
-        config = {"name": self._name, "trainable": self._trainable, "dtype": self.dtype}
-        for name, value in list(bound.items())[1:]:
-            kind = signature.parameters[name].kind
-            config.update(value if kind is inspect.Parameter.VAR_KEYWORD else {name: value})
-        return config
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """A new layer of what `get_config` gave, with weights of its own."""
-        return cls(**config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -118,13 +80,12 @@ class Layer(Module):
 
     def add_weight(
         self, shape: Any = None, initializer: Any = None, dtype: Any = None, trainable: bool = True,
-        regularizer: Any = None, constraint: Any = None, name: str | None = None,
+        name: str | None = None,
     ) -> Variable:  # fmt: skip
-        """A new variable of the layer. Without a shape it is a number; without an initializer it is drawn from
-        Glorot's uniform distribution if floating, else zero. `initializer`, `regularizer` and `constraint` are names or
-        objects."""
+        """A new variable of the layer. Without a shape it is a number. Without an initializer it is drawn from Glorot's
+        uniform distribution if floating, else zero. `initializer` is a name or an object."""
         made = tf.as_dtype(dtype or self._dtype)
-        shape = () if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else shape_of(shape)
+        shape = () if shape is None else shape_of(shape)
         if any(n is None for n in shape):
             raise ValueError(
                 f"Cannot convert a partially known shape {shape} to a Tensor: a weight needs all of its lengths"
@@ -133,14 +94,7 @@ class Layer(Module):
             initializer = "glorot_uniform" if made.is_floating and shape else "zeros"
         value = initializers.get(initializer)(shape, dtype=made)
         with name_scope(self._scope()):
-            variable = Variable(
-                value,
-                trainable,
-                name or self._unnamed(),
-                made,
-                regularizers.get(regularizer),
-                constraints.get(constraint),
-            )
+            variable = Variable(value, trainable, name or self._unnamed(), made)
         self._own.append(variable)
         return variable
 
@@ -155,17 +109,13 @@ class Layer(Module):
         count = sum(v.path.rsplit("/", 1)[-1].startswith("variable") for v in self._own)
         return f"variable_{count}" if count else "variable"
 
-    def add_loss(self, loss: Any) -> None:
-        """Add to the layer's `losses` until the next call of the outermost model."""
-        self._added.extend(loss if isinstance(loss, (list, tuple)) else [loss])
-
     def _contents(self) -> tuple[list[Any], list[Layer]]:
         """The variables of this layer, trainable ones first, and the layers among its attributes, in the order in which
         these were set."""
         found = {id(v): v for v in self._own}
         layers: dict[int, Layer] = {}
         for name, value in vars(self).items():
-            if type(value) not in _PLAIN and name not in ("_own", "_added", "_given"):
+            if type(value) not in _PLAIN and name != "_own":
                 for part in _members(value):
                     if isinstance(part, Layer):
                         layers[id(part)] = part
@@ -173,9 +123,6 @@ class Layer(Module):
                         found.update((id(v), v) for v in ([part] if is_variable(part) else part.variables))
         own = list(found.values())
         return [v for v in own if v.trainable] + [v for v in own if not v.trainable], list(layers.values())
-
-    def _sublayers(self) -> list[Layer]:
-        return self._contents()[1]
 
     def _walk(self, seen: set[int], frozen: bool = False) -> Iterator[tuple[Layer, list[Any], bool]]:
         """This layer and all inside it, each once, with its variables, and whether it is frozen."""
@@ -187,9 +134,6 @@ class Layer(Module):
         yield self, own, frozen
         for layer in layers:
             yield from layer._walk(seen, frozen)
-
-    def _flatten_layers(self) -> list[Layer]:
-        return [layer for layer, _, _ in self._walk(set())]
 
     @property
     def weights(self) -> list[Any]:
@@ -221,17 +165,8 @@ class Layer(Module):
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
-        for layer in self._flatten_layers():
+        for layer, _, _ in list(self._walk(set())):
             layer._trainable = bool(value)
-
-    @property
-    def losses(self) -> list[Any]:
-        """What `add_loss` and activity regularizers added in the last call, and the weights' penalties now."""
-        out = [loss for layer in self._flatten_layers() if layer._run >= self._run for loss in layer._added]
-        for v in self.trainable_variables:
-            if getattr(v, "regularizer", None) is not None:
-                out.append(v.regularizer(v))
-        return out
 
     def get_weights(self) -> list[Any]:
         """The values of `weights`, as arrays."""
@@ -239,8 +174,7 @@ class Layer(Module):
 
     def set_weights(self, weights: Any) -> None:
         """Assign values to `weights`, in their order. Raises ValueError if they are not as many or of other shapes."""
-        own = self.weights
-        weights = list(weights)
+        own, weights = self.weights, list(weights)
         if len(weights) != len(own):
             raise ValueError(
                 f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
@@ -272,10 +206,12 @@ class Layer(Module):
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The computation."""
-        raise NotImplementedError(
-            f"{'Model' if 'Model' in [c.__name__ for c in type(self).__mro__] else 'Layer'} {type(self).__name__} does "
-            "not have a `call()` method implemented."
-        )
+        kind = "Model" if "Model" in [c.__name__ for c in type(self).__mro__] else "Layer"
+        raise NotImplementedError(f"{kind} {type(self).__name__} does not have a `call()` method implemented.")
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape | None:
+        """The shape of the result, in which None is the length of the batch; None where it is not known."""
+        return None
 
     @property
     def dtype(self) -> str:
@@ -289,73 +225,36 @@ class Layer(Module):
                 f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first statement in "
                 "the `__init__()` method. Go add it!"
             )
-        if args and is_symbolic(args[0]) or any(is_symbolic(x) for x in kwargs.values()):
-            return symbolic_call(self, args, kwargs)
-        mask = mask_of(args[0]) if args else None
-        if mask is not None and kwargs.get("mask") is None and _takes_mask(type(self)):
-            kwargs["mask"] = mask
         args = tuple([self._converted(x) for x in args])
         kwargs = {k: self._converted(x, array_only=True) for k, x in kwargs.items()}
         with self._entered(self._training(args, kwargs)):
-            if self._run != CALLS.run:
-                self._run = CALLS.run
-                self._added.clear()
             if args:
-                check_input(self, args[0])
+                self._check(args[0])
             if not self.built:
                 self._build_for(args, kwargs)
-            out = self.call(*args, **kwargs)
-            if self._result is None:
-                self._result = _shape_only(out)
-            if self.activity_regularizer is not None:
-                for x in out if isinstance(out, (list, tuple)) else [out]:
-                    self._added.append(self.activity_regularizer(x) / float(x.shape[0] if len(x.shape) else 1))
-            if mask is not None or self.supports_masking:
-                out = self._with_mask(args, out, kwargs.get("mask", mask))
-            return out
+            return self.call(*args, **kwargs)
 
-    def _symbol(self, name: str, place: int) -> Any:
-        if self._symbols is None and self._owner is not None and (owner := self._owner()) is not None:
-            owner._symbolic(name)
-        if self._symbols is None:
-            raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {name}.")
-        return self._symbols[place]
-
-    @property
-    def input(self) -> Any:
-        """What the layer was called on in a model of symbolic tensors, or as part of a sequential model."""
-        return self._symbol("input", 0)
-
-    @property
-    def output(self) -> Any:
-        """What that call gave, as a symbolic tensor."""
-        return self._symbol("output", 1)
-
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
-        """The mask of the result: by default that of the inputs."""
-        return previous_mask
-
-    def _with_mask(self, args: tuple[Any, ...], out: Any, mask: Any) -> Any:
-        overridden = type(self).compute_mask is not Layer.compute_mask
-        if self.supports_masking or overridden:
-            if mask is None and not overridden or not args:
-                return out
-            return with_mask(out, self.compute_mask(args[0], mask))
-        if mask_of(out) is None:
-            warnings.warn(
-                f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "
-                "However, this layer does not support masking and will therefore destroy the mask information. "
-                "Downstream layers will not see the mask.",
-                stacklevel=4,
+    def _check(self, x: Any) -> None:
+        """Raise ValueError for an input whose rank or lengths the layer was not built for."""
+        if not tf.is_tensor(x):
+            return
+        shape = shape_of(x.shape)
+        start = f"Input 0 with name 'None' of layer '{self.name}' is incompatible with the layer: "
+        if self.min_ndim is not None and len(shape) < self.min_ndim:
+            raise ValueError(
+                f"{start}expected min_ndim={self.min_ndim}, found ndim={len(shape)}. Full shape received: {shape}"
             )
-        return out
+        for axis, length in self._axes.items():
+            if shape[axis] != length:
+                raise ValueError(
+                    f"{start}expected axis {axis} of input shape to have value {length}, but received input with shape "
+                    f"{shape}"
+                )
 
     @contextmanager
     def _entered(self, training: Any) -> Iterator[None]:
         """While the layer is being called, or built."""
         outside, CALLS.scope = CALLS.scope, self._scope()
-        if not CALLS.stack:
-            CALLS.run += 1
         CALLS.stack.append((self, training))
         try:
             with name_scope(CALLS.scope):
@@ -374,14 +273,14 @@ class Layer(Module):
             return {k: self._converted(item) for k, item in x.items()}
         if isinstance(x, np.ndarray):
             x = tf.convert_to_tensor(x)
-        if self._casts_inputs and tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype:
+        if tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype:
             x = tf.cast(x, self._dtype)
         return x
 
     def _training(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The `training` argument: given, or that of the call around this one. It is left out of `kwargs` if `call`
         does not take it."""
-        takes, default = _training_of(type(self))
+        takes, default = _training_of(type(self))  # type: ignore[arg-type]
         training = kwargs.get("training")
         if takes is not None and takes < len(args):
             training = args[takes]
@@ -404,11 +303,11 @@ class Layer(Module):
         if len(wanted) > 1:  # `query_shape` is that of the argument `query`
             called = inspect.signature(self.call).bind(*args, **kwargs).arguments
             parts = {name: called.get(name.removesuffix("_shape")) for name in wanted}
-            given = {name: map_shapes(x) for name, x in parts.items() if _has_tensor(x)}
+            given = {name: _shapes(x) for name, x in parts.items() if _has_tensor(x)}
         if given:
             self.build(**given)
         else:
-            shapes = [map_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
+            shapes = [_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
             self.build(*shapes[: max(1, len(wanted))])
         self.built = True
 
@@ -436,7 +335,7 @@ _PLAIN = frozenset((int, float, str, bool, type(None), type(lambda: 0), type(len
 
 
 def _members(value: Any) -> Iterator[Any]:
-    if isinstance(value, (Layer, Module)) or is_variable(value):
+    if isinstance(value, Module) or is_variable(value):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
@@ -446,45 +345,30 @@ def _members(value: Any) -> Iterator[Any]:
             yield from _members(item)
 
 
-class _Shaped:
-    """Stands for a tensor of which only the shape is known."""
+def shape_of(x: Any) -> Shape:
+    """A shape as a tuple, in which None stands for any length.
 
-    def __init__(self, shape: Any):
-        self.shape = shape
-
-
-def _shape_only(x: Any) -> Any:
-    if isinstance(x, (list, tuple)):
-        return [_shape_only(item) for item in x]
-    if isinstance(x, Mapping):
-        return {k: _shape_only(item) for k, item in x.items()}
-    return _Shaped(shape_of(x.shape) if hasattr(x, "shape") else ())
+    >>> shape_of([None, 3]), shape_of(4)
+    ((None, 3), (4,))
+    """
+    if isinstance(x, int):
+        return (x,)
+    return tuple([None if n is None else int(n) for n in x])
 
 
 def _has_tensor(x: Any) -> bool:
     return tf.is_tensor(x) or isinstance(x, (list, tuple)) and any(_has_tensor(item) for item in x)
 
 
-def map_shapes(x: Any) -> Any:
+def _shapes(x: Any) -> Any:
     """The shape of a tensor as a tuple, or those of several as a list."""
-    return [map_shapes(item) for item in x] if isinstance(x, (list, tuple)) else shape_of(x.shape)
+    return [_shapes(item) for item in x] if isinstance(x, (list, tuple)) else shape_of(x.shape)
 
 
-def _takes_mask(cls: type[Layer]) -> bool:
-    return "mask" in inspect.signature(cls.call).parameters
-
-
-_TRAINING: dict[Any, tuple[int | None, Any]] = {}
-
-
+@functools.cache
 def _training_of(cls: type[Layer]) -> tuple[int | None, Any]:
     """The position of `training` among the arguments of `call`, and its default."""
-    found = _TRAINING.get(cls.call)
-    if found is None:
-        parameters = list(inspect.signature(cls.call).parameters.values())[1:]
-        found = (None, None)
-        for k, p in enumerate(parameters):
-            if p.name == "training":
-                found = (10**6 if p.kind is p.KEYWORD_ONLY else k, p.default)
-        _TRAINING[cls.call] = found
-    return found
+    for k, p in enumerate(list(inspect.signature(cls.call).parameters.values())[1:]):
+        if p.name == "training":
+            return (10**6 if p.kind is p.KEYWORD_ONLY else k), p.default
+    return None, None

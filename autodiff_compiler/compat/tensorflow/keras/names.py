@@ -14,8 +14,8 @@ _counts: dict[str, int] = {}
 def snake_case(name: str) -> str:
     """The name of a class as Keras writes it, which keeps a digit and the letter after it together.
 
-    >>> snake_case("MaxPooling2D"), snake_case("BatchNormalization")
-    ('max_pooling2d', 'batch_normalization')
+    >>> snake_case("Conv2D"), snake_case("BatchNormalization")
+    ('conv2d', 'batch_normalization')
     """
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
@@ -60,21 +60,11 @@ def both_spellings(*classes: type) -> dict[str, Any]:
     return {name: c for c in classes for name in (c.__name__, snake_case(c.__name__))}
 
 
-def public(
-    module: str, there: Iterable[str], hints: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
-    """A module's ``__getattr__``, which says what is close in the module, or what to do instead, and its ``__dir__``.
+def public(module: str, there: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """A module's ``__getattr__``, which says what is there instead, and its ``__dir__``.
 
     >>> public("tf.keras.layers", ["Dense"])[0]("LSTM")
     Traceback (most recent call last):
     AttributeError: module 'tf.keras.layers' has no attribute 'LSTM'. It has: Dense
     """
-    names = sorted(there)
-    missing, listed = space.public(module, names)
-
-    def get(name: str) -> Any:
-        if hints and name in hints:
-            raise space.absent(f"module {module!r} has no attribute {name!r}: {hints[name]}", name)
-        return missing(name)
-
-    return get, listed
+    return space.public(module, there)

@@ -10,16 +10,12 @@ from ... import tensorflow as tf
 class Variable(tf.Variable):  # type: ignore[misc]
     """A `tf.Variable` that belongs to a layer or an optimizer.
 
-    `path` is its name without ``:0``: ``dense/kernel``. `trainable` may be set, and decides which lists of a layer's
-    variables it is in; whether tapes watch it was decided when it was made.
+    `path` is its name without ``:0``: ``dense/kernel``. `trainable` may be set. It decides which lists of a layer's
+    variables the variable is in. Whether tapes watch it was decided when it was made.
     """
 
-    def __init__(
-        self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None,
-        regularizer: Any = None, constraint: Any = None,
-    ):  # fmt: skip
-        super().__init__(initial_value, trainable=trainable, name=name, dtype=dtype, constraint=constraint)
-        self.regularizer = regularizer
+    def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None):
+        super().__init__(initial_value, trainable=trainable, name=name, dtype=dtype)
         self._listed = trainable
 
     @property

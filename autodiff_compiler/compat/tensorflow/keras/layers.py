@@ -1,0 +1,314 @@
+"""Layers, by their Keras names: dense ones, convolutions of images, batch normalisation, dropout, activations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import tensorflow as tf
+from . import activations, initializers
+from .layer import Layer, Shape, shape_of
+from .names import public
+
+
+class Input:
+    """The shape of what a `Sequential` model is called on, as its first item: the weights are then made at once.
+
+    shape: that of one example, without the batch.
+    """
+
+    def __init__(self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, name: str | None = None):
+        if shape is None:
+            raise ValueError("You must pass a `shape` argument.")
+        self.shape: Shape = (batch_size, *shape_of(shape))
+
+
+InputLayer = Input
+
+
+class _Weighted(Layer):
+    """What layers with a kernel and a bias share."""
+
+    kernel: Any
+    bias: Any
+
+    def __init__(
+        self, activation: Any, use_bias: bool, kernel_initializer: Any, bias_initializer: Any, **kwargs: Any
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+
+    def _make(self, kernel_shape: tuple[int, ...], channels: int) -> None:
+        self.kernel = self.add_weight(kernel_shape, self.kernel_initializer, name="kernel")
+        self.bias = self.add_weight(kernel_shape[-1:], self.bias_initializer, name="bias") if self.use_bias else None
+        self._axes = {-1: channels}
+
+    def _finished(self, x: Any) -> Any:
+        return self.activation(x if self.bias is None else x + self.bias)
+
+    def _floating(self, x: Any) -> Any:
+        """Integers in the dtype of the weights."""
+        return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, self.kernel.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("kernel", "bias"):
+            raise AttributeError(f"You must build the layer before accessing `{name}`.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class Dense(_Weighted):
+    """``activation(inputs @ kernel + bias)``, on the last axis.
+
+    units: the length of the result's last axis. activation: a name or a function. Inputs: ``(batch, ..., n)``.
+    Weights: `kernel` ``(n, units)``, `bias` ``(units,)``. Initializers: names or objects.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> layer = tf.keras.layers.Dense(2, activation="relu", kernel_initializer="ones", name="top")
+    >>> layer(tf.constant([[1.0, 2.0, 3.0]])).numpy()
+    array([[6., 6.]], dtype=float32)
+    >>> [(v.name, v.shape) for v in layer.trainable_variables]
+    [('top/kernel:0', TensorShape([3, 2])), ('top/bias:0', TensorShape([2]))]
+    """
+
+    min_ndim = 2
+
+    def __init__(
+        self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros", **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(activation, use_bias, kernel_initializer, bias_initializer, **kwargs)
+        self.units = _positive("units", units)
+
+    def build(self, input_shape: Any) -> None:
+        self._make((input_shape[-1], self.units), input_shape[-1])
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        return (*input_shape[:-1], self.units)
+
+    def call(self, inputs: Any) -> Any:
+        return self._finished(tf.matmul(self._floating(inputs), self.kernel))
+
+
+class Conv2D(_Weighted):
+    """Convolution of images: inputs ``(batch, height, width, channels)``; `kernel` ``(h, w, channels, filters)``.
+
+    padding: "valid" (only whole windows) or "same" (as many windows as strides need to cover the image).
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> tf.keras.layers.Conv2D(4, 3, padding="same", strides=2)(tf.ones((1, 5, 5, 2))).shape
+    TensorShape([1, 3, 3, 4])
+    """
+
+    min_ndim = 4
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", data_format: Any = None,
+        dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(activation, use_bias, kernel_initializer, bias_initializer, **kwargs)
+        _channels_last(data_format)
+        self.filters = _positive("filters", filters)
+        self.kernel_size, self.strides = _pair("kernel_size", kernel_size), _pair("strides", strides)
+        self.dilation_rate = _pair("dilation_rate", dilation_rate)
+        if not isinstance(padding, str) or padding.lower() not in ("same", "valid"):
+            raise ValueError(
+                f"The `padding` argument must be a list/tuple or one of {{'same', 'valid'}}. Received: {padding}"
+            )
+        self.padding = padding.lower()
+
+    def build(self, input_shape: Any) -> None:
+        self._make((*self.kernel_size, input_shape[-1], self.filters), input_shape[-1])
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        lengths: list[int | None] = []
+        for n, size, stride, rate in zip(input_shape[1:3], self.kernel_size, self.strides, self.dilation_rate):
+            reach = 0 if self.padding == "same" else (size - 1) * rate
+            lengths.append(None if n is None else -(-(n - reach) // stride))
+        return (input_shape[0], *lengths, self.filters)
+
+    def call(self, inputs: Any) -> Any:
+        x = self._floating(inputs)
+        padding, rates = self.padding.upper(), list(self.dilation_rate)
+        return self._finished(tf.nn.conv2d(x, self.kernel, list(self.strides), padding, dilations=rates))
+
+
+class _Shaped(Layer):
+    """A layer whose results have the shape of its inputs."""
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        return input_shape
+
+
+class BatchNormalization(_Shaped):
+    """Inputs less their mean and divided by their standard deviation, then scaled by `gamma` and moved by `beta`.
+
+    In training these are the mean and the variance over the batch and all axes but `axis`, and the moving ones follow
+    them: ``moving = momentum * moving + (1 - momentum) * batch``. Otherwise, and where `trainable` is False, they are
+    the moving ones. `epsilon` is added to the variance.
+
+    Weights: `gamma`, `beta`; not trainable: `moving_mean`, `moving_variance`; all of the length of the axis.
+    Reference: Ioffe and Szegedy, Batch normalization (2015), algorithms 1 and 2.
+    """
+
+    def __init__(
+        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", moving_mean_initializer: Any = "zeros",
+        moving_variance_initializer: Any = "ones", **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
+        self.center, self.scale = center, scale
+        self._initial = {
+            "gamma": gamma_initializer if scale else None, "beta": beta_initializer if center else None,
+            "moving_mean": moving_mean_initializer, "moving_variance": moving_variance_initializer,
+        }  # fmt: skip
+
+    def build(self, input_shape: Any) -> None:
+        for name, initial in self._initial.items():
+            shape, trainable = (input_shape[self.axis],), not name.startswith("moving")
+            made = None if initial is None else self.add_weight(shape, initial, trainable=trainable, name=name)
+            setattr(self, name, made)
+        self._axes = {self.axis: input_shape[self.axis]}
+
+    gamma: Any
+    beta: Any
+    moving_mean: Any
+    moving_variance: Any
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        rank = len(inputs.shape)
+        axis = self.axis % rank
+        if training and self.trainable:
+            mean, variance = tf.nn.moments(inputs, axes=[k for k in range(rank) if k != axis])
+            for moving, batch in ((self.moving_mean, mean), (self.moving_variance, variance)):
+                old, new = moving.numpy(), batch.numpy()
+                moving.assign(old * old.dtype.type(self.momentum) + new * old.dtype.type(1.0 - self.momentum))
+        else:
+            mean, variance = self.moving_mean, self.moving_variance
+        lengths = [int(inputs.shape[axis]) if k == axis else 1 for k in range(rank)]
+        parts = [
+            x if x is None or axis == rank - 1 else tf.reshape(x, lengths)
+            for x in (mean, variance, self.beta, self.gamma)
+        ]
+        return tf.nn.batch_normalization(inputs, *parts, self.epsilon)
+
+
+class Dropout(_Shaped):
+    """In training, each element is zero with probability `rate`, and the others are divided by ``1 - rate``.
+
+    Otherwise the inputs pass. `noise_shape`: where it has length 1, elements are kept or dropped together. `seed` makes
+    a sequence of masks repeatable. Raises ValueError for a rate that is not in ``[0, 1]``.
+    """
+
+    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        if not 0 <= rate <= 1:
+            raise ValueError(
+                f"Invalid value received for argument `rate`. Expected a float value between 0 and 1. Received: "
+                f"rate={rate}"
+            )
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self._random = None if seed is None else np.random.default_rng(seed)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        if not training or not self.rate:
+            return inputs
+        random = self._random if self._random is not None else initializers.generator(None)
+        shape = tuple(inputs.shape)
+        if self.noise_shape is not None:
+            shape = tuple([n if k is None else int(k) for n, k in zip(shape, self.noise_shape)])
+        kept = random.random(shape) >= self.rate
+        scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
+        return inputs * tf.constant(np.broadcast_to(kept * scale, tuple(inputs.shape)), inputs.dtype)
+
+
+class Flatten(Layer):
+    """All axes but the first become one; numbers become rows of one."""
+
+    def __init__(self, data_format: Any = None, **kwargs: Any):
+        super().__init__(**kwargs)
+        _channels_last(data_format)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        rest = input_shape[1:]
+        return (input_shape[0], None if None in rest else math.prod(n for n in rest if n is not None))
+
+    def call(self, inputs: Any) -> Any:
+        shape = tuple(inputs.shape)
+        return tf.reshape(inputs, [shape[0], math.prod(shape[1:])])
+
+
+class Activation(_Shaped):
+    """An activation, by its name or as a function."""
+
+    def __init__(self, activation: Any, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs: Any) -> Any:
+        return self.activation(inputs)
+
+
+class ReLU(_Shaped):
+    """`tf.keras.activations.relu` as a layer. Raises ValueError for a setting below zero."""
+
+    def __init__(
+        self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        for name, value in (("max_value", max_value), ("negative_slope", negative_slope), ("threshold", threshold)):
+            if value is not None and value < 0.0:
+                raise ValueError(f"{name} of a ReLU layer cannot be a negative value. Received: {value}")
+        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
+
+    def call(self, inputs: Any) -> Any:
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+
+class Softmax(_Shaped):
+    """`tf.nn.softmax` along an axis, as a layer."""
+
+    def __init__(self, axis: int = -1, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs: Any) -> Any:
+        return activations.softmax(inputs, self.axis)
+
+
+def _positive(name: str, value: Any) -> int:
+    """The value. Raises ValueError if it is no positive integer."""
+    if not isinstance(value, (int, np.integer)) or value <= 0:
+        raise ValueError(
+            f"Received an invalid value for `{name}`, expected a positive integer. Received: {name}={value}"
+        )
+    return int(value)
+
+
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    """One number for each axis of an image."""
+    out = (value,) * 2 if isinstance(value, int) else tuple(value)
+    if len(out) != 2 or not all(isinstance(n, int) and n > 0 for n in out):
+        raise ValueError(f"The `{name}` argument must be a positive integer or a tuple of 2 of them. Received: {value}")
+    return out[0], out[1]
+
+
+def _channels_last(data_format: Any) -> None:
+    """Raise ValueError for another order of the axes."""
+    if data_format not in (None, "channels_last"):
+        raise ValueError(
+            f"data_format={data_format!r} is not there: transpose to channels_last, (batch, ..., channels)"
+        )
+
+
+__all__ = [
+    "Activation", "BatchNormalization", "Conv2D", "Dense", "Dropout", "Flatten", "Input", "InputLayer", "Layer", "ReLU",
+    "Softmax",
+]  # fmt: skip
+__getattr__, __dir__ = public("tf.keras.layers", __all__)

@@ -1,0 +1,283 @@
+"""Gradient descent with momentum, and Adam."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import tensorflow as tf
+from ..naming import name_scope
+from .names import public, snake_case, unique
+from .variables import Variable
+
+
+class Optimizer:
+    """Base class: a subclass makes its variables in `build` and changes one variable in `update_step`.
+
+    learning_rate: a number, or a function of no arguments. clipnorm, global_clipnorm, clipvalue: at most one of these
+    bounds, of each gradient's norm, of the norm of all together, or of each element. Raises ValueError for several.
+    """
+
+    def __init__(
+        self, learning_rate: Any, clipnorm: float | None = None, clipvalue: float | None = None,
+        global_clipnorm: float | None = None, name: str | None = None, **kwargs: Any,
+    ):  # fmt: skip
+        if kwargs:
+            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+        if sum(x is not None for x in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError(
+                f"Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: clipnorm={clipnorm}, "
+                f"clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            )
+        self.name = unique(snake_case(type(self).__name__)) if name is None else name
+        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
+        self.built = False
+        self._variables: list[Variable] = []
+        self._trained: list[Any] = []
+        self._index: dict[int, int] = {}
+        self.iterations = self._new(tf.constant(0, tf.int64), "iteration")
+        self._rate: Any = learning_rate
+        if isinstance(learning_rate, (int, float, np.number)):
+            self._rate = self._new(tf.constant(float(learning_rate), tf.float32), "learning_rate")
+        elif not callable(learning_rate):
+            raise ValueError(
+                "Argument `learning_rate` should be float, or a callable that takes no argument and returns the "
+                f"learning rate. Received instead: learning_rate={learning_rate}"
+            )
+
+    # --- its own variables ----------------------------------------------------------------------------------------
+
+    def _new(self, value: Any, name: str) -> Variable:
+        with name_scope(f"{self.name}/"):
+            made = Variable(value, trainable=False, name=name)
+        self._variables.append(made)
+        return made
+
+    def add_variable_from_reference(self, reference_variable: Any, name: str = "variable") -> Variable:
+        """A new variable of zeros, of the shape and dtype of another one, and with its name in front."""
+        path = getattr(reference_variable, "path", reference_variable.name)
+        return self._new(tf.zeros_like(reference_variable), f"{path.replace('/', '_').replace(':', '_')}_{name}")
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The step counter, the learning rate, and what was made for the trained variables."""
+        return list(self._variables)
+
+    @property
+    def learning_rate(self) -> Any:
+        """A variable, which may be assigned to, or what the function gives, as a tensor."""
+        return self._rate if isinstance(self._rate, Variable) else tf.convert_to_tensor(self._rate())
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if isinstance(self._rate, Variable) and not callable(value):
+            self._rate.assign(float(value))
+        else:
+            self._rate = value
+
+    def _get_variable_index(self, variable: Any) -> int:
+        """The place of a variable among those of the first step."""
+        return self._index[id(variable)]
+
+    # --- a step ---------------------------------------------------------------------------------------------------
+
+    def build(self, var_list: Iterable[Any]) -> None:
+        """Make the variables that go with those to train."""
+        self._trained = list(var_list)
+        self._index = {id(v): k for k, v in enumerate(self._trained)}
+        self.built = True
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Variable:
+        """One step, from pairs of gradients and variables; the step counter is returned.
+
+        Pairs without a gradient (None) are left out, with a warning. Raises ValueError if there is no gradient at all,
+        and for a variable that was not among those of the first step.
+        """
+        pairs = [(g, v) for g, v in grads_and_vars]
+        if not pairs:
+            raise ValueError("apply_gradients got no gradients: its argument has to be pairs (gradient, variable)")
+        self.apply([g for g, _ in pairs], [v for _, v in pairs])
+        return self.iterations
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
+        """One step, from gradients and the variables that they belong to: those of the first step by default."""
+        if not len(grads):
+            return
+        if trainable_variables is None:
+            if not self.built:
+                raise ValueError(
+                    "When passing `grads` without `variables`, the optimizer must already be built on a list of "
+                    "variables. Call `optimizer.build(trainable_variables)` first. "
+                )
+            trainable_variables = self._trained
+        variables = list(trainable_variables)
+        if len(variables) != len(grads):
+            raise ValueError(f"there are {len(grads)} gradients for {len(variables)} variables")
+        if not self.built:
+            self.build(variables)
+            self.built = True
+        for v in variables:
+            if id(v) not in self._index:
+                raise ValueError(
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
+                    "built with. When working with a new set of variables, you should recreate a new optimizer "
+                    "instance."
+                )
+        pairs = [(_dense(g, v.dtype), v) for g, v in zip(grads, variables) if g is not None]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        if len(pairs) < len(variables):
+            without = [getattr(v, "path", v.name) for g, v in zip(grads, variables) if g is None]
+            warnings.warn(f"Gradients do not exist for variables {without} when minimizing the loss.", stacklevel=3)
+        for g, v in pairs:
+            if g.shape != v.shape:
+                raise tf.errors.InvalidArgumentError(
+                    None, None,
+                    f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, "
+                    "shapes must be equal.",
+                )  # fmt: skip
+        rate = tf.convert_to_tensor(self.learning_rate)
+        for g, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs):
+            self.update_step(g, v, rate)
+        self.iterations.assign_add(1)
+
+    def _clipped(self, grads: list[Any]) -> list[Any]:
+        if self.clipvalue:
+            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
+        bound = self.clipnorm or self.global_clipnorm
+        if not bound:
+            return grads
+        norms = [math.sqrt(float(np.sum(np.square(g.numpy(), dtype=np.float64)))) for g in grads]
+        if self.global_clipnorm:
+            norms = [math.hypot(*norms)] * len(grads)
+        return [g * min(1.0, bound / norm) if norm else g for g, norm in zip(grads, norms)]
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Change one variable, by its gradient, a tensor of its dtype."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what a step is")
+
+    def minimize(self, loss: Callable[[], Any], var_list: Any, tape: Any = None) -> Variable:
+        """One step of minimising a function of no arguments, or what was recorded on `tape`."""
+        variables = list(var_list() if callable(var_list) else var_list)
+        if tape is None:
+            with tf.GradientTape() as tape:
+                value = loss()
+        else:
+            value = loss
+        return self.apply_gradients(zip(tape.gradient(value, variables), variables))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+class SGD(Optimizer):
+    """Gradient descent: ``variable -= learning_rate * gradient``.
+
+    With a momentum m, ``v = m * v - learning_rate * gradient`` and ``variable += v``; with `nesterov`,
+    ``variable += m * v - learning_rate * gradient``. Raises ValueError for a momentum outside ``[0, 1]``.
+
+    >>> from autodiff_compiler.compat import tensorflow as tf
+    >>> w = tf.Variable([1.0, 2.0])
+    >>> _ = tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.constant([1.0, -1.0]), w)])
+    >>> w.numpy()
+    array([0.5, 2.5], dtype=float32)
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, name: str | None = None,
+        **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(learning_rate, name=name, **kwargs)
+        if not isinstance(momentum, (int, float)) or not 0 <= momentum <= 1:
+            raise ValueError("`momentum` must be a float between [0, 1].")
+        self.momentum, self.nesterov = float(momentum), nesterov
+
+    def build(self, var_list: Iterable[Any]) -> None:
+        super().build(var_list)
+        self.momentums = (
+            [self.add_variable_from_reference(v, "momentum") for v in self._trained] if self.momentum else []
+        )
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        g = gradient._value
+        step = g * learning_rate._value.astype(g.dtype)
+        if not self.momentum:
+            variable.assign(variable._value - step)
+            return
+        kept = self.momentums[self._get_variable_index(variable)]
+        momentum = _number(self.momentum, g.dtype)
+        moved = kept._value * momentum - step
+        kept.assign(moved)
+        variable.assign(variable._value + (moved * momentum - step if self.nesterov else moved))
+
+
+class Adam(Optimizer):
+    """Steps along the mean of past gradients, over the root of the mean of their squares.
+
+    beta_1, beta_2: how much of the past these means keep. amsgrad: the largest mean of squares so far counts.
+
+    Reference: Kingma and Ba, Adam: a method for stochastic optimization (2014), algorithm 1; Reddi et al., On the
+    convergence of Adam and beyond (2018), algorithm 2, for amsgrad.
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        amsgrad: bool = False, name: str | None = None, **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(learning_rate, name=name, **kwargs)
+        self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
+
+    def build(self, var_list: Iterable[Any]) -> None:
+        super().build(var_list)
+        new = self.add_variable_from_reference
+        made = [(new(v, "momentum"), new(v, "velocity")) for v in self._trained]
+        self._momentums, self._velocities = [m for m, _ in made], [v for _, v in made]
+        self._highest = [new(v, "velocity_hat") for v in self._trained] if self.amsgrad else []
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        g, value = gradient._value, variable._value
+        rate = learning_rate._value.astype(g.dtype)
+        kind, step = g.dtype.type, int(self.iterations._value) + 1
+        k = self._get_variable_index(variable)
+        m, v = self._momentums[k]._value, self._velocities[k]._value
+        m = m + (g - m) * kind(1 - self.beta_1)
+        v = v + (g * g - v) * kind(1 - self.beta_2)
+        self._momentums[k].assign(m)
+        self._velocities[k].assign(v)
+        if self.amsgrad:
+            v = np.maximum(self._highest[k]._value, v)
+            self._highest[k].assign(v)
+        alpha = rate * np.sqrt(1 - _number(self.beta_2, g.dtype) ** kind(step))
+        alpha = alpha / (1 - _number(self.beta_1, g.dtype) ** kind(step))
+        variable.assign(value - m * alpha / (np.sqrt(v) + kind(self.epsilon)))
+
+
+def _number(x: float, dtype: Any) -> Any:
+    """A setting as a number of this dtype, by way of float32, as Keras does: 0.9 has the digits of float32 also where
+    the variable is float64."""
+    return dtype.type(np.float32(x))
+
+
+def _dense(g: Any, dtype: Any) -> Any:
+    """A gradient as a tensor of the variable's dtype; `IndexedSlices` become dense."""
+    g = tf.convert_to_tensor(g)
+    return g if g.dtype == dtype else tf.cast(g, dtype)
+
+
+def get(identifier: Any) -> Optimizer:
+    """The optimizer of this name, with its defaults, or the object itself.
+
+    Raises ValueError for a name that there is not.
+    """
+    if isinstance(identifier, Optimizer):
+        return identifier
+    if isinstance(identifier, str) and identifier.lower() in ("sgd", "adam"):
+        return SGD() if identifier.lower() == "sgd" else Adam()
+    raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
+
+
+__getattr__, __dir__ = public("tf.keras.optimizers", ["Adam", "Optimizer", "SGD", "get"])
