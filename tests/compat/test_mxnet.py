@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from autodiff_compiler.compat.mxnet import autograd, gluon, init, np, npx
+from autodiff_compiler.compat.mxnet import autograd, np, npx
 from autodiff_compiler.compat.mxnet.base import MXNetError
 
 npx.set_np()
@@ -239,6 +239,45 @@ def test_custom_function() -> None:
     assert numpy.allclose(x.grad.asnumpy(), [0.25, 0.19661193])
 
 
+@pytest.mark.parametrize(
+    ("gradients", "message"),
+    [
+        (lambda g: g, r"Product.backward must return exactly the same number of arrays .*: 2, not 1"),
+        (lambda g: (g, g, g), r"Product.backward must return exactly the same number of arrays .*: 2, not 3"),
+        (
+            lambda g: (g, g.sum()),
+            r"Product.backward must return a gradient of the shape .*\(2,\) for argument 1, not \(\)",
+        ),
+        (lambda g: (np.ones((2, 2)), g), r"shape of each argument of forward: \(2,\) for argument 0, not \(2, 2\)"),
+        (lambda g: (g, 1.0), "Product.backward must return arrays, not float for argument 1"),
+    ],
+)
+def test_a_custom_function_that_breaks_its_contract(gradients, message) -> None:
+    class Product(autograd.Function):
+        def forward(self, x, y):
+            return x * y
+
+        def backward(self, dz):
+            return gradients(dz)
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    x.attach_grad()
+    y.attach_grad()
+    with autograd.record():
+        z = Product()(x, y)
+    with pytest.raises(MXNetError, match=message):
+        z.backward()
+
+
+def test_a_custom_function_gives_arrays() -> None:
+    class Number(autograd.Function):
+        def forward(self, x):
+            return 3.0
+
+    with pytest.raises(MXNetError, match="Number.forward must return arrays, not float"):
+        Number()(np.ones(2))
+
+
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
@@ -309,73 +348,8 @@ def test_npx() -> None:
 
 
 def test_absent_names() -> None:
-    for module in (np, npx, autograd, gluon, gluon.nn):
+    for module in (np, npx, autograd):
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
             module.nonsense
     with pytest.raises(AttributeError, match="nonsense"):
         np.ones(1).nonsense
-
-
-# --- gluon ------------------------------------------------------------------------------------------------------------
-
-
-def test_dense_and_trainer() -> None:
-    np.random.seed(0)
-    net = gluon.nn.Sequential()
-    net.add(gluon.nn.Dense(1, in_units=2))
-    net.initialize(init.Normal(sigma=0.01))
-    assert net[0].weight.data().shape == (1, 2) and net[0].bias.data().tolist() == [0.0]
-    x = np.random.normal(size=(100, 2))
-    y = np.dot(x, np.array([2.0, -3.4])) + 4.2
-    loss = gluon.loss.L2Loss()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.3})
-    for _ in range(60):
-        with autograd.record():
-            out = loss(net(x).reshape(-1), y)
-        out.backward()
-        trainer.step(100)
-    assert numpy.allclose(net[0].weight.data().asnumpy(), [[2.0, -3.4]], atol=1e-2)
-    assert numpy.allclose(net[0].bias.data().asnumpy(), [4.2], atol=1e-2)
-
-
-def test_shapes_are_inferred_at_the_first_call() -> None:
-    net = gluon.nn.Sequential()
-    net.add(gluon.nn.Dense(8, activation="relu"), gluon.nn.Dropout(0.5), gluon.nn.Dense(3))
-    net.initialize()
-    out = net(np.ones((4, 5)))
-    assert out.shape == (4, 3) and net[0].weight.shape == (8, 5)
-    with autograd.record():
-        value = gluon.loss.SoftmaxCrossEntropyLoss()(net(np.ones((4, 5))), np.array([0, 1, 2, 0]))
-    assert value.shape == (4,)
-    value.backward()
-    assert net[2].weight.grad().shape == (3, 8)
-
-
-def test_cross_entropy_is_learned_with_adam() -> None:
-    np.random.seed(2)
-    x = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    y = np.array([0, 1, 1, 0])
-    net = gluon.nn.Sequential()
-    net.add(gluon.nn.Dense(16, activation="tanh"), gluon.nn.Dense(2))
-    net.initialize(init.Xavier())
-    loss = gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.05})
-    for _ in range(200):
-        with autograd.record():
-            out = loss(net(x), y)
-        out.backward()
-        trainer.step(4)
-    assert net(x).argmax(axis=1).tolist() == [0, 1, 1, 0] and float(out.mean()) < 0.1
-
-
-def test_losses() -> None:
-    a, b = np.array([[1.0, 2.0]]), np.array([[0.0, 4.0]])
-    assert gluon.loss.L2Loss()(a, b).tolist() == [1.25] and gluon.loss.L1Loss()(a, b).tolist() == [1.5]
-    out = gluon.loss.SigmoidBinaryCrossEntropyLoss()(np.array([[0.0]]), np.array([[1.0]]))
-    assert out.tolist() == pytest.approx([0.6931472])
-
-
-def test_data_loader() -> None:
-    data = gluon.data.ArrayDataset(np.arange(10).reshape(5, 2), np.arange(5))
-    batches = list(gluon.data.DataLoader(data, batch_size=2))
-    assert [x.shape for x, _ in batches] == [(2, 2), (2, 2), (1, 2)] and batches[0][1].tolist() == [0.0, 1.0]

@@ -1,6 +1,6 @@
 """MXNet's eager programs on NumPy.
 
-``from autodiff_compiler.compat.mxnet import autograd, gluon, np, npx`` takes the place of the import from mxnet.
+``from autodiff_compiler.compat.mxnet import autograd, np, npx`` takes the place of the import from mxnet.
 Derivatives come from the compiler's rules, as everywhere.
 """
 
@@ -13,7 +13,7 @@ import numpy as _numpy
 
 from ...tape.native import knows
 from ..space import namespace, public
-from . import arrays, autograd, creation, gluon, init, npx
+from . import arrays, autograd, creation, npx
 from .base import MXNetError
 
 
@@ -51,5 +51,5 @@ _NP: dict[str, Any] = {
 np = namespace(f"{__name__}.np", "NumPy's functions on MXNet's arrays.", _NP)
 random = _NP["random"]
 cpu, num_gpus = npx.cpu, npx.num_gpus
-__all__ = ["MXNetError", "autograd", "cpu", "gluon", "init", "np", "npx", "num_gpus", "random"]
+__all__ = ["MXNetError", "autograd", "cpu", "np", "npx", "num_gpus", "random"]
 __getattr__, __dir__ = public(__name__, __all__)

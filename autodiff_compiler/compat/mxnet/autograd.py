@@ -133,21 +133,36 @@ def grad(
 
 
 class _FunctionBarrier(Barrier):
-    def __init__(self, function: Any, places: list[int], count: int):
+    def __init__(self, function: Any, inputs: tuple[Any, ...], places: list[int]):
         super().__init__(lambda *g: list(g), None)
-        self.function, self.places, self.count = function, places, count
+        self.function, self.places = function, places
+        self.shapes = [inputs[k]._value.shape if k in places else None for k in range(len(inputs))]
 
     def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
         cotangents = [make(np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
         found = self.function.backward(*cotangents)
         found = list(found) if isinstance(found, (list, tuple)) else [found]
-        if len(found) != self.count:
-            raise MXNetError(
-                f"{type(self.function).__name__}.backward must return exactly the same number of arrays as the "
-                f"number of "
-                f"arguments of forward: {self.count}, not {len(found)}"
-            )
+        self._check(found)
         return [found[k] for k in self.places]
+
+    def _check(self, found: list[Any]) -> None:
+        """Raise MXNetError for gradients that are not one array, or None, of the right shape for each argument."""
+        name = f"{type(self.function).__name__}.backward"
+        if len(found) != len(self.shapes):
+            raise MXNetError(
+                f"{name} must return exactly the same number of arrays as the number of arguments of forward: "
+                f"{len(self.shapes)}, not {len(found)}"
+            )
+        for k, (g, shape) in enumerate(zip(found, self.shapes)):
+            if g is None or shape is None:
+                continue
+            if not isinstance(g, Base):
+                raise MXNetError(f"{name} must return arrays, not {type(g).__name__} for argument {k} of forward")
+            if g._value.shape != shape:
+                raise MXNetError(
+                    f"{name} must return a gradient of the shape of each argument of forward: "
+                    f"{shape} for argument {k}, not {g._value.shape}"
+                )
 
 
 class Function:
@@ -188,13 +203,16 @@ class Function:
         with pause(MODE.training):
             out = self.forward(*inputs)
         many = isinstance(out, (tuple, list))
+        for t in out if many else (out,):
+            if not isinstance(t, Base):
+                raise MXNetError(f"{type(self).__name__}.forward must return arrays, not {type(t).__name__}")
         outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
         if recorded:
             operands = Operands()
             for t in arrays:
                 operands.tensor(t)
             first = operands.step((BARRIER, tuple(range(len(arrays))), len(outs), None), [t._value[()] for t in outs])
-            operands.rec.set_barrier(first, _FunctionBarrier(self, places, len(inputs)))
+            operands.rec.set_barrier(first, _FunctionBarrier(self, inputs, places))
             made = operands.record(type(self).__name__)
             for k, t in enumerate(outs):
                 give(t, made, first + k)
