@@ -299,12 +299,7 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Adam", dict(lr=0.1, betas=(0.5, 0.9), eps=1e-3)),
     ("Adam", dict(lr=0.1, weight_decay=0.1)),
     ("Adam", dict(lr=0.1, amsgrad=True)),
-    ("AdamW", dict(lr=0.1)),
-    ("RMSprop", dict(lr=0.1)),
-    ("RMSprop", dict(lr=0.1, alpha=0.9, momentum=0.9, centered=True)),
-    ("Adagrad", dict(lr=0.1)),
-    ("Adadelta", dict(lr=1.0)),
-    ("Adamax", dict(lr=0.1)),
+    ("Adam", dict(lr=0.1, weight_decay=0.01, decoupled_weight_decay=True)),
 ]
 
 
@@ -376,27 +371,6 @@ def test_optimizer_state_round_trip(torch: Any) -> None:
     run(2, w, optimizer)
     run(2, v, other)
     assert torch.equal(v, w)
-
-
-def test_schedulers(torch: Any) -> None:
-    w = torch.tensor(1.0, requires_grad=True)
-
-    def rates(make: Any, steps: int = 4) -> list[float]:
-        optimizer = torch.optim.SGD([w], lr=1.0)
-        scheduler = make(optimizer)
-        out = []
-        for _ in range(steps):
-            out.append(optimizer.param_groups[0]["lr"])
-            optimizer.step()
-            scheduler.step()
-        return out
-
-    S = torch.optim.lr_scheduler
-    assert rates(lambda o: S.StepLR(o, step_size=2, gamma=0.1)) == pytest.approx([1, 1, 0.1, 0.1])
-    assert rates(lambda o: S.ExponentialLR(o, gamma=0.5)) == pytest.approx([1, 0.5, 0.25, 0.125])
-    assert rates(lambda o: S.LambdaLR(o, lambda epoch: 1 / (1 + epoch))) == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4])
-    assert rates(lambda o: S.CosineAnnealingLR(o, T_max=2)) == pytest.approx([1, 0.5, 0.0, 0.5], abs=1e-6)
-    assert rates(lambda o: S.MultiStepLR(o, [1, 3], gamma=0.1)) == pytest.approx([1, 0.1, 0.1, 0.01])
 
 
 def test_clip_gradients(torch: Any, nn: Any) -> None:
