@@ -90,10 +90,13 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
 
 def _holds(guard: Guard, values: tuple[Any, ...]) -> bool:
     """A guard on what an object is holds of these copies."""
-    if guard.kind not in ("is", "eq", "same", "distinct"):
+    if guard.kind not in ("is", "eq", "same", "distinct", "apart"):
         return True
     try:
         found = fetch(guard.path, values)
+        if guard.kind == "apart":
+            others = [fetch(path, values) for path in guard.expected]
+            return len({id(x) for x in (found, *others)}) == len(others) + 1
         if guard.kind in ("same", "distinct"):
             return (found is fetch(guard.expected, values)) == (guard.kind == "same")
         return found is guard.expected or guard.kind == "eq" and bool(found == guard.expected)

@@ -141,6 +141,8 @@ class _Writer:
             return [path, "type", number, _attributes(fetch(guard.path, self.args))]
         if guard.kind in ("same", "distinct"):
             return [path, guard.kind, self.path(guard.expected)]
+        if guard.kind == "apart":
+            return [path, guard.kind, [self.path(other) for other in guard.expected]]
         if guard.kind not in ("eq", "len", "keys", "absent", "lacks", "without"):
             raise NotPortable(guard.kind)
         return [path, guard.kind, _plain(guard.expected)]
@@ -200,6 +202,8 @@ class _Reader:
             raise Unusable
         if kind in ("same", "distinct"):
             return Guard(path, kind, self.path(row[2]))
+        if kind == "apart":
+            return Guard(path, kind, tuple([self.path(other) for other in row[2]]))
         expected = self.objects[row[2]] if kind in ("is", "type") else _constant(row[2])
         if kind == "eq":
             # The dispatcher checks all guards. This one often tells entries apart, so ask before anything is built.

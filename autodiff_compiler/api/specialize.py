@@ -143,6 +143,10 @@ class _Names:
         if guard.kind in ("same", "distinct"):
             self.check(f"{x} {'is' if guard.kind == 'same' else 'is not'} {self.fetch(expected)}")
             return
+        if guard.kind == "apart":
+            several = ", ".join([f"id({y})" for y in (x, *map(self.fetch, expected))])
+            self.check(f"len({{{several}}}) == {len(expected) + 1}")
+            return
         e = self.constant(expected)
         if guard.kind == "is" or (
             guard.kind == "eq" and (expected is None or isinstance(expected, bool) or expected is Ellipsis)

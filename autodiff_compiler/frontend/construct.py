@@ -27,9 +27,11 @@ from .avals import (
     Instance,
     Items,
     ListRef,
+    Maybe,
     Obj,
     ObjectStep,
     OneShot,
+    Partial,
     Ref,
     Seq,
     describe,
@@ -47,6 +49,17 @@ Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 def is_numbers(columns: Columns) -> bool:
     """A list of numbers, which are never changed."""
     return all(x.type.elem is not None and x.type.elem.is_scalar for x in columns.leaves)
+
+
+@dataclasses.dataclass(slots=True)
+class Copies:
+    """The copies that one `copy.copy` or `copy.deepcopy` has made: of containers by cell, of arrays by cell and path, of
+    objects from outside and of all else from there by identity, with the places where they were found."""
+
+    cells: dict[int, Any] = dataclasses.field(default_factory=dict)
+    arrays: dict[Any, list[tuple[Ref, Any]]] = dataclasses.field(default_factory=dict)
+    objects: dict[int, tuple[Any, Any]] = dataclasses.field(default_factory=dict)
+    outside: dict[int, tuple[Any, Any]] = dataclasses.field(default_factory=dict)
 
 
 class Construct(Recursions):
@@ -232,7 +245,7 @@ class Construct(Recursions):
         if type(av) is DictRef:
             content = self.checked(av.cell, node, "dictionary")
             return self.new_dict({k: self.plain_copy(x, convert, node) for k, x in zip(content.keys, content.items)})
-        return self.copied(av, {}, True, node)
+        return self.deep_copy(av, node)
 
     def s_fields(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         av = args[0]
@@ -278,13 +291,21 @@ class Construct(Recursions):
     # --- copies ---------------------------------------------------------------------------------------------------
 
     def s_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.copied(args[0], {}, False, node)
+        return self.copied(args[0], Copies(), False, node)
 
     def s_deepcopy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         memo = args[1] if len(args) > 1 else kwargs.get("memo")
         if memo is not None and not (type(memo) is DictRef and self.fresh_memo(memo, node)):
             self.fail("copy.deepcopy() with a memo that is used more than once", node, "copy both in one list")
-        return self.copied(args[0], {}, True, node)
+        return self.deep_copy(args[0], node)
+
+    def deep_copy(self, av: Any, node: Any) -> Any:
+        made = Copies()
+        new = self.copied(av, made, True, node)
+        places = [place for place, _ in (*made.outside.values(), *made.objects.values()) if place is not None]
+        if len(places) > 1:
+            self.inputs.guard(places[0], "apart", tuple(places[1:]))
+        return new
 
     def fresh_memo(self, memo: DictRef, node: Any) -> bool:
         """A memo that nothing was copied with; from now on it counts as used."""
@@ -292,16 +313,15 @@ class Construct(Recursions):
         self.memos.add(memo.cell)
         return not used
 
-    def copied_array(self, av: Ref, made: dict[Any, Any], node: Any) -> Any:
+    def copied_array(self, av: Ref, made: Copies, node: Any) -> Any:
         """The copy of an array: one for each object. Where two may or may not be one, so may their copies."""
-        place = ("array", av.cell, structural_key(av.path))
-        met = made.setdefault(place, [])
+        met = made.arrays.setdefault((av.cell, structural_key(av.path)), [])
         for before, copy_of in met:
             if before is av or not av.path:
                 return copy_of
         new = self.call(Bound("copy", av), [], {}, node)
         if type(new) is Ref:
-            others = [pair for key, pairs in made.items() if type(key) is tuple for pair in pairs]
+            others = [pair for pairs in made.arrays.values() for pair in pairs]
             near = self.state.links.get(av.cell, frozenset())
             for before, copy_of in others:
                 if type(copy_of) is Ref and (before.cell in near or any(before is b for b, _ in met)):
@@ -309,16 +329,37 @@ class Construct(Recursions):
             met.append((av, new))
         return new
 
-    def copied(self, av: Any, made: dict[Any, Any], deep: bool, node: Any) -> Any:
+    def copied(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
         """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
+        kind = type(av)
+        if not deep or not (kind in (ListRef, DictRef, Instance) or (kind is Ref and not av.path)):
+            return self.copied_once(av, made, deep, node)
+        place = self.place_outside(av)
+        if place is None or place not in self.inputs.met:
+            return self.copied_once(av, made, deep, node)
+        # One thing may be found on several ways from outside.
+        at = id(self.inputs.met[place])
+        if at in made.outside:
+            first, copy_of = made.outside[at]
+            if first != place:
+                self.inputs.guard(place, "same", first)
+            if copy_of is None:
+                self.fail("a deep copy of what holds itself", node, "make it outside of the function")
+            return copy_of
+        made.outside[at] = (place, None)
+        new = self.copied_once(av, made, deep, node)
+        made.outside[at] = (place, new)
+        return new
+
+    def copied_once(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
         kind = type(av)
 
         def inner(x: Any) -> Any:
             return self.copied(x, made, True, node) if deep else x
 
         if kind in (ListRef, DictRef, Instance):
-            if av.cell in made:
-                return made[av.cell]
+            if av.cell in made.cells:
+                return made.cells[av.cell]
             if kind is Instance:
                 self.require_plain_copy(av, node)
             if kind is Instance and av.cell in self.inputs.outside:
@@ -333,13 +374,13 @@ class Construct(Recursions):
                             node,
                             "copy the items in a loop",
                         )
-                    new = made[av.cell] = self.call(Bound("copy", av), [], {}, node)
+                    new = made.cells[av.cell] = self.call(Bound("copy", av), [], {}, node)
                     return new
-                new = made[av.cell] = self.new_list([])
+                new = made.cells[av.cell] = self.new_list([])
                 self.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
                 return new
             cell = self.cells.new()
-            new = made[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+            new = made.cells[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
             if av.cell in self.cells.ordered:
                 self.cells.ordered.add(cell)
             self.state.heap[cell] = Entries((), ())
@@ -347,6 +388,12 @@ class Construct(Recursions):
             return new
         if kind is Seq:
             return Seq(tuple([inner(x) for x in av.items]), av.cls)
+        if kind is Maybe:
+            return Maybe(inner(av.av), av.flag)
+        if kind is Partial:
+            return Partial(inner(av.fn), tuple(map(inner, av.args)), av.names, tuple(map(inner, av.values)))
+        if kind is Bound and not isinstance(av.fn, str):
+            return Bound(av.fn, inner(av.self))  # a built-in method stays the one of the original
         if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
             return self.snapshot(av, made, deep, node)
         return self.copied_array(av, made, node) if kind is Ref else av
@@ -360,23 +407,27 @@ class Construct(Recursions):
             if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
                 self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
 
-    def snapshot(self, av: Any, made: dict[Any, Any], deep: bool, node: Any) -> Any:
+    def snapshot(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
         """A new object with the attributes of one from outside."""
         origin = self.origin(av)
         assert origin is not None
         obj = origin.obj
-        if id(obj) in made:
-            return made[id(obj)]
+        if id(obj) in made.objects:
+            first, new = made.objects[id(obj)]
+            if None not in (first, origin.path) and first != origin.path:
+                self.inputs.guard(origin.path, "same", first)
+            return new
         cls = type(obj)
         self.require_plain_copy(av, node)
-        new = made[id(obj)] = self.new_object(cls, {})
+        new = self.new_object(cls, {})
+        made.objects[id(obj)] = (origin.path, new)
 
         def inner(x: Any) -> Any:
             return self.copied(x, made, True, node) if deep else x
 
         names = dict.fromkeys(self.own_names(origin))
         if type(av) is Instance:
-            made[av.cell] = new
+            made.cells[av.cell] = new
             content = self.checked(av.cell, node, "object")
             names.update(dict.fromkeys([k for k, x in zip(content.keys, content.items) if x is not UNSET]))
         items = [inner(self.own_attribute(av, n, node)) for n in names]

@@ -84,7 +84,8 @@ class Guard:
 
     kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
     "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
-    "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`),
+    "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`), "apart" (it and
+    what is at the paths `expected` are all different objects),
     "order" (an `OrderOf`; the path is that of its first set), "process" (it holds in this process, maybe in no other),
     "type_key" (an Input's key). Values and keys are the same by type and value, see `structural_key`.
     """
@@ -196,7 +197,7 @@ class Places:
 
 def _subject(guard: Guard) -> Any:
     """What there is one guard about: of some kinds there may be several for one object."""
-    several = guard.kind in ("lacks", "without", "same", "distinct", "order")
+    several = guard.kind in ("lacks", "without", "same", "distinct", "apart", "order")
     return (guard.kind, guard.path, guard.expected if several else None)
 
 

@@ -670,8 +670,8 @@ class Analysis:
         region.ops.insert(region.ops.index(at), new)
 
     def _insert_dest_copy(self, op: Op, dest: Value, site: Any) -> None:
-        if op.prim is ACCUM and dest.type.kind != "list":
-            # Adding into a new buffer is an addition.
+        if op.prim is ACCUM and dest.type.kind != "list" and dest.type.dims != ():
+            # Adding into a new buffer is an addition. NumPy gives a number for one of arrays without axes.
             op.prim = ADD
             return
         new = self._copy_of(dest)
