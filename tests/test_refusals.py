@@ -1098,6 +1098,89 @@ def f(x):
     "itertools.tee",
 )
 refuse(
+    "reversed() of a list that gets shorter",
+    """
+def f(x):
+    values = [x[0], x[1], 3.0]
+    back = reversed(values)
+    values.pop()
+    return next(back)
+           ^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "a list that changes its length while reversed",
+    "reversed.list",
+)
+refuse(
+    "what was raised before an exception",
+    """
+def f(x):
+    try:
+        raise ValueError
+    except ValueError as error:
+        return x[0] if error.__context__ is None else x[1]
+                       ^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "__context__: what was raised before",
+    "in a variable",
+)
+refuse(
+    "where an exception was raised",
+    """
+class Manager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.line = trace.tb_lineno
+                    ^^^^^^^^^^^^^^^
+        return True
+
+def f(x):
+    manager = Manager()
+    with manager:
+        raise ValueError
+    return x[0] * manager.line
+""",
+    errors.UnsupportedError,
+    "what a traceback holds",
+    "name what is asked for",
+)
+refuse(
+    "the exception that is being handled, without its name",
+    """
+import sys
+
+def f(x):
+    try:
+        raise ValueError
+    except ValueError:
+        return x[0] if sys.exc_info()[0] is ValueError else x[1]
+                       ^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "exc_info.. is not supported",
+    "name the exception",
+)
+refuse(
+    "something inside of the standard library",
+    """
+import traceback
+
+def f(x):
+    try:
+        raise ValueError
+    except ValueError as error:
+        lines = traceback.format_exception(error)
+                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return x[0] * len(lines)
+""",
+    errors.UnsupportedError,
+    "of Python's own library",
+    "in a variable",
+)
+refuse(
     "a part of a range with a step known at run time only",
     """
 def f(x):

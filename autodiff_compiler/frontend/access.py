@@ -146,6 +146,13 @@ class Access(Memory):
                 return self.new_dict(dict(zip(av.names, av.values)))
             return av.fn if name == "func" else Seq(av.args)
         if kind is Value and av.type.kind == "object":
+            if name in ("__context__", "__traceback__"):
+                what = "before" if name == "__context__" else "where"
+                self.fail(
+                    f"{name}: what was raised {what} is not kept in compiled code",
+                    node,
+                    "name the exception in its handler, and keep what is asked for in a variable",
+                )
             return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):
             self.require_attribute(av, name, node)

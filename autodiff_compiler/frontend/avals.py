@@ -132,7 +132,14 @@ class ZipOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReversedOf:
+    """``reversed(it)``, which starts from the length that a list has then.
+
+    length: that of a list or dictionary, if it is known; since: how many resizes of lists there had been.
+    """
+
     it: Any
+    length: int | None = None
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,7 +359,7 @@ def same_form(a: Any, b: Any) -> bool:
     if any(len(getattr(a, n)) != len(getattr(b, n)) for n in many):
         return False
     for f in fields(a):
-        if f.name in many or f.name in single:
+        if f.name in many or f.name in single or f.name == "since":
             continue
         x, y = getattr(a, f.name), getattr(b, f.name)
         if f.name == "kwdefaults":

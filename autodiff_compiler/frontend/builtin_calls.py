@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import math
 import operator
 import statistics
+import sys
+import traceback
 from typing import Any
 
 import numpy as np
@@ -40,6 +43,10 @@ _REFUSED = {
     "compile": "write the code itself", "__import__": "use an import statement", "id": "compare with `is`",
     "memoryview": "use the array itself", "shares_memory": "ask outside of the function, of its arguments",
     "may_share_memory": "ask outside of the function, of its arguments",
+    "exc_info": "name the exception, except ... as error", "exception": "name the exception, except ... as error",
+    "_getframe": "pass what is asked for as an argument", "currentframe": "pass what is asked for as an argument",
+    "stack": "pass what is asked for as an argument", "format_exc": "name the exception, and use str(error)",
+    "print_exc": "name the exception, and print that", "extract_stack": "pass what is asked for as an argument",
 }  # fmt: skip
 
 
@@ -256,6 +263,10 @@ _BUILTINS: dict[Any, str] = {
     if not name.startswith("_") and callable(obj) and not (isinstance(obj, type) and issubclass(obj, BaseException))
 }
 
+# What looks at the frames of the program: those of the compiled code are others.
+_LOOKS = {sys: ("exc_info", "exception", "_getframe"), inspect: ("currentframe", "stack")}
+_LOOKS[traceback] = ("format_exc", "print_exc", "extract_stack")
+_BUILTINS |= {getattr(module, n): n for module, names in _LOOKS.items() for n in names if hasattr(module, n)}
 _BUILTINS[functools.partial] = "partial"
 _BUILTINS[functools.reduce] = "reduce"
 _BUILTINS |= {getattr(math, n): n for n in ("fsum", "prod", "dist", "sumprod") if hasattr(math, n)}

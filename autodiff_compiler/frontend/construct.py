@@ -53,8 +53,8 @@ def is_numbers(columns: Columns) -> bool:
 
 @dataclasses.dataclass(slots=True)
 class Copies:
-    """The copies that one `copy.copy` or `copy.deepcopy` has made: of containers by cell, of arrays by cell and path, of
-    objects from outside and of all else from there by identity, with the places where they were found."""
+    """The copies that one `copy.copy` or `copy.deepcopy` has made: of containers by cell, of arrays by cell and path,
+    of objects from outside and of all else from there by identity, with the places where they were found."""
 
     cells: dict[int, Any] = dataclasses.field(default_factory=dict)
     arrays: dict[Any, list[tuple[Ref, Any]]] = dataclasses.field(default_factory=dict)
@@ -414,7 +414,7 @@ class Construct(Recursions):
         obj = origin.obj
         if id(obj) in made.objects:
             first, new = made.objects[id(obj)]
-            if None not in (first, origin.path) and first != origin.path:
+            if first is not None and origin.path is not None and first != origin.path:
                 self.inputs.guard(origin.path, "same", first)
             return new
         cls = type(obj)

@@ -97,7 +97,7 @@ class Contexts(Tries):
                 cls = self.emit(node, TYPE_OF, raised) if kind is None else Obj(kind, None)
                 self.handling.append(raised)
                 try:
-                    return self.truth(end(cls, raised, None), node)
+                    return self.truth(end(cls, raised, TRACEBACK), node)
                 finally:
                     self.handling.pop()
 
@@ -226,6 +226,17 @@ class Contexts(Tries):
         if type(left) is Value:
             self.codes[left] = rest
         return self.code_where(self.emit(node, EQ, code, RAISED), NORMAL, left, node)
+
+
+def _traceback() -> Any:
+    try:
+        raise ValueError
+    except ValueError as error:
+        return error.__traceback__
+
+
+# What stands for the traceback that an __exit__ is told: it is one, and nothing more is known of it.
+TRACEBACK = Obj(_traceback(), None)
 
 
 def may_swallow(leave: Any) -> bool:

@@ -63,7 +63,7 @@ from .journal import AFTER_TRY, Journal, raises_or
 from .layout import layout_of_all
 from .lift import Lifter
 from .plan import Plan, Replan, demand, original
-from .source import FunctionNode, Scope
+from .source import FunctionNode, Scope, is_of_python
 from .state import Cells, Joiner, State, emit_if
 
 LOCATED: dict[type, type[AutodiffError]] = {
@@ -215,10 +215,14 @@ class Core:
     # --- locations and errors -------------------------------------------------------------------------------------
 
     def loc_of(self, node: Any) -> Loc:
-        if self.frame.site is not None:
-            return self.frame.site
+        """The place of a node; of the user's call, where it is in the standard library."""
+        frame: Any = self.frame
+        if frame.site is not None:
+            return frame.site  # type: ignore[no-any-return]
+        while is_of_python(frame.file) and frame.caller is not None and hasattr(frame.call[0], "lineno"):
+            node, frame = frame.call[0], frame.caller
         end = node.end_col_offset if node.end_lineno == node.lineno else -1
-        return Loc(self.frame.file, node.lineno, node.col_offset, end if end is not None else -1, self.frame.name)
+        return Loc(frame.file, node.lineno, node.col_offset, end if end is not None else -1, frame.name)
 
     def copy(self, kind: str, node: Any, name: str) -> AbstractContextManager[None]:
         """What is lowered in here is one more copy: of a loop's body, a helper, or what follows a branch."""
@@ -238,6 +242,8 @@ class Core:
     ) -> NoReturn:
         """Raise the error, unless what causes it goes away where more is known: then start again."""
         loc = self.loc_of(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
+        if loc is not None and loc.file != self.frame.file and is_of_python(self.frame.file):
+            message = f"{message} (in {self.frame.name!r} of Python's own library)"
         made = error(message, loc, remedy)
         if cause is not None:
             demand(self, cause, made)

@@ -249,16 +249,15 @@ class Iterators(Streams):
         av = args[0]
         if is_set(av):
             self.raises(TypeError, f"{av.cls.__name__!r} object is not reversible", node)
-        if type(av) is DictRef or type(av) is ViewOf:
-            items = self.static_items(self.iterable(av, node), node)
-            return self.one_shot(Seq(tuple(items[::-1])))
         if type(av) in (Instance, Obj) and not is_collection(av):
             method = self.type_attribute(av, "__reversed__")
             if method is not None:
                 return self.call(method, [av], {}, node)
         if is_iterator(av):
             self.raises(TypeError, f"{describe(av)} is not reversible", node)
-        return self.one_shot(ReversedOf(self.inner(av, node) if is_collection(av) else av))
+        it = ViewOf(av, "keys") if type(av) is DictRef else self.inner(av, node) if is_collection(av) else av
+        items = self.iterated(it, node) if type(it) in (ViewOf, ListRef) else None
+        return self.one_shot(ReversedOf(it, None if items is None else len(items), len(self.resized)))
 
     def b_map(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if len(args) < 2 or kwargs:

@@ -34,6 +34,7 @@ from .avals import (
     ZipOf,
     describe,
     is_collection,
+    is_static_int,
     parts_of,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
@@ -211,11 +212,29 @@ class Loops(Statements):
                 columns.append(items)
             return [Seq(tuple(row)) for row in zip(*columns)]
         if type(av) is ReversedOf:
+            self.check_reversed(av, node)
             inner = self.iterated(av.it, node) if type(av.it) is not Ref else None
-            return None if inner is None else inner[::-1]
+            return None if inner is None else inner[: av.length][::-1]
         if type(av) is Ref:
             return None
         return self.known_items(av, node)
+
+    def check_reversed(self, av: ReversedOf, node: Any, index: Any = None) -> None:
+        """What is gone through from its end has, as far as that matters, the length that it had when that began."""
+        cells = self.containers_in(av.it) if type(av.it) in (ListRef, ViewOf) else []
+        if not any(c in self.resized[av.since :] for c in cells):
+            return
+        items = self.iterated(av.it, node)
+        if items is not None and av.length is not None:
+            if len(items) == av.length:
+                return
+            if type(av.it) is ListRef and len(items) > (av.length - 1 if index is None else index):
+                return  # what was there is reached by its number
+        self.fail(
+            f"{describe(av.it)} that changes its length while reversed() runs over it",
+            node,
+            "loop over a copy: reversed(list(...))",
+        )
 
     def unroll(
         self,
@@ -329,6 +348,10 @@ class Loops(Statements):
 
     def iter_length(self, av: Any, node: Any) -> Any:
         kind = type(av)
+        if kind is ReversedOf and av.length is not None:
+            return av.length
+        if kind is ReversedOf:
+            self.check_reversed(av, node)
         if kind is EnumerateOf or kind is ReversedOf:
             return self.iter_length(av.it, node)
         if kind is ZipOf:
@@ -363,8 +386,10 @@ class Loops(Statements):
         if kind is ZipOf:
             return Seq(tuple([self.item_of(x, i, node) for x in av.its]))
         if kind is ReversedOf:
-            n = self.number(SUB, self.iter_length(av.it, node), 1, node)
-            return self.item_of(av.it, self.number(SUB, n, i, node), node)
+            n = self.iter_length(av.it, node) if av.length is None else av.length
+            at = self.number(SUB, self.number(SUB, n, 1, node), i, node)
+            self.check_reversed(av, node, at if is_static_int(at) else None)
+            return self.item_of(av.it, at, node)
         if kind is RangeOf:
             step = i if isinstance(av.step, int) and av.step == 1 else self.binary(operator.mul, i, av.step, node)
             return (

@@ -139,6 +139,8 @@ class Objects(Outside):
         self.only_looked_at(av, name, node)
         if name == "__class__":
             return Obj(cls, self.class_path(av))
+        if cls is types.TracebackType:
+            self.fail("what a traceback holds is not known to compiled code", node, "name what is asked for before")
         getter = class_lookup(cls, "__getattribute__")
         if isinstance(getter, types.FunctionType):
             self.fail(f"{cls.__name__} defines __getattribute__", node, "use a property, or __getattr__")

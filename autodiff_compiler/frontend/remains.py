@@ -141,6 +141,8 @@ class Remains(Collections):
         if kind is ZipOf or (kind is IndexedOf and av.kind == "map"):
             counts = [self.count(x, node) for x in (av.its if kind is ZipOf else av.its[1:])]
             return None if None in counts else min(counts, default=0)
+        if kind is ReversedOf and av.length is not None:
+            return av.length
         if kind is EnumerateOf or kind is ReversedOf:
             return self.count(av.it, node)
         if kind is IndexedOf:
