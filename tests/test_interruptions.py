@@ -44,14 +44,20 @@ class Late(Exception):
 
 
 @pytest.fixture
-def handled() -> Iterator[Callable[[type[BaseException]], None]]:
+def handled() -> Iterator[Callable[[type[BaseException]], list[bool]]]:
+    """Installs a handler that raises an error once, while the list that it gives is not empty."""
     before = signal.getsignal(signal.SIGALRM)
 
-    def install(error: type[BaseException]) -> None:
+    def install(error: type[BaseException]) -> list[bool]:
+        armed: list[bool] = []
+
         def handler(number: int, frame: Any) -> None:
-            raise error("now")
+            if armed:
+                armed.clear()
+                raise error("now")
 
         signal.signal(signal.SIGALRM, handler)
+        return armed
 
     yield install
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -67,20 +73,21 @@ def test_what_a_signal_handler_raises_passes_through(
     # Else the function would run while it is compiled, and catch in its own handler what the signal raises.
     monkeypatch.setenv(checking.VARIABLE, "0")
     want = ad.grad(load(SOURCE, "interrupted")["f"])(X, 0.7)
-    handled(error)
+    armed = handled(error)
     raised = 0
     for k in range(24):
         if k % 2:
             monkeypatch.setenv(cache_module.VARIABLE, "off")
         made = ad.grad(load(SOURCE, f"interrupted_{k}")["f"])
-        signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.0006 * k)
         try:
+            armed.append(True)
+            signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.0006 * k)
             made(X, 0.7)
+            armed.clear()
         except error as found:
             raised += 1
             assert type(found) is error and found.args == ("now",)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         # What was begun is no obstacle, here and in another function.
         np.testing.assert_array_equal(made(X, 0.7), want)
         assert gc.isenabled()

@@ -297,6 +297,17 @@ def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
 
 
+def test_a_star_alone_asks_for_no_length() -> None:
+    def f(x):
+        match np.asarray(x):
+            case [*_]:
+                return x * 3.0
+            case _:
+                return x * 2.0
+
+    assert ad.value_and_grad(f)(1.5) == (f(1.5), f(1.0))
+
+
 def test_an_array_without_axes_has_no_items() -> None:
     def f(x):
         match np.asarray(x):

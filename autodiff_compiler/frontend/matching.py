@@ -214,7 +214,9 @@ class Matching(Expressions):
         star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
         shortest = len(patterns) - (star is not None)
         compare = operator.eq if star is None else operator.ge
-        flag = self.truth(self.compare_with(compare, self.length(av, pattern), shortest, pattern), pattern)
+        flag: Any = True
+        if star is None or shortest:  # `[*_]` does not ask for the length, which an array without axes has not
+            flag = self.truth(self.compare_with(compare, self.length(av, pattern), shortest, pattern), pattern)
 
         def item(k: int) -> Any:
             if k == star:
