@@ -345,6 +345,28 @@ def list_insert(items: list[Any], i: int, v: Any) -> list[Any]:
     return out
 
 
+def list_slice(items: list[Any], start: Any, stop: Any, step: Any) -> list[Any]:
+    return items[start:stop:step]
+
+
+def list_addslice(items: list[Any], start: Any, stop: Any, step: Any, g: list[Any]) -> list[Any]:
+    out = list(items)
+    out[start:stop:step] = map(accum, out[start:stop:step], g)
+    return out
+
+
+def list_splice(items: list[Any], i: Any, new: list[Any]) -> list[Any]:
+    out = list(items)
+    out[len(out) if i is None else i : i] = new
+    return out
+
+
+def list_cut(items: list[Any], start: Any, stop: Any, like: Any) -> list[Any]:
+    out = list(items)
+    del out[start:stop]
+    return out
+
+
 def list_drop(items: list[Any], i: int, like: Any) -> list[Any]:
     out = list(items)
     del out[i]

@@ -114,13 +114,8 @@ def made(item: str, change: str, place: str) -> Any:
     return module["f"]
 
 
-BY_SLICES = {
-    change for change in CHANGES if ":" in change or " + " in change or "extend" in change or "reverse" in change
-}
-# What cannot be read afterwards, as the handler may see it changed or not.
-REFUSED_IN_TRY = {
-    "l.insert(0, l.pop())", "l.insert(1, l.pop(k))", "l.extend(m)", "l.extend(l)", "l.extend(m[k:])", "l += m[:-1]"
-}  # fmt: skip
+# Items that are lists themselves may be in two lists then.
+IN_TWO_LISTS = {change for change in CHANGES if re.search(r"\bm\b|b = l|= l\[1:3\]", change)}
 
 
 def check(f: Any) -> None:
@@ -137,15 +132,13 @@ def runs(f: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_in_each_place(change: str) -> None:
-    for place in PLACES:
+@pytest.mark.parametrize("number", range(len(CHANGES)))
+def test_in_each_place(number: int) -> None:
+    change, places = CHANGES[number], list(PLACES)
+    for place in ("loop", places[(number + number // 6) % 6]):
         f = made("number", change, place)
         if not runs(f):
             with pytest.raises(IndexError):
-                ad.grad(f)(X)
-        elif place == "try" and change in REFUSED_IN_TRY:
-            with pytest.raises(ad.errors.UnsupportedError, match="may or may not have been changed"):
                 ad.grad(f)(X)
         else:
             check(f)
@@ -154,16 +147,16 @@ def test_in_each_place(change: str) -> None:
 @pytest.mark.parametrize("number", range(len(CHANGES)))
 def test_with_other_items(number: int) -> None:
     change, kinds = CHANGES[number], list(ITEMS)[1:]
-    for item in (kinds[number % 4], kinds[(number + 1 + number // 4) % 4]):
-        f = made(item, change, "loop")
-        if not runs(f):
-            with pytest.raises((IndexError, ad.errors.AliasError)):
-                ad.grad(f)(X)
-        elif item == "list" and change in BY_SLICES:
-            with pytest.raises(ad.errors.AliasError):
-                ad.grad(f)(X)
-        else:
+    item = kinds[(number + number // 4) % 4]
+    f = made(item, change, "loop")
+    try:
+        if runs(f):
             check(f)
+        else:
+            with pytest.raises(IndexError):
+                ad.grad(f)(X)
+    except ad.errors.AliasError:
+        assert item == "list" and change in IN_TWO_LISTS
 
 
 @pytest.mark.parametrize("change", CHANGES[::5])
@@ -197,7 +190,7 @@ SHARED = [
 @pytest.mark.parametrize("item", ["array", "list"])
 @pytest.mark.parametrize("change", SHARED)
 def test_items_that_change(item: str, change: str) -> None:
-    for place in ("plain", "loop", "branch"):
+    for place in ("plain", "loop"):
         f = made(item, change, place)
         try:
             ad.grad(f)(X)
@@ -231,6 +224,6 @@ def test_what_is_emitted() -> None:
 
 
 def test_no_loops_but_those_of_the_function() -> None:
-    most = loops(emitted("l.append(item(x, k))"))
-    for change in CHANGES[:21]:
-        assert loops(emitted(change)) <= most
+    most = loops(emitted("l.extend(m)"))
+    for change in CHANGES[::2]:
+        assert loops(emitted(change)) <= most, change

@@ -23,11 +23,13 @@ def differentiable_operands(op: Op) -> list[Value]:
         return leaves(op.args[0])
     if op.prim in _STORES_AT:
         return leaves((op.args[0], op.args[2]))
+    if op.prim is opset.LIST_ADDSLICE:
+        return leaves((op.args[0], op.args[4]))
     return content_operands(op)
 
 
-_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT}
-_FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP}
+_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT, opset.LIST_SPLICE}
+_FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP, opset.LIST_SLICE, opset.LIST_CUT}
 
 
 def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:

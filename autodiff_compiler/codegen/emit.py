@@ -271,7 +271,22 @@ class Emitter:
             self.line(f"{base}.insert({show(op.args[1])}, {show(op.args[2])})")
         elif prim is opset.LIST_DROP:
             self.line(f"del {base}[{show(op.args[1])}]")
+        elif prim is opset.LIST_CUT:
+            self.line(f"del {base}[{self.printer.subscript((slice(*op.args[1:3]),))}]")
+        elif prim is opset.LIST_SPLICE:
+            self.emit_splice(base, *op.args[1:])
+        elif prim is opset.LIST_ADDSLICE:
+            self.printer.helpers.add("accum")
+            at = f"{base}[{self.printer.subscript((slice(*op.args[1:4]),))}]"
+            self.line(f"{at} = map(accum, {at}, {show(op.args[4])})")
         self.rename(op)
+
+    def emit_splice(self, base: str, at: Any, new: Any) -> None:
+        if at is None:
+            self.line(f"{base}.extend({self.printer.show(new)})")
+        else:
+            start = "" if type(at) is int and at == 0 else self.printer.show(at)
+            self.line(f"{base}[{start}:{self.printer.show(at)}] = {self.printer.show(new)}")
 
     def rename(self, op: Op) -> None:
         """The version that a store made, under its own name where it has one."""

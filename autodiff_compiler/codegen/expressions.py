@@ -328,6 +328,10 @@ def _index(p: Printer, op: Op) -> tuple[str, int]:
     return f"{p.show(op.args[0], ATOM)}[{p.show(op.args[1])}]", ATOM
 
 
+def _slice(p: Printer, op: Op) -> tuple[str, int]:
+    return f"{p.show(op.args[0], ATOM)}[{p.subscript((slice(*op.args[1:]),))}]", ATOM
+
+
 def _pop(p: Printer, op: Op) -> tuple[str, int]:
     return f"{p.show(op.args[0])}.pop()", ATOM
 
@@ -387,7 +391,8 @@ _PRINTERS: dict[Prim, Any] = {
     opset.FULL_LIKE: _full_like, opset.DIM: _dim,
     opset.SHAPE_OF: _attribute("shape"), opset.NDIM: _attribute("ndim"), opset.SIZE: _attribute("size"),
     opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
-    opset.LIST_GET: _index, opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
+    opset.LIST_GET: _index, opset.LIST_SLICE: _slice,
+    opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,
     RATIO: _ratio, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip

@@ -123,6 +123,8 @@ class Nesting:
         """The operation can be printed with an expression in the place of this operand."""
         if user.prim is LOOP:
             return user.args[0] is not None and any(v is x for x in leaves(user.args[0]))
+        if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
+            return v is user.args[-1]  # the bounds are printed twice
         if user.prim in STORES:
             return v is not user.args[0] and (user.prim is not ADDAT or user.args[0] is not v)
         if user.prim in (GET,) and v is user.args[0]:

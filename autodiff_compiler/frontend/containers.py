@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from ..ir.opset import SLICE_BOUND, opaque
+from ..ir.opset import opaque
 from .avals import (
     Columns,
     DictRef,
@@ -18,7 +18,6 @@ from .avals import (
     Instance,
     Items,
     ListRef,
-    Obj,
     RangeOf,
     Ref,
     Seq,
@@ -199,21 +198,18 @@ class Containers(Calls):
             self.state.heap[out.cell] = Columns(made.form, made.leaves, before.distinct)
         return out
 
-    def slice_range(self, av: Any, index: SliceOf, node: Any) -> RangeOf:
-        """The places that a slice picks from a list."""
-        n = self.length(av, node)
-        bounds = [None if b is None else self.operand(b, node) for b in (index.start, index.stop, index.step)]
-        start, stop = (self.emit(node, SLICE_BOUND, k, n, *bounds) for k in range(2))
-        return RangeOf(start, stop, bounds[2] or 1)
-
     def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
         content = self.checked(av.cell, node, "list")
         bounds = (index.start, index.stop, index.step)
         if type(content) is Items and all(is_constant(b) for b in bounds):
             return self.new_list(list(content.items[slice(*bounds)]))
-        if not (index.step is None or is_static_int(index.step)):
-            self.fail("a slice of a list with a step that is known at run time only", node, "use an array")
-        return self.gathered(av, self.slice_range(av, index, node), node)
+        if type(content) is Items and not content.items:
+            return self.new_list([])
+        if bounds[:2] == (None, None) and (bounds[2] is None or is_static_int(bounds[2]) and bounds[2] == 1):
+            whole: ListRef = self.as_list(av, node)
+            return whole
+        start, stop, step = [None if b is None else self.operand(b, node) for b in bounds]
+        return self.sliced(av, (start, stop, step), node)
 
     def replace_list(self, av: ListRef, new: ListRef, node: Any, rearranged: bool = False) -> None:
         """Give a list the items of another, which nothing else refers to; `rearranged`: they are its own."""
@@ -243,6 +239,14 @@ class Containers(Calls):
             return
         if type(other) is ListRef and other.cell == av.cell:
             other = self.as_list(other, node)
+        if type(other) is ListRef and self.live(av.cell, node) is None:
+            content = self.checked(av.cell, node, "list")
+            if type(content) is Items and not content.items:
+                self.mutate(av.cell, self.checked(other.cell, node, "list"), node)
+                self.share_items(av.cell, other, self.checked(other.cell, node, "list"))
+            else:
+                self.splice(av, None, other, node)
+            return
         range_, item_at = self.iteration(other, node)
         self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
 
@@ -280,7 +284,10 @@ class Containers(Calls):
                 self.insert_item(av, self.operand(args[0], node), args[1], node)
             return None
         if name == "reverse":
-            self.replace_list(av, self.list_slice(av, SliceOf(None, None, -1), node), node, rearranged=True)
+            if static:
+                self.mutate(av.cell, Items(tuple(items[::-1])), node)
+            else:
+                self.reverse_items(av, node)
             return None
         if name == "sort":
             options = {"key": None, "reverse": False, **kwargs}
@@ -359,11 +366,13 @@ class Containers(Calls):
                 node,
                 "assign the items in a loop",
             )
-        places = self.slice_range(base, index, node)
-        after = self.call(Obj(max, None), [places.start, places.stop], {}, node)
-        front = self.list_slice(base, SliceOf(None, places.start, None), node)
-        back = self.list_slice(base, SliceOf(after, None, None), node)
-        self.replace_list(base, self.concatenated([front, new, back], node), node)
+        if type(content) is Items and not content.items:
+            self.extend(base, new, node)
+            return
+        start, stop = (None if b is None else self.operand(b, node) for b in bounds[:2])
+        source = new if type(new) is ListRef else self.as_list(new, node)
+        empty = type(new) is Seq and not new.items
+        self.replace_slice(base, start, stop, None if empty else source, node)
 
     # --- dictionaries ---------------------------------------------------------------------------------------------
 

@@ -60,10 +60,10 @@ from .avals import (
 )
 from .inputs import path_name
 from .plan import Replan
-from .rows import Rows
+from .splices import Splices
 
 
-class Outside(Rows):
+class Outside(Splices):
     """Changes of what lives outside of the function."""
 
     # --- variables ------------------------------------------------------------------------------------------------

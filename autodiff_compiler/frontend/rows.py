@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import AliasError
 from ..ir.core import Value
-from ..ir.opset import LEN, LIST_APPEND, LIST_DROP, LIST_GET, LIST_INSERT, LIST_NEW, LIST_SET
+from ..ir.opset import LEN, LIST_APPEND, LIST_GET, LIST_NEW, LIST_SET
 from .avals import (
     HOLE,
     Columns,
@@ -31,7 +31,6 @@ from .avals import (
     is_constant,
     is_number,
     is_reference,
-    is_static_int,
     parts_of,
     with_parts,
 )
@@ -388,33 +387,6 @@ class Rows(Disturbances):
         distinct = self.taken(base.cell, item) and columns.distinct
         self.mutate(base.cell, Columns(columns.form, tuple(leaves), distinct), node, resized=False)
         self.adopt(base.cell, item, index, columns.form, 0, columns.form)
-
-    def insert_item(self, av: ListRef, index: Any, item: Any, node: Any) -> None:
-        """``av.insert(index, item)`` where that, or the length, is known at run time only."""
-        columns = self.made_columns(av, node)
-        operands = self.fitting(av, columns, item, node)
-        self.forget_items(av.cell, node)
-        leaves = [self.emit(node, LIST_INSERT, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
-        distinct = self.taken(av.cell, item) and columns.distinct
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), distinct), node)
-        if is_static_int(index) and index == 0:
-            self.adopt(av.cell, item, 0, columns.form, 0, columns.form)
-
-    def pop_item(self, av: ListRef, index: Any, node: Any) -> Any:
-        """``av.pop(index)`` where that, or the length, is known at run time only."""
-        columns = self.made_columns(av, node)
-        likes = [self.emit(node, LIST_GET, leaf, index) for leaf in columns.leaves]
-        item = self.taken_out(av, columns, index, node)
-        leaves = [self.emit(node, LIST_DROP, leaf, index, x) for leaf, x in zip(columns.leaves, likes)]
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), columns.distinct), node)
-        return item
-
-    def taken_out(self, av: ListRef, columns: Columns, index: Any, node: Any) -> Any:
-        """An item that is about to leave its list."""
-        sharing = [] if columns.distinct else [av.cell]
-        item = self.detached(columns, index, 0, columns.form, [*sharing, *self.state.links.get(av.cell, ())], node)
-        self.forget_items(av.cell, node)
-        return item
 
     def one_of(self, items: tuple[Any, ...], index: Any, node: Any) -> Any:
         """The item of a tuple at an index that is known at run time only."""

@@ -303,9 +303,17 @@ DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=
 RANGE_LEN = define(
     "range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True
 )
+
+
+def _is_bound(x: Any) -> bool:
+    t = type_of(x)
+    return x is None or t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib"
+
+
 # Of ``range(*slice(start, stop, step).indices(n))``: start, stop or step.
 SLICE_BOUND = define(
     "slice_bound", runtime.slice_bound, "k, n, start, stop, step", infer=lambda b, a, k: py_int(),
+    total=lambda b, a, k: all(map(_is_bound, a[1:4])) and (a[4] is None or type(a[4]) is int and a[4] != 0),
 )  # fmt: skip
 # The rows that a function of itertools gives for lists of these lengths, as an array of indices.
 INDEX_TABLE = define(
@@ -420,11 +428,44 @@ LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_wit
 LIST_ADDAT = define(
     "list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True
 )
-LIST_INSERT = define("list_insert", runtime.list_insert, "l, i, v", infer=_infer_list_with, alias="maybe")
+LIST_INSERT = define(
+    "list_insert", runtime.list_insert, "l, i, v", infer=_infer_list_with, alias="maybe",
+    total=lambda b, a, k: _is_bound(a[1]),
+)  # fmt: skip
 # ``del l[i]``. `like` is the item, of which the adjoint reads the shape and dtype.
 LIST_DROP = define("list_drop", runtime.list_drop, "l, i, like", infer=_infer_same_as_first, alias="maybe")
 
-STORES = frozenset({SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP})
+
+def _infer_spliced(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    l, new = type_of(args[0]), type_of(args[2])
+    if l.elem is None or new.elem is None:
+        return Ty("list", elem=l.elem or new.elem)
+    return Ty("list", elem=join_elements(l.elem, new.elem, b.dims))
+
+
+# A new list of the items that a slice picks.
+LIST_SLICE = define(
+    "list_slice", runtime.list_slice, "l, start, stop, step", infer=_infer_same_as_first, alias="maybe",
+    total=lambda b, a, k: all(map(_is_bound, a[1:])) and (a[3] is None or type(a[3]) is int and a[3] != 0),
+)  # fmt: skip
+LIST_ADDSLICE = define(
+    "list_addslice", runtime.list_addslice, "l, start, stop, step, g", infer=_infer_same_as_first, alias="maybe",
+    total=lambda b, a, k: True,
+)  # fmt: skip
+# ``l[i:i] = new``; at the end where `i` is None.
+LIST_SPLICE = define(
+    "list_splice", runtime.list_splice, "l, i, new", infer=_infer_spliced, alias="maybe",
+    total=lambda b, a, k: _is_bound(a[1]),
+)  # fmt: skip
+# ``del l[start:stop]``. `like` is a list of these items, of which the adjoint reads the shapes and dtypes.
+LIST_CUT = define(
+    "list_cut", runtime.list_cut, "l, start, stop, like", infer=_infer_same_as_first, alias="maybe",
+    total=lambda b, a, k: all(map(_is_bound, a[1:3])),
+)  # fmt: skip
+
+STORES = frozenset({
+    SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP, LIST_ADDSLICE, LIST_SPLICE, LIST_CUT
+})  # fmt: skip
 READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal"})  # functions whose views NumPy protects from stores
 
 # --- contexts ---------------------------------------------------------------------------------------------------------

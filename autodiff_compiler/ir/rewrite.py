@@ -21,6 +21,7 @@ SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
     opset.FULL_LIKE: (0,),
     opset.FINISH: (1,),
     opset.LIST_DROP: (2,),
+    opset.LIST_CUT: (3,),
 }
 
 

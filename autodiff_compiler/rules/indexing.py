@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import numpy_ops, opset
-from ..ir.core import current, type_of
+from ..ir.core import Value, current, type_of
 from ..ir.types import ANY_LENGTH
 from . import lib
 from .lib import call, emit
@@ -80,7 +80,7 @@ def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
 
 
 constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
-constant_in(opset.LIST_DROP, "like")
+constant_in((opset.LIST_DROP, opset.LIST_CUT), "like")
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 
@@ -104,7 +104,7 @@ def _append_v(g: Any, out: Any, l: Any, v: Any) -> Any:
 
 def _inserted_at(g: Any, i: Any) -> Any:
     """The place of what was inserted; `g` is of the list with it."""
-    if type(i) is int and i == 0:
+    if _is_front(i):
         return 0
     return emit(opset.SLICE_BOUND, 0, emit(opset.SUB, emit(opset.LEN, g), 1), i, None, None)
 
@@ -163,6 +163,67 @@ def _list_drop(g: Any, out: Any, l: Any, i: Any, like: Any) -> Any:
     if type(i) is not int or i < 0:
         i = emit(opset.SLICE_BOUND, 0, emit(opset.ADD, emit(opset.LEN, g), 1), i, None, None)
     return emit(opset.LIST_INSERT, g, i, zero)
+
+
+@vjp(opset.LIST_SLICE, "l")
+def _slice(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any) -> Any:
+    return emit(opset.LIST_ADDSLICE, lib.zeros(l), start, stop, step, g)
+
+
+@vjp(opset.LIST_ADDSLICE, "l")
+def _addslice_l(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
+    return g
+
+
+@vjp(opset.LIST_ADDSLICE, "g")
+def _addslice_g(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
+    return emit(opset.LIST_SLICE, g, start, stop, step)
+
+
+def _spliced(g: Any, i: Any, new: Any) -> tuple[Any, Any, Any]:
+    """From where to where what was put into a list lies, and what lies there; `g` is of the list with it."""
+    made = new.op if isinstance(new, Value) else None
+    n = len(made.args[0]) if made is not None and made.prim is opset.LIST_NEW else emit(opset.LEN, new)
+    if i is None:
+        start, stop = emit(opset.SUB, emit(opset.LEN, g), n), None
+    elif _is_front(i):
+        start, stop = None, n
+    elif _is_place(i):
+        start, stop = i, emit(opset.ADD, i, n)
+    else:
+        start = emit(opset.SLICE_BOUND, 0, emit(opset.SUB, emit(opset.LEN, g), n), i, None, None)
+        stop = emit(opset.ADD, start, n)
+    return start, stop, emit(opset.LIST_SLICE, g, start, stop, None)
+
+
+def _is_front(i: Any) -> bool:
+    return type(i) is int and i == 0
+
+
+def _is_place(i: Any) -> bool:
+    """Counted from the front, and not beyond the end."""
+    made = i.op if isinstance(i, Value) else None
+    return made is not None and made.prim is opset.SLICE_BOUND and made.args[0] == 0
+
+
+@vjp(opset.LIST_SPLICE, "l")
+def _splice_l(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
+    return emit(opset.LIST_CUT, g, *_spliced(g, i, new))
+
+
+@vjp(opset.LIST_SPLICE, "new")
+def _splice_new(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
+    return _spliced(g, i, new)[2]
+
+
+@vjp(opset.LIST_CUT, "l")
+def _cut(g: Any, out: Any, l: Any, start: Any, stop: Any, like: Any) -> Any:
+    if start is None:
+        start = 0
+    elif not _is_place(start) and (type(start) is not int or start < 0):
+        n = emit(opset.ADD, emit(opset.LEN, g), emit(opset.LEN, like))
+        start = emit(opset.SLICE_BOUND, 0, n, start, None, None)
+    return emit(opset.LIST_SPLICE, g, start, emit(opset.ZEROS, like))
 
 
 @vjp(numpy_ops.UNSTACK, "a")

@@ -33,7 +33,10 @@ from ..ir.rewrite import (
 )  # fmt: skip
 from .simplify import drop_dead
 
-LIST_STORES = {opset.LIST_APPEND, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT, opset.LIST_DROP}
+# Which operand of a store becomes an item of the list, or holds what becomes items.
+STORED = {opset.LIST_APPEND: 1, opset.LIST_SET: 2, opset.LIST_ADDAT: 2, opset.LIST_INSERT: 2}
+SPLICED = {opset.LIST_SPLICE: 2, opset.LIST_ADDSLICE: 4}
+LIST_STORES = {*STORED, opset.LIST_DROP, opset.LIST_CUT}  # of items that are not in another list
 CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT, opset.TUPLE}
 FOREVER = float("inf")
 EXTERNAL = "external"  # memory that is not ours, or not known to be
@@ -299,10 +302,12 @@ class Analysis:
             inner = self.inside_of(outs)
             return (frozenset([("slot", param)]), inner) if param in self.mutated else (self.of(outs), inner)
         if prim in STORES:
-            stored = op.args[1:] if prim is opset.LIST_APPEND else op.args[2:]
             inner = self.inside_of(op.args[0])
-            if prim in LIST_STORES and prim is not opset.LIST_DROP:
+            if prim in STORED:
+                stored = op.args[STORED[prim]]
                 inner = inner | self.of(stored) | self.inside_of(stored)
+            elif prim in SPLICED:
+                inner = inner | self.inside_of(op.args[SPLICED[prim]])
             return self.of(op.args[0]), inner
         if prim is GET:
             view = path_is_view(Builder(op.parent), op.args[0], op.args[1])  # type: ignore[arg-type]
@@ -319,9 +324,9 @@ class Analysis:
         if prim is opset.LIST_NEW:
             self.made[own] = op
             return frozenset([own]), self.of(op.args) | self.inside_of(op.args)
-        if prim is COPY and v.type.kind == "list":
+        if (prim is COPY and v.type.kind == "list") or prim is opset.LIST_SLICE:
             self.made[own] = op
-            return frozenset([own]), self.inside_of(op.args)
+            return frozenset([own]), self.inside_of(op.args[0])
         if prim.alias == "view":
             self.made[own] = op
             base = self.of(op.args[0]) or frozenset([own])
@@ -546,10 +551,8 @@ class Analysis:
         return not self._again(v, op, op)
 
     def _captures(self, user: Op, v: Value) -> bool:
-        if user.prim in (opset.LIST_APPEND,):
-            return user.args[1] is v
-        if user.prim in (opset.LIST_SET, opset.LIST_INSERT):
-            return user.args[2] is v
+        if user.prim in STORED:
+            return user.args[STORED[user.prim]] is v
         if user.prim is CALL:
             return any(x is v for x in leaves(user.args))
         return user.prim is not PUSH or user.args[1] is v
@@ -730,7 +733,7 @@ def _takes_part(op: Op) -> bool:
     """Whether what the results share depends on what the operands share."""
     return (
         bool(op.regions) or op.prim.alias != "fresh" or op.prim.effects or op.prim in STORES
-        or op.prim in (GET, LIST_GET, POP, SPREAD, COPY, opset.LIST_NEW)
+        or op.prim in (GET, LIST_GET, POP, SPREAD, COPY, opset.LIST_NEW, opset.LIST_SLICE)
     )  # fmt: skip
 
 

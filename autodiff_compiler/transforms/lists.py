@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import Builder, Function, Value, structural_key
-from ..ir.opset import LIST_ADDAT, LIST_APPEND, LIST_DROP, LIST_GET, LIST_INSERT, SLICE_BOUND, SPREAD, ZEROS
+from ..ir.opset import (
+    LIST_ADDAT,
+    LIST_APPEND,
+    LIST_CUT,
+    LIST_DROP,
+    LIST_GET,
+    LIST_INSERT,
+    LIST_SLICE,
+    SLICE_BOUND,
+    SPREAD,
+    ZEROS,
+)
 from ..ir.rewrite import collect_uses
 from .simplify import drop_dead
 
@@ -39,19 +50,17 @@ def _same_place(at: Any, index: Any) -> bool:
 
 def forget_likes(fn: Function) -> None:
     """What an operation that takes an item out was given for the sake of its adjoint, is not needed any more."""
-    drops = [op for op in fn.body.walk() if op.prim is LIST_DROP and type(op.args[2]) is Value]
+    drops = [op for op in fn.body.walk() if op.prim in (LIST_DROP, LIST_CUT) and type(op.args[-1]) is Value]
     if not drops:
         return
     uses = collect_uses(fn.body)
     for drop in drops:
-        items, index, like = drop.args
-        drop.args = (items, index, None)
-        get = like.op
-        if get is None or get.prim is not LIST_GET or get.args[0] is not items or get.parent is not drop.parent:
-            continue
-        if get.args[1] is index or get.args[1] == index:
-            if all(user is drop for user in uses[like]):
+        get = drop.args[-1].op
+        if get is not None and get.prim in (LIST_GET, LIST_SLICE) and get.parent is drop.parent:
+            same = all(x is y or x == y for x, y in zip(get.args, drop.args[:-1]))
+            if same and all(user is drop for user in uses[get.result]):
                 get.droppable = True  # where there is no such item, it cannot be taken out either
+        drop.args = (*drop.args[:-1], None)
     drop_dead(fn)
 
 

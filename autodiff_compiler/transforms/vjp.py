@@ -300,10 +300,15 @@ class Reverse:
                 base = self.b.emit(ZEROS, a) if known is None else known
                 env[a] = added_at(self.b, base, index, self.match_part(op, bars[0]))
             return
+        if op.prim is opset.LIST_SLICE:
+            a, *bounds = op.args
+            base = self.b.emit(ZEROS, a) if env.get(a) is None else env[a]
+            env[a] = self.b.emit(opset.LIST_ADDSLICE, base, *bounds, bars[0])
+            return
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
         named = list(named_arguments(op))
-        if op.prim in (opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT):
+        if op.prim in (opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT, opset.LIST_SPLICE):
             named.reverse()  # the item's cotangent is read before it leaves the list: no copy of the list
         for name, arg in named:
             if arg not in self.active if type(arg) is Value else self.active.isdisjoint(leaves(arg)):
