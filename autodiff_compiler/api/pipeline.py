@@ -30,14 +30,14 @@ def statement_at(loc: Loc) -> tuple[int, str]:
 
 def adjoint(
     fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
-    optimise: bool = True, use_up: bool = False,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
 ) -> Function:  # fmt: skip
     """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
 
     Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
     """
     doing("differentiating it")
-    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise, use_up=use_up)
+    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise, use_up=use_up, masks=masks)
     if optimise and any(op.regions for op in out.body.ops):  # else there is nothing to fold, and nothing dead is left
         doing("simplifying the adjoint")
         fuse_branches(out)

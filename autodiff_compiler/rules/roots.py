@@ -33,6 +33,8 @@ def quotient(
     """
     if type(g) is not Value and not lib.symbolic(*args):
         return plain(*args)  # of arrays it is not known what they were made of
+    if _multiplies():
+        return plain(*args)
     if root is not None and positive(x):
         return plain(*args)
     if root is not None and not_negative(x):
@@ -51,6 +53,8 @@ def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float
     """``g * partial(*args)``, zero where `g` is zero and the partial is not finite."""
     if type(g) is not Value and not lib.symbolic(*args):
         return lib.times(g, partial(*args))
+    if _multiplies():
+        return lib.times(g, partial(*args))
     if not _vanishes(g, x):
         return guarded(g, lambda *a: lib.times(g, partial(*a)), args, WEIGHTS, safe)
     return guarded(g, lambda *a: current().emit(PRODUCT, g, partial(*a)), args, SUBSCRIPTS, safe)
@@ -65,6 +69,12 @@ def decays(g: Any, out: Any) -> bool:
     """The cotangent `g` of a quotient goes to zero faster than its derivative to infinity: see `transforms.zeros`."""
     cotangents = current().cotangents if type(g) is Value and type(out) is Value else None
     return cotangents is not None and bool(cotangents.decays(g, out))
+
+
+def _multiplies() -> bool:
+    """A cotangent of zero times an infinite partial is nan."""
+    cotangents = current().cotangents
+    return cotangents is not None and cotangents.masks is None
 
 
 def _vanishes(g: Any, x: Any) -> bool:

@@ -315,7 +315,7 @@ class _Build:
         fn = Function("pullback", self.body, {})
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
         try:
-            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain)
+            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain, masks=ask.node.masks)
         except AutodiffError as error:  # its place is a record, which says nothing to the user
             raise type(error)(error.message, None, error.remedy) from None
         out.meta["wrt"] = wrt

@@ -73,19 +73,22 @@ class Node:
 
     `count` is the number of slots that they take, `last` the last of them; `pulls` holds what was compiled for the
     structure. `hot` is the structure that was reached from here the last time. It is asked for before `next` is: three
-    comparisons with the parts of its key cost half of looking up a key made for it.
+    comparisons with the parts of its key cost half of looking up a key made for it. `masks`: a cotangent that is zero
+    for sure stays zero beside an infinite partial, as in compiled functions. None: no zero does, also not beside the
+    partial of a root. See `transforms.zeros`.
     """
 
-    __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right")
+    __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right", "masks")
     hot: Node
 
-    def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0):
+    def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0, masks: bool | None = True):
         self.parent = parent
         self.key = key
         self.count = count
         self.last = count - 1
         self.next: dict[Any, Node] = {}
         self.pulls: dict[Any, Any] = {}
+        self.masks = masks
         # The parts of a key of a primitive with one or two operands.
         short = key is not None and 2 <= len(key) <= 3
         self.head, self.left, self.right = (*key, None)[:3] if short else (None, None, None)
@@ -102,7 +105,7 @@ class Node:
             _nodes += 1
             if _nodes > MAX_NODES:
                 plant()
-            found = self.next.setdefault(key, Node(self, key, self.count + produced))
+            found = self.next.setdefault(key, Node(self, key, self.count + produced, self.masks))
         self.hot = found
         return found
 
@@ -121,7 +124,7 @@ _nodes = 0
 _pullbacks = 0
 NOWHERE: Any = None  # nothing was reached yet
 NOWHERE = Node()
-_root = Node()
+_roots = {masks: Node(masks=masks) for masks in (True, False, None)}
 
 
 def count_pullback() -> None:
@@ -134,8 +137,9 @@ def count_pullback() -> None:
 
 def plant() -> None:
     """Let recordings start in a new trie: structures that nobody repeats would fill the memory."""
-    global _nodes, _pullbacks, _root
-    _root, _nodes, _pullbacks = Node(), 0, 0
+    global _nodes, _pullbacks, _roots
+    _roots = {masks: Node(masks=masks) for masks in (True, False, None)}
+    _nodes = _pullbacks = 0
 
 
 class Token:
@@ -155,9 +159,9 @@ class Recording:
         "reads", "tapes", "alone",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, masks: bool | None = True) -> None:
         self.token = Token()
-        self.node = _root
+        self.node = _roots[masks]
         self.values: list[Any] = []
         self.append = self.values.append
         # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.

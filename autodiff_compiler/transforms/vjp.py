@@ -97,22 +97,23 @@ class Path:
 
 def differentiate(
     fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False,
-    optimise: bool = True, use_up: bool = False,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
 ) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
     The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if
     `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
     sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved. `use_up`: the
-    result is built in `fn`, which nobody needs any more.
+    result is built in `fn`, which nobody needs any more. `masks`: zeros that are sure stay zero beside infinity;
+    see `transforms.zeros.Cotangents`.
     """
     forward = fn if use_up else clone_function(fn)[0]
-    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise)
+    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks)
     return reverse.run(seeds, keep_results, fn)
 
 
 class Reverse:
-    def __init__(self, forward: Function, wrt: list[Value], optimise: bool):
+    def __init__(self, forward: Function, wrt: list[Value], optimise: bool, masks: bool | None = True):
         self.fn = forward
         self.optimise = optimise
         self.wrt = wrt
@@ -125,7 +126,7 @@ class Reverse:
         if optimise:
             algebra.install(self.b)
         self.b.tag = DERIVED
-        self.b.cotangents = Cotangents(self.b, forward.body, wrt, is_nondiff)
+        self.b.cotangents = Cotangents(self.b, forward.body, wrt, is_nondiff, masks)
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body

@@ -79,12 +79,17 @@ Mask = Any
 class Cotangents:
     """What is known of the cotangents in the reverse sweep over one function."""
 
-    def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], nondiff: Callable[[Op], bool]):
+    def __init__(
+        self, b: Builder, body: Region, inputs: Iterable[Value], nondiff: Callable[[Op], bool],
+        masks: bool | None = True,
+    ):  # fmt: skip
         self.b = b
         self.body = body
         self.inputs = list(inputs)
         self.nondiff = nondiff
         self.tag = b.tag
+        # False: zero times an infinite partial is nan, but for the partial of a root. None: there, too.
+        self.masks = masks
         self._varied: dict[Value, int] = {}
         self._forward: set[Region] = set()
         self._known: dict[Value, int] = {}
@@ -277,7 +282,7 @@ class Cotangents:
         `args`: what the operation is applied to. `level`: CHOICES are masks and conditions; SUBSCRIPTS are these and
         parts that are not read; WEIGHTS are these and factors that do not vary with `args`.
         """
-        if type(g) is not Value:
+        if type(g) is not Value or not self.masks:
             return True
         moving = 0
         if level >= WEIGHTS:

@@ -17,13 +17,6 @@ def test_assigning_data_leaves_what_was_recorded_as_it_was(torch: Any) -> None:
     assert x.grad.tolist() == [14.0] and x._version == 0
 
 
-def test_a_masked_value_has_the_gradient_zero(torch: Any) -> None:
-    """The real one gives NaN: zero times the infinite slope of the root at 0."""
-    x = torch.tensor([0.0, 4.0], requires_grad=True)
-    torch.where(x > 0, torch.sqrt(x), 0.0).sum().backward()
-    assert x.grad.tolist() == [0.0, 0.25]
-
-
 def test_a_power_of_zero_has_a_mixed_derivative(torch: Any) -> None:
     """The real one gives 0 for the derivative by y of y * x ** (y - 1) at y = 0, where it is x ** (y - 1)."""
     x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(0.0, requires_grad=True)

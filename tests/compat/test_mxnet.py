@@ -337,6 +337,15 @@ def test_operations_and_gradients() -> None:
         assert numpy.allclose(x.grad.asnumpy(), expected, atol=1e-6), text
 
 
+def test_a_masked_value_with_an_infinite_slope_has_the_gradient_nan() -> None:
+    x = np.array([0.0, 4.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.where(x > 0, np.sqrt(x), 0.0) + npx.relu(np.sqrt(x))
+    y.backward()
+    assert numpy.isnan(x.grad.asnumpy()[0]) and x.grad.tolist()[1] == 0.5
+
+
 def test_npx() -> None:
     x = np.array([[1.0, 2.0, 3.0]])
     assert numpy.allclose(npx.softmax(x).asnumpy(), [[0.09003057, 0.24472848, 0.66524094]])

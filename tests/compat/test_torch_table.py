@@ -12,6 +12,14 @@ from .record_torch import CASES, VALUES, measure
 
 RECORDS = json.loads(VALUES.read_text(encoding="utf-8"))["cases"]
 
+# The real one gives NaN at kinks and limits where ours has a number.
+FINITE = {
+    ("torch.sinc(x)", "second"), ("(x * 0).norm()", "second"), ("x.pow(torch.tensor([0.0, 2.0, 1.0]))", "second"),
+    ("x**y.detach()", "second"), ("torch.atan2(x, y)", "second"), ("torch.hypot(x, y)", "grads"),
+    ("torch.hypot(x, y)", "second"), ("torch.xlogy(x, y)", "grads"),
+    ("torch.xlogy(x, y)", "second"),
+}  # fmt: skip
+
 
 def same(found: Any, expected: Any, tolerance: float) -> bool:
     if found is None or expected is None:
@@ -42,6 +50,6 @@ def test_operation(torch: Any, number: int) -> None:
             if key == "second" and (a is None or b is None):  # where it is zero it may be absent
                 a, b = 0.0 if a is None else a, 0.0 if b is None else b
                 a, b = np.broadcast_arrays(a, b)
-            # Zero times an infinite slope is NaN there; here it may be the zero that it stands for.
-            b = np.where(np.isnan(b), a, b) if b is not None and a is not None else b
+            if b is not None and (expression, key) in FINITE:
+                b = np.where(np.isnan(b), a, b)
             assert same(a, b, 1e-4), f"{key} of {expression} for {name}: {a} instead of {b}"

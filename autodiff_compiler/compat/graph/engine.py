@@ -35,7 +35,7 @@ class Replay:
     """
 
     def __init__(self, targets: Sequence[Var]):
-        self.rec = Recording()
+        self.rec = Recording(masks=None)  # zero times infinity is nan in PyTorch and in MXNet
         self.leaf_slots: dict[Var, list[int]] = {}
         self.hooked = False
         self.freed = False

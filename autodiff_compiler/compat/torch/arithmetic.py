@@ -336,9 +336,9 @@ def logaddexp(input: Any, other: Any) -> Any:
 
 
 def _xlogy(a: Any, b: Any) -> Any:
-    zero = value_of(a) == 0
-    # The logarithm stays in the derivative with respect to a, and not in the value where a is zero.
-    return np.where(zero, 0.0 * a, a * np.log(b))
+    x, y = value_of(a), value_of(b)
+    still_zero = (x == 0) & ((y <= 0) | np.isinf(y))
+    return np.where(still_zero, 0.0 * a, a * np.log(np.where(still_zero, 1.0, b)))
 
 
 def xlogy(input: Any, other: Any) -> Any:
