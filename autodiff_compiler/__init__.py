@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import nn
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad, vjp
+from .api.trees import from_tree
 from .errors import (
     AliasError,
     AutodiffError,
@@ -80,6 +81,7 @@ __all__ = [
     "constant",
     "custom_gradient",
     "elementwise",
+    "from_tree",
     "function",
     "grad",
     "grad_pass_through",

@@ -23,6 +23,7 @@ from .checking import check_value, is_checking
 from .locks import Lock
 from .nested import lower_transform, refuse_vjp
 from .specialize import MISS, Dispatcher
+from .trees import tree_of
 
 Argnums = int | str | Sequence[int | str]
 
@@ -105,6 +106,19 @@ class Transformed:
         if args or kwargs:
             return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
         return "\n\n".join(self._generated)
+
+    def tree(self, *args: Any, **kwargs: Any) -> Any:
+        """The generated source for these arguments as a syntax tree of `gast`: a module with imports and the
+        function.
+
+        >>> import gast
+        >>> from autodiff_compiler import grad
+        >>> def square(x):
+        ...     return x * x
+        >>> gast.unparse(grad(square).tree(3.0).body[-1]).splitlines()[0]
+        'def square_grad(x):'
+        """
+        return tree_of(self.source(*args, **kwargs))
 
     def ir(self, *args: Any, **kwargs: Any) -> str:
         """The IR of the primal and of the result, as text."""
