@@ -118,7 +118,7 @@ def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], 
 def _opened(interp: Any, av: Any) -> Any:
     """An object from outside as one with the same attributes that can have others."""
     outside = type(av) is Instance and av.cell in interp.inputs.outside
-    return interp.copied(av, {}, False, None) if outside or (type(av) is Obj and is_object(av.obj)) else av
+    return interp.shallow_copy(av, None) if outside or (type(av) is Obj and is_object(av.obj)) else av
 
 
 def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str, inside: bool = False) -> Any:

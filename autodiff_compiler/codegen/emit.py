@@ -98,7 +98,7 @@ class Emitter:
         self.optional = {
             v for v in self.maybe
             if any(
-                isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.ZEROS, opset.LIST_NEW)
+                isinstance(u, Region) or u.regions or u.prim in (PUSH, opset.COPY, opset.ZEROS, opset.LIST_NEW)
                 for u in self.users.get(v, ()) if not where_completed(u, v)
             )
         }  # fmt: skip

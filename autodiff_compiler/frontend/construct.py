@@ -291,7 +291,10 @@ class Construct(Recursions):
     # --- copies ---------------------------------------------------------------------------------------------------
 
     def s_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.copied(args[0], Copies(), False, node)
+        return self.shallow_copy(args[0], node)
+
+    def shallow_copy(self, av: Any, node: Any) -> Any:
+        return self.copied(av, Copies(), False, node)
 
     def s_deepcopy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         memo = args[1] if len(args) > 1 else kwargs.get("memo")

@@ -642,9 +642,11 @@ class Core:
                 obj = cell.cell_contents
             except ValueError:
                 self.fail(f"the enclosing variable {name!r} is not bound yet", node, "", MissingNameError)
-            return self.outside(obj, (("cell", owner, name),), node)
+            first, known_as = self.inputs.readers.setdefault(id(cell), (owner, name))
+            return self.outside(obj, (("cell", first, known_as),), node)
         if name in owner.__globals__:
-            return self.outside(owner.__globals__[name], (("global", owner, name),), node)
+            first, _ = self.inputs.readers.setdefault(id(owner.__globals__), (owner, ""))
+            return self.outside(owner.__globals__[name], (("global", first, name),), node)
         known: dict[str, Any] = owner.__builtins__  # type: ignore[attr-defined, unused-ignore]
         if name in known:
             self.inputs.guard((("global", owner, name),), "absent", name)

@@ -214,6 +214,8 @@ class Inputs:
         self.guards: list[Guard] = []
         self.initial: dict[int, Any] = {}  # what the heap holds before the program runs
         self.by_path: dict[Path, Any] = {}
+        # By the identity of a module's names, or of a cell: the function that reads it first. All paths begin there.
+        self.readers: dict[int, tuple[types.FunctionType, str]] = {}
         self.met: dict[Path, Any] = {}  # the objects at the paths
         self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
         self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
@@ -237,6 +239,14 @@ class Inputs:
     def wrap(self, obj: Any, path: Path, name: str = "", hidden: bool = True, loc: Loc | None = None) -> Any:
         """The abstract value of the object at the path."""
         found = self.by_path.get(path)
+        if found is None and hidden and type(obj) in (list, dict):
+            # Found before on another way: it is the same one, also for what is written to it.
+            for other in self.containers.get(id(obj), ()):
+                known = self.by_path.get(other)
+                if getattr(known, "cell", None) in self.hidden_cells:
+                    self.guard(path, "same", other)
+                    self.by_path[path], self.met[path] = known, obj
+                    return known
         if found is None:
             self.loc = loc
             found = self._wrap(obj, path, name or path_name(path), hidden, loc)
