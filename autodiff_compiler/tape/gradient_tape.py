@@ -67,6 +67,7 @@ class GradientTape:
     _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
     _ran: tuple[Pullback, ...] = ()  # what ran for the last gradient
     _logger = logging.getLogger("autodiff_compiler")
+    _masks = True  # a cotangent that a choice makes zero stays zero beside an infinite partial
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
@@ -83,7 +84,7 @@ class GradientTape:
         state = STATE
         if self._rec is None and not self._recording and state.rec is None:
             # The first tape of its thread, as `_push` does it: every step of a training loop comes here.
-            state.rec = self._rec = rec = Recording()
+            state.rec = self._rec = rec = Recording(self._masks)
             rec.auto = self._auto
             rec.tapes = (self,)
             self._start = 0
@@ -118,7 +119,7 @@ class GradientTape:
         own, home = self._rec, state.rec
         if home is None:
             if own is None:
-                self._rec = home = Recording()
+                self._rec = home = Recording(self._masks)
             elif own.tapes:
                 raise RuntimeError("this tape shares its recording with a tape that is open in another thread")
             else:

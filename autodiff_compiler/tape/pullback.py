@@ -32,6 +32,7 @@ from .recording import BARRIER, LEAF, PULL, Node, Reader, Recording, Slot, count
 FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
 ADD = PRIMS[operator.add]
 SUM = PRIMS[np.sum]
+STEP = PRIMS[np.greater]
 
 
 # Puts a value out of the reach of rewrites: a tape may have seen the value, and not the operation that made it.
@@ -84,7 +85,7 @@ class Pullback:
     def depends(self) -> tuple[tuple[int, ...], ...]:
         """For each result, the positions of the parameters on which it depends differentiably."""
         if self._depends is None:
-            self._depends = dependence(self.function)
+            self._depends = dependence(self.function, self.ask is not None and not self.ask.node.masks)
         return self._depends
 
     def stacked(self) -> Pullback | None:
@@ -459,13 +460,14 @@ class _Build:
         return tuple([slot_of[p] for p in kept])
 
 
-def dependence(fn: Function) -> tuple[tuple[int, ...], ...]:
-    """For each result, the parameters on which it depends differentiably."""
+def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]:
+    """For each result, the parameters on which it depends differentiably. `steps`: so does the step that relu's rule
+    multiplies by, with the derivative zero, as in TensorFlow. (A comparison in the program is a parameter here.)"""
     found: dict[Value, frozenset[int]] = {p: frozenset([k]) for k, p in enumerate(fn.params)}
     nothing: frozenset[int] = frozenset()
 
     def visit(op: Op) -> frozenset[int]:
-        if is_nondiff(op.prim):
+        if is_nondiff(op.prim) and not (steps and op.prim is STEP):
             return nothing
         skip = SHAPE_ONLY.get(op.prim, ())
         operands = leaves([a for k, a in enumerate(op.args) if k not in skip] + [op.kwargs])
@@ -483,7 +485,7 @@ def dependence(fn: Function) -> tuple[tuple[int, ...], ...]:
     for op in fn.body.ops:
         got = visit(op)
         for r in op.results:
-            found[r] = got if r.type.may_be_float else nothing
+            found[r] = got if r.type.may_be_float or op.prim is STEP else nothing
     return tuple([tuple(sorted(found.get(v, nothing))) if type(v) is Value else () for v in fn.results])
 
 

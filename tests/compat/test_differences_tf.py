@@ -15,12 +15,6 @@ def gradient(tf, function, value):
     return tape.gradient(y, x)
 
 
-def test_a_value_that_is_masked_out_has_no_part_in_the_gradient(tf):
-    """TensorFlow gives NaN: it multiplies the infinite gradient of the logarithm at 0 by the zero of the mask."""
-    assert gradient(tf, lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 2.0]).numpy().tolist() == [0.0, 0.5]
-    assert gradient(tf, lambda x: tf.where(x > 0.0, 1.0 / x, 0.0), [0.0, 2.0]).numpy().tolist() == [0.0, -0.25]
-
-
 def test_a_power_of_exponent_zero_is_constant(tf):
     """TensorFlow gives NaN at 0: it multiplies the exponent by the base to the power of -1."""
     assert gradient(tf, lambda x: x**0.0, [0.0, 3.0]).numpy().tolist() == [0.0, 0.0]
@@ -87,6 +81,21 @@ def test_an_absent_name_says_what_is_close(tf):
             assert module.__name__.split(".")[-1] in str(error) and there in dir(module)
         else:
             raise AssertionError(module)
+
+
+def test_what_is_gone_says_what_there_is_instead(tf):
+    for name, words in (
+        ("bfloat16", "NumPy has no such type"), ("TensorArray", "Append to a Python list"), ("train", "np.savez"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=f"module .*tensorflow' has no attribute '{name}'. .*{words}"):
+            getattr(tf, name)
+    with pytest.raises(ImportError, match="cannot import name 'bfloat16' from .*compute in tf.float32"):
+        exec("from autodiff_compiler.compat.tensorflow import bfloat16")
+
+
+def test_a_dataset_says_what_it_has(tf):
+    with pytest.raises(AttributeError, match="'Dataset' object has no attribute 'prefetsch'. Did you mean: 'prefetch'"):
+        tf.data.Dataset.range(3).prefetsch
 
 
 def test_our_arrays_are_those_of_numpy(tf):

@@ -121,17 +121,14 @@ def test_arrays_are_tensors_inside_a_function(tf):
     assert twice(np.ones(2)).dtype == tf.float64 and kinds == [True]
 
 
-def test_concrete_functions(tf):
-    @tf.function
-    def scaled(x, by=2.0):
-        return x * by
+def test_gradients_of_graphs_are_not_there(tf):
+    x = tf.constant([1.0])
+    for function in (tf.gradients, tf.hessians):
+        with pytest.raises(RuntimeError, match="tf.gradients is not supported when eager execution is enabled. Use tf"):
+            function(x, x)
 
-    concrete = scaled.get_concrete_function(tf.TensorSpec([None], tf.float32))
-    assert concrete(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a float tensor but is a int32 tensor"):
-        concrete(tf.constant([1, 2]))
-    concrete = scaled.get_concrete_function(tf.constant([1.0]), 3.0)
-    x = tf.Variable([3.0])
-    with tf.GradientTape() as tape:
-        y = concrete(tf.identity(x))
-    assert tape.gradient(y, x).numpy().tolist() == [3.0]
+
+def test_there_is_no_unary_plus(tf):
+    for x in (tf.constant([1.0]), tf.Variable(1.0)):
+        with pytest.raises(TypeError, match=r"bad operand type for unary \+"):
+            +x

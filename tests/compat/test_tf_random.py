@@ -15,7 +15,6 @@ DRAWS = [
     ("tf.random.uniform([3], maxval=10, dtype=tf.int64)", "int64", (3,)),
     ("tf.random.truncated_normal([3])", "float32", (3,)),
     ("tf.random.shuffle(tf.range(5))", "int32", (5,)),
-    ("tf.random.categorical(tf.math.log([[0.5, 0.5]]), 4)", "int64", (1, 4)),
     ("tf.random.stateless_normal([2], seed=[1, 2])", "float32", (2,)),
     ("tf.random.stateless_uniform([2], seed=(1, 2))", "float32", (2,)),
     ("tf.random.Generator.from_seed(1).normal([2])", "float32", (2,)),

@@ -20,18 +20,6 @@ def test_initializers_of_tf(tf):
     assert float(np.abs(tf.random_uniform_initializer(-0.5, 0.5)((30,))).max()) <= 0.5
 
 
-def test_what_has_nothing_to_do_here(tf):
-    tf.autograph.set_verbosity(0)
-
-    @tf.autograph.experimental.do_not_convert
-    def twice(x):
-        return 2 * x
-
-    assert twice(3) == 6
-    assert int(tf.data.experimental.cardinality(tf.data.Dataset.range(3))) == 3
-    assert tf.data.experimental.AUTOTUNE == tf.data.AUTOTUNE
-
-
 def test_the_name_of_an_error(tf):
     with pytest.raises(TypeError) as found:
         tf.constant(1.5, tf.int32)

@@ -47,6 +47,30 @@ VALUES = [
     ("sqrt at 0", lambda tf, x: tf.sqrt(x), [0.0, 4.0], [INF, 0.25]),
     ("sqrt at 0 where the upstream is 0", lambda tf, x: tf.where(x > 0.0, tf.sqrt(x), 0.0), [0.0, 4.0], [0.0, 0.25]),
     ("sqrt at 0 times 0", lambda tf, x: tf.sqrt(x) * 0.0, [0.0, 4.0], [0.0, 0.0]),
+    (
+        "rsqrt at 0 where the upstream is 0",
+        lambda tf, x: tf.where(x > 0.0, tf.math.rsqrt(x), 0.0),
+        [0.0, 4.0],
+        [0.0, -1 / 16],
+    ),
+    # A zero of a choice meets infinity: nan, as the product is.
+    ("log where it is not chosen", lambda tf, x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 2.0], [NAN, 0.5]),
+    (
+        "log1p where it is not chosen",
+        lambda tf, x: tf.where(x > 0.0, tf.math.log1p(x - 1.0), 0.0),
+        [0.0, 2.0],
+        [NAN, 0.5],
+    ),
+    ("a quotient where it is not chosen", lambda tf, x: tf.where(x > 0.0, 1.0 / x, 0.0), [0.0, 2.0], [NAN, -0.25]),
+    ("a power where it is not chosen", lambda tf, x: tf.where(x > 0.0, x**-1.0, 0.0), [0.0, 2.0], [NAN, -0.25]),
+    ("log below clip_by_value", lambda tf, x: tf.clip_by_value(tf.math.log(x), -1.0, 1.0), [0.0, 2.0], [NAN, 0.5]),
+    ("a quotient above clip_by_value", lambda tf, x: tf.clip_by_value(1.0 / x, -1.0, 1.0), [0.0, 2.0], [NAN, -0.25]),
+    ("log below maximum", lambda tf, x: tf.maximum(tf.math.log(x), -1.0), [0.0, 2.0], [NAN, 0.5]),
+    ("a quotient above minimum", lambda tf, x: tf.minimum(1.0 / x, 1.0), [0.0, 2.0], [NAN, -0.25]),
+    ("log below relu", lambda tf, x: tf.nn.relu(tf.math.log(x)), [0.0, 2.0], [NAN, 0.5]),
+    ("log that is not read", lambda tf, x: tf.math.log(x)[1:], [0.0, 2.0], [NAN, 0.5]),
+    ("log that is not gathered", lambda tf, x: tf.gather(tf.math.log(x), [1]), [0.0, 2.0], [NAN, 0.5]),
+    ("log times 0", lambda tf, x: tf.math.log(x) * 0.0, [0.0, 2.0], [NAN, 0.0]),
     ("norm at 0", lambda tf, x: tf.norm(x), [0.0, 0.0], [NAN, NAN]),
     (
         "norm of rows, one of them 0",
@@ -160,3 +184,27 @@ def test_softmax_cross_entropy_has_second_derivatives(tf):
     p = np.exp([0.5, -1.0, 2.0]) / np.exp([0.5, -1.0, 2.0]).sum()
     np.testing.assert_allclose(first.numpy()[0], p - [0, 1, 0], rtol=1e-5)
     np.testing.assert_allclose(hessian, np.diag(p) - np.outer(p, p), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["relu", "relu6"])
+def test_the_second_derivative_of_relu_is_zeros(tf, name):
+    x = tf.Variable([-1.0, 0.0, 2.0])
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape() as inner:
+            y = getattr(tf.nn, name)(x)
+        first = inner.gradient(y, x)
+        again = tf.nn.relu(x) * x
+        product = outer.gradient(again, x)
+    assert first.numpy().tolist() == [0.0, 0.0, 1.0]
+    assert outer.gradient(first, x).numpy().tolist() == [0.0, 0.0, 0.0]
+    assert outer.gradient(product, x).numpy().tolist() == [0.0, 0.0, 2.0]
+
+
+def test_choices_have_no_second_derivative(tf):
+    x = tf.Variable([-1.0, 0.0, 2.0])
+    for f in (lambda x: tf.maximum(x, 0.0), lambda x: tf.where(x > 0.0, x, 0.0), lambda x: 3.0 * x):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = f(x)
+            first = inner.gradient(y, x)
+        assert outer.gradient(first, x) is None

@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import kernels
 from . import dtypes
-from .elementwise import abs_, cast, exp, log, log1p, sigmoid, square
+from .elementwise import abs_, cast, exp, log1p, sigmoid, square
 from .errors import dims, invalid
 from .operands import FLOATS, elementwise, given, integer, operand, pair, run
 from .operators import Arithmetic, not_allowed
@@ -84,12 +84,6 @@ def softsign(features: Any, name: str | None = None) -> Any:
 def log_sigmoid(x: Any, name: str | None = None) -> Any:
     """``log(sigmoid(x))``, without overflow."""
     return -_softplus(-operand(x))
-
-
-def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
-    """`relu` of the features and of their negatives, side by side."""
-    x = operand(features)
-    return _relu(run(np.concatenate, [x, -x], axis=integer(axis)))
 
 
 def _along(logits: Any, axis: Any, op: str) -> tuple[Any, int]:
@@ -179,18 +173,6 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     return -run(np.squeeze, picked, axis=-1)
 
 
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Any:
-    """The loss of a Poisson distribution whose rate is ``exp(log_input)``, without its constant term or with it."""
-    z, x = _labelled(targets, log_input)
-    loss = exp(x) - x * z
-    if not compute_full_loss:
-        return loss
-    v = z._value
-    safe = run(np.where, np.asarray(v > 0), z, v.dtype.type(1))
-    stirling = z * log(safe) - z + 0.5 * log(2.0 * np.pi * safe)
-    return loss + run(np.where, np.asarray((v >= 0) & (v <= 1)), v.dtype.type(0), stirling)
-
-
 # --- normalization ----------------------------------------------------------------------------------------------------
 
 
@@ -259,12 +241,3 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
     return run(
         np.where, np.broadcast_to(keep, x._value.shape).copy(), x * (1.0 / (1.0 - share)), x._value.dtype.type(0)
     )
-
-
-def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
-    """The sum of the losses over the size of the batch."""
-    loss = operand(per_example_loss)
-    if sample_weight is not None:
-        loss = loss * sample_weight
-    count = loss._value.shape[0] if global_batch_size is None else integer(global_batch_size)
-    return reduce_sum(loss) / count

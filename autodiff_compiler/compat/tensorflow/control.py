@@ -1,23 +1,19 @@
-"""Control flow, which runs eagerly: `cond`, `while_loop`, `map_fn`, `scan` and the like; printing and checking."""
+"""Control flow, which runs eagerly: `cond`, `while_loop`, `map_fn`, `scan` and the like."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.tensor import Operand
-from .elementwise import identity
+from .errors import invalid
 from .operands import integer, operand
 from .operators import subscript
 from .shaping import stack
-from .tensor_array import TensorArray
-from .tensors import convert_to_tensor, tensor
+from .tensors import convert_to_tensor, is_tensor
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -29,9 +25,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 def _tensors(result: Any) -> Any:
     """Results of a function: numbers become tensors."""
-    return map_nested(
-        lambda x: x if x is None or isinstance(x, (Operand, TensorArray)) else convert_to_tensor(x), result
-    )
+    return map_nested(lambda x: x if x is None or isinstance(x, Operand) else convert_to_tensor(x), result)
 
 
 def case(
@@ -41,16 +35,10 @@ def case(
     pairs = pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs
     chosen = [fn for pred, fn in pairs if bool(pred)]
     if exclusive and len(chosen) > 1:
-        from .errors import invalid
-
         raise invalid("Assert", "More than one condition evaluated as True but exclusive=True.")
-    if chosen:
-        return chosen[0]()
-    if default is None:
-        from .errors import invalid
-
+    if not chosen and default is None:
         raise invalid("Assert", "None of conditions evaluated as True and no default was given.")
-    return default()
+    return chosen[0]() if chosen else default()
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:
@@ -70,9 +58,8 @@ def while_loop(
 ) -> Any:  # fmt: skip
     """Run `body` on the loop variables while `cond` of them is true; their last values, in a list or tuple as `body`
     returned them."""
-    values = list(loop_vars)
     kind = type(loop_vars)
-    made = [_tensors(v) for v in values]
+    made = [_tensors(v) for v in loop_vars]
     count = 0
     limit = None if maximum_iterations is None else integer(maximum_iterations)
     while (limit is None or count < limit) and bool(cond(*made)):
@@ -90,8 +77,7 @@ def while_loop(
 
 def _rows(elems: Any) -> tuple[int, Callable[[int], Any]]:
     made = map_nested(lambda x: x if isinstance(x, Operand) else convert_to_tensor(x), elems)
-    leaves = flatten(made)
-    count = leaves[0]._value.shape[0]
+    count = flatten(made)[0]._value.shape[0]
     return count, lambda k: map_nested(lambda x: subscript(x, k), made)
 
 
@@ -114,79 +100,33 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     return map_fn(fn, elems)
 
 
+def _states(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
+    """The values of ``state = fn(state, part)``, part by part."""
+    count, row = _rows(elems)
+    order = list(range(count))[:: -1 if reverse else 1]
+    states = [row(order.pop(0)) if initializer is None else _tensors(initializer)]
+    for k in order:
+        states.append(_tensors(fn(states[-1], row(k))))
+    return states
+
+
 def scan(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
     swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """All values of ``state = fn(state, part)`` along the first axis, stacked."""
-    count, row = _rows(elems)
-    order = list(range(count))[:: -1 if reverse else 1]
-    states = []
-    if initializer is None:
-        state = row(order.pop(0))
-        states.append(state)
-    else:
-        state = _tensors(initializer)
-    for k in order:
-        state = _tensors(fn(state, row(k)))
-        states.append(state)
+    states = _states(fn, elems, initializer, reverse)[initializer is not None :]
     return _stacked(states[:: -1 if reverse else 1])
 
 
-def foldl(
-    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-    swap_memory: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None, **options: Any) -> Any:
     """The last value of ``state = fn(state, part)``, from the first part to the last."""
-    return _fold(fn, elems, initializer, 1)
+    return _states(fn, elems, initializer, False)[-1]
 
 
-def foldr(
-    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-    swap_memory: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, **options: Any) -> Any:
     """The last value of ``state = fn(state, part)``, from the last part to the first."""
-    return _fold(fn, elems, initializer, -1)
-
-
-def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, step: int) -> Any:
-    count, row = _rows(elems)
-    order = list(range(count))[::step]
-    state = row(order.pop(0)) if initializer is None else _tensors(initializer)
-    for k in order:
-        state = _tensors(fn(state, row(k)))
-    return state
-
-
-# --- what only graphs need --------------------------------------------------------------------------------------------
-
-
-def group(*inputs: Any, **kwargs: Any) -> None:
-    """Nothing: operations have run already."""
-
-
-def no_op(name: str | None = None) -> None:
-    """Nothing."""
-
-
-def tuple_(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """The tensors, as a list."""
-    return [None if x is None else identity(x) for x in tensors]
-
-
-@contextlib.contextmanager
-def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Nothing: operations run in the order of the program."""
-    for x in control_inputs or ():
-        if callable(x) and not isinstance(x, Operand):
-            x()
-    yield
-
-
-@contextlib.contextmanager
-def init_scope() -> Iterator[None]:
-    """Nothing: there are no graphs."""
-    yield
+    return _states(fn, elems, initializer, True)[-1]
 
 
 @contextlib.contextmanager
@@ -195,73 +135,13 @@ def device(device_name: Any) -> Iterator[None]:
     yield
 
 
-def timestamp(name: str | None = None) -> Any:
-    """Seconds since 1970, as float64."""
-    return tensor(np.float64(time.time()))
+@contextlib.contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """Nothing: operations run in the order of the program."""
+    yield
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value as an array."""
-    return tensor.numpy() if isinstance(tensor, Operand) else np.asarray(tensor)  # type: ignore[attr-defined]
-
-
-# --- printing and checking --------------------------------------------------------------------------------------------
-
-
-def print_(*inputs: Any, **kwargs: Any) -> None:
-    """Print tensors and other things, to the standard error stream unless `output_stream` says otherwise."""
-    stream = kwargs.pop("output_stream", sys.stderr)
-    summarize = kwargs.pop("summarize", 3)
-    sep = kwargs.pop("sep", " ")
-    end = kwargs.pop("end", "\n")
-    kwargs.pop("name", None)
-    if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
-    text = sep.join([_shown(x, summarize) for x in inputs]) + end
-    if isinstance(stream, str) and stream.startswith("file://"):
-        with open(stream[len("file://") :], "a") as file:
-            file.write(text)
-    else:
-        builtin = {"sys.stdout": sys.stdout, "sys.stderr": sys.stderr}
-        (builtin.get(stream, sys.stderr) if isinstance(stream, str) else stream).write(text)
-
-
-def _shown(x: Any, summarize: int) -> str:
-    if isinstance(x, Operand):
-        v = np.asarray(x._value)
-        return f'"{bytes(v[()]).decode()}"' if v.dtype.kind == "S" and not v.ndim else _numbers(v, summarize)
-    if isinstance(x, np.ndarray):
-        return _numbers(x, summarize)
-    if isinstance(x, dict):
-        return "{" + ", ".join([f"{k!r}: {_shown(v, summarize)}" for k, v in x.items()]) + "}"
-    if isinstance(x, (list, tuple)):
-        inner = ", ".join([_shown(v, summarize) if not isinstance(v, str) else repr(v) for v in x])
-        if isinstance(x, list):
-            return f"[{inner}]"
-        return f"({inner},)" if len(x) == 1 else f"({inner})"
-    return str(x)
-
-
-def _numbers(v: np.ndarray[Any, Any], summarize: int, depth: int = 0) -> str:
-    if v.ndim == 0:
-        return _number(v[()])
-    n = len(v)
-    parts: list[str] = []
-    for k in range(n):
-        if summarize >= 0 and n > 2 * summarize and summarize <= k < n - summarize:
-            if k == summarize:
-                parts.append("...")
-            continue
-        parts.append(_numbers(v[k], summarize, depth + 1))
-    return "[" + (" " if v.ndim == 1 else "\n" + " " * (depth + 1)).join(parts) + "]"
-
-
-def _number(x: Any) -> str:
-    if isinstance(x, np.floating):
-        text = f"{float(x):.9g}" if x.dtype == np.float32 else f"{float(x):.17g}"
-        short = str(x)
-        short = short[:-2] if short.endswith(".0") else short
-        return text if len(text) < len(short) else short
-    if isinstance(x, np.bool_):
-        return "1" if x else "0"
-    return x.decode() if isinstance(x, bytes) else str(x)
+def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **options: Any) -> None:
+    """Print tensors and other things as NumPy does, to the standard error stream by default."""
+    values = [x.numpy() if is_tensor(x) else x for x in inputs]
+    print(*values, sep=sep, end=end, file=sys.stderr if output_stream is None else output_stream)

@@ -163,10 +163,3 @@ def one_hot(
 
 def _plain(x: Any) -> Any:
     return x._value if isinstance(x, Operand) else x
-
-
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None) -> Any:
-    """For each length, that many ones (True), then zeros."""
-    v = np.asarray(operand(lengths)._value)
-    n = (int(v.max()) if v.size else 0) if maxlen is None else integer(maxlen)
-    return tensor((np.arange(n) < v[..., None]).astype(as_dtype(dtype).np_dtype))

@@ -16,9 +16,9 @@ from ...tape.recording import STATE
 from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
-from .gradients import GradientTape
-from .operands import astype, elementwise, operand, pair, run
+from .operands import FLOATS, astype, elementwise, operand, pair, quiet, run
 from .operators import Arithmetic, negated, not_allowed
+from .tapes import GradientTape
 from .tensors import convert_to_tensor, tensor
 
 Operation = Callable[..., Any]
@@ -61,27 +61,41 @@ square = _function(np.square, "Square")
 conj = _function(np.conjugate, "Conj")
 sigmoid = _function(kernels.sigmoid, "Sigmoid")
 erf = _function(kernels.erf, "Erf")
+erfc = _function(kernels.erfc, "Erfc", REALS)
+lgamma = _function(kernels.lgamma, "Lgamma", REALS)
 
 _sqrt = elementwise(np.sqrt, "Sqrt")
 _negative = unary(PRIMS[operator.neg], negated)
 _abs = unary(ABS, abs)
 
 
-def sqrt(x: Any, name: str | None = None) -> Any:
-    """The square root. Where the upstream gradient is 0 its gradient is 0, at 0 too."""
-    x = operand(x)
-    v = x._value
-    if STATE.rec is None or v.dtype.kind != "f" or np.all(v):
-        return _sqrt(x)
+def _root(fn: Any, plain: Operation, doc: str) -> Operation:
+    """An operation whose derivative at 0 is infinite, but 0 where the upstream gradient is 0, as TensorFlow's."""
 
-    def back(upstream: Any) -> list[Any]:
-        silent = np.asarray(upstream._value == 0)
-        with GradientTape() as tape:
-            tape.watch(x)
-            root = _sqrt(run(np.where, silent, np.ones((), v.dtype)[()], x))
-        return [tape.gradient(root, x, upstream)]
+    def operation(x: Any, name: str | None = None) -> Any:
+        x = _floating(x, fn.__name__.capitalize())
+        v = x._value
+        if STATE.rec is None or v.dtype.kind != "f" or np.all(v):
+            return plain(x)
 
-    return record_barrier([tensor(np.sqrt(v))], [x], back)[0]
+        def back(upstream: Any) -> list[Any]:
+            silent = np.asarray(upstream._value == 0)
+            with GradientTape() as tape:
+                tape.watch(x)
+                root = plain(run(np.where, silent, np.ones((), v.dtype)[()], x))
+            return [tape.gradient(root, x, upstream)]
+
+        return record_barrier([tensor(quiet(fn)(v))], [x], back)[0]
+
+    return named(operation, fn.__name__, doc)
+
+
+def _rsqrt(x: Any) -> Any:
+    return run(kernels.rsqrt, x) if x._value.dtype.kind == "f" else 1.0 / _sqrt(x)
+
+
+sqrt = _root(np.sqrt, _sqrt, "The square root. Where the upstream gradient is 0 its gradient is 0, at 0 too.")
+rsqrt = _root(kernels.rsqrt, _rsqrt, "``1 / sqrt(x)``. Where the upstream gradient is 0 its gradient is 0, at 0 too.")
 
 
 def _whole(fn: Any, op: str) -> Operation:
@@ -137,17 +151,24 @@ def reciprocal(x: Any, name: str | None = None) -> Any:
     return 1.0 / _floating(x, "Inv") if operand(x)._value.dtype.kind in "fc" else run(np.reciprocal, operand(x))
 
 
-def rsqrt(x: Any, name: str | None = None) -> Any:
-    """``1 / sqrt(x)``."""
-    x = _floating(x, "Rsqrt")
-    return run(kernels.rsqrt, x) if x._value.dtype.kind == "f" else 1.0 / sqrt(x)
-
-
 def _floating(x: Any, op: str) -> Any:
     x = operand(x)
     if x._value.dtype.kind not in "fc":
-        raise not_allowed(op, x._value.dtype, "bfloat16, half, float, double, complex64, complex128")
+        raise not_allowed(op, x._value.dtype, FLOATS)
     return x
+
+
+def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
+    """The derivative of order `a` of `digamma`; `a` is one whole number."""
+    order = np.asarray(operand(a)._value)
+    if order.size != 1 or order.ravel()[0] < 0 or order.ravel()[0] % 1:
+        raise NotImplementedError("polygamma of one order, which is a whole number")
+    return run(kernels.polygamma, int(order.ravel()[0]), _floating(x, "Polygamma"))
+
+
+def digamma(x: Any, name: str | None = None) -> Any:
+    """The derivative of `lgamma`."""
+    return run(kernels.polygamma, 0, _floating(x, "Digamma"))
 
 
 def _predicate(fn: Any) -> Operation:
@@ -229,22 +250,6 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Any:
     return run(np.arctan2, y, x)
 
 
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Any:
-    """The quotient of integers, rounded toward zero."""
-    x, y = pair(x, y, "TruncateDiv")
-    a, b = x._value, y._value
-    if a.dtype.kind not in "iu":
-        return tensor(np.trunc(a / b))
-    quotient = np.abs(a) // np.abs(b)
-    return tensor(np.where((a < 0) != (b < 0), -quotient, quotient).astype(a.dtype)[()])
-
-
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
-    """The remainder that has the sign of `x`."""
-    x, y = pair(x, y, "TruncateMod")
-    return run(np.fmod, x, y)
-
-
 def _safe(y: Any, bad: Any) -> Any:
     """`y`, with ones in these places, so that nothing infinite comes of it."""
     return run(np.where, bad, np.ones((), y._value.dtype)[()], y)
@@ -289,12 +294,6 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Any:
     x, y = pair(x, y, "Xdivy")
     bad = np.asarray(x._value == 0)
     return run(np.where, bad, np.zeros((), x._value.dtype)[()], x / _safe(y, bad))
-
-
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
-    """The next number after `x1` toward `x2`."""
-    x1, x2 = pair(x1, x2, "NextAfter")
-    return run(np.nextafter, x1, x2)
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
@@ -370,23 +369,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 def _converted(v: Any, dtype: np.dtype[Any]) -> Any:
     with np.errstate(all="ignore"):
         return v.astype(dtype)
-
-
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """`value` in another dtype; what does not fit becomes the nearest number that does."""
-    wanted = as_dtype(dtype)
-    x = operand(value)
-    low, high = wanted.min, wanted.max
-    source = dtypes.of(x._value.dtype)
-    low = max(low, source.min) if wanted.is_integer or wanted.is_floating else low
-    high = min(high, source.max)
-    return cast(tensor(np.clip(x._value, source.np_dtype.type(low), source.np_dtype.type(high))), wanted)
-
-
-def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
-    """The same bits as another dtype of the same size."""
-    v = operand(input)._value
-    return tensor(np.asarray(v).view(as_dtype(type).np_dtype)[()])
 
 
 def complex_(real: Any, imag: Any, name: str | None = None) -> Any:

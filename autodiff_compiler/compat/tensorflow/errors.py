@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS = range(7)
-PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED = range(7, 13)
-INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(13, 17)
+from .namespace import lazy
 
 
 class OpError(Exception):
     """What an operation raises. `message`, `error_code`; `node_def` and `op` are None: there is no graph."""
 
-    _code = UNKNOWN
+    error_code = 2
 
     def __init__(self, node_def: Any, op: Any, message: str, *args: Any):
         super().__init__(node_def, op, message, *args)
@@ -20,88 +18,32 @@ class OpError(Exception):
         self.op = op
         self.message = message
 
-    @property
-    def error_code(self) -> int:
-        return self._code
-
-    @property
-    def experimental_payloads(self) -> dict[Any, Any]:
-        return {}
-
     def __str__(self) -> str:
         return self.message
-
-
-class CancelledError(OpError):
-    _code = CANCELLED
-
-
-class UnknownError(OpError):
-    _code = UNKNOWN
 
 
 class InvalidArgumentError(OpError):
     """An operand has a dtype, a shape or a value that the operation cannot take."""
 
-    _code = INVALID_ARGUMENT
-
-
-class DeadlineExceededError(OpError):
-    _code = DEADLINE_EXCEEDED
-
-
-class NotFoundError(OpError):
-    _code = NOT_FOUND
-
-
-class AlreadyExistsError(OpError):
-    _code = ALREADY_EXISTS
-
-
-class PermissionDeniedError(OpError):
-    _code = PERMISSION_DENIED
-
-
-class ResourceExhaustedError(OpError):
-    _code = RESOURCE_EXHAUSTED
-
-
-class FailedPreconditionError(OpError):
-    _code = FAILED_PRECONDITION
-
-
-class AbortedError(OpError):
-    _code = ABORTED
+    error_code = 3
 
 
 class OutOfRangeError(OpError):
     """An iterator of a dataset has come to its end."""
 
-    _code = OUT_OF_RANGE
+    error_code = 11
 
 
-class UnimplementedError(OpError):
-    _code = UNIMPLEMENTED
-
-
-class InternalError(OpError):
-    _code = INTERNAL
-
-
-class UnavailableError(OpError):
-    _code = UNAVAILABLE
-
-
-class DataLossError(OpError):
-    _code = DATA_LOSS
-
-
-class UnauthenticatedError(OpError):
-    _code = UNAUTHENTICATED
-
-
-class OperatorNotAllowedInGraphError(TypeError):
-    """Not raised here: everything is eager."""
+# Programs name these in ``except`` clauses. They are not raised here.
+_CODES = {
+    "CancelledError": 1, "UnknownError": 2, "DeadlineExceededError": 4, "NotFoundError": 5, "AlreadyExistsError": 6,
+    "PermissionDeniedError": 7, "ResourceExhaustedError": 8, "FailedPreconditionError": 9, "AbortedError": 10,
+    "UnimplementedError": 12, "InternalError": 13, "UnavailableError": 14, "DataLossError": 15,
+    "UnauthenticatedError": 16,
+}  # fmt: skip
+globals().update(
+    {name: type(name, (OpError,), {"error_code": code, "__module__": __name__}) for name, code in _CODES.items()}
+)
 
 
 def invalid(op: str, message: str) -> InvalidArgumentError:
@@ -116,3 +58,6 @@ def dims(shape: Any) -> str:
     '[2,3]'
     """
     return "[" + ",".join([str(n) for n in shape]) + "]"
+
+
+__getattr__, __dir__ = lazy(__name__, {})

@@ -12,13 +12,23 @@ import numpy as np
 from ...tape.custom import isolated
 from ...tape.nest import map_nested
 from ...tape.tensor import Operand
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, float32
 from .elementwise import cast
-from .errors import invalid
+from .shapes import TensorShape
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
 
 _eagerly = False
+
+
+class TensorSpec:
+    """The shape and the dtype of a tensor."""
+
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None):
+        self.shape, self.dtype, self.name = TensorShape(shape), as_dtype(dtype), name
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
 class Function:
@@ -84,44 +94,8 @@ class Function:
         bound = Function(self.python_function.__get__(instance, owner), self.input_signature, self._name)
         return bound
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The function with the arguments that are no tensors fixed. It takes those that are tensors, or specs."""
-        return ConcreteFunction(self, args or self.input_signature or (), kwargs)
-
     def __repr__(self) -> str:
         return f"<tf.function {self._name} (eager)>"
-
-
-class ConcreteFunction:
-    """A function of some of the arguments of another one: tensors of given dtypes."""
-
-    def __init__(self, of: Function, args: tuple[Any, ...], kwargs: dict[str, Any]):
-        self._of = of
-        bound = inspect.signature(of.python_function).bind(*args, **kwargs)
-        bound.apply_defaults()
-        self._bound = bound
-        self._open = {k: x.dtype for k, x in bound.arguments.items() if hasattr(x, "dtype") and hasattr(x, "shape")}
-
-    @property
-    def name(self) -> str:
-        return self._of.name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) + len(kwargs) != len(self._open):
-            raise TypeError(f"{self.name} takes {len(self._open)} tensors, not {len(args) + len(kwargs)}")
-        given = {**dict(zip(self._open, args)), **kwargs}
-        for k, (name, dtype) in enumerate(self._open.items()):
-            x = convert_to_tensor(given[name], None if isinstance(given[name], Operand) else as_dtype(dtype))
-            if x.dtype != dtype:
-                raise invalid(
-                    f"__inference_{self.name}",
-                    f"cannot compute __inference_{self.name} as input #{k}(zero-based) was expected to be a "
-                    f"{as_dtype(dtype).label} tensor but is a {x.dtype.label} tensor",
-                )
-            given[name] = x
-        filled = {**self._bound.arguments, **given}
-        call = inspect.BoundArguments(self._bound.signature, filled)
-        return self._of(*call.args, **call.kwargs)
 
 
 def _tensor_of_array(x: Any) -> Any:
@@ -137,13 +111,7 @@ def _result(x: Any) -> Any:
     return x
 
 
-def function(
-    func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
-    jit_compile: bool | None = None, reduce_retracing: bool = False, experimental_implements: Any = None,
-    experimental_autograph_options: Any = None, experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None, experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-) -> Any:  # fmt: skip
+def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
     """Decorator: the function, run eagerly. What Python does in it, it does in each call."""
     if func is None:
         return lambda f: Function(f, input_signature)

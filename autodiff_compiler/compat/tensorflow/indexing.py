@@ -12,7 +12,6 @@ from ...ir import opset
 from ...tape.apply import apply, getitem
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import maximum, minimum
 from .errors import dims, invalid
 from .operands import given, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic, masked
@@ -21,8 +20,6 @@ from .tensors import tensor
 from .values import mismatch
 
 TopK = collections.namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
-Unique = collections.namedtuple("Unique", "y idx")
-UniqueWithCounts = collections.namedtuple("UniqueWithCounts", "y idx count")
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
@@ -176,34 +173,6 @@ def tensor_scatter_nd_sub(
     return _scatter(x, indices, -u, opset.ADDAT, runtime.addat, "TensorScatterSub")
 
 
-def tensor_scatter_nd_max(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
-) -> Any:
-    """The tensor with the updates at the subscripts where they are larger; repeated ones in turn."""
-    return _one_by_one(maximum, tensor, indices, updates)
-
-
-def tensor_scatter_nd_min(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
-) -> Any:
-    """The tensor with the updates at the subscripts where they are smaller; repeated ones in turn."""
-    return _one_by_one(minimum, tensor, indices, updates)
-
-
-def _one_by_one(choose: Any, tensor: Any, indices: Any, updates: Any) -> Any:
-    x = operand(tensor)
-    u: Any = updates if isinstance(updates, Arithmetic) else given(updates, x)
-    ids = np.array(operand(indices)._value)
-    rows = ids.reshape(-1, ids.shape[-1])
-    if len(np.unique(rows, axis=0)) == len(rows):
-        return tensor_scatter_nd_update(x, ids, choose(gather_nd(x, ids), u))
-    parts = run(np.reshape, u, (len(rows), *u._value.shape[ids.ndim - 1 :]))
-    for k in range(len(rows)):
-        part = getitem(parts, (slice(k, k + 1),))
-        x = tensor_scatter_nd_update(x, rows[k : k + 1], choose(gather_nd(x, rows[k : k + 1]), part))
-    return x
-
-
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """The tensor with the updates stored at the subscripts; the last of repeated ones stays."""
     return _scatter(operand(tensor), indices, updates, opset.SET, runtime.set, "TensorScatterUpdate")
@@ -242,69 +211,3 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
         raise invalid("TopKV2", f"input must have at least k columns. Had {dims(x._value.shape)[1:-1]}, needed {count}")
     order = _order(x, -1, "DESCENDING")[..., :count].copy()
     return TopK(run(np.take_along_axis, x, order, axis=-1), tensor(order.astype(as_dtype(index_type).np_dtype)))
-
-
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
-    """Whether the prediction for the target is among the `k` largest of its row."""
-    t, p = np.asarray(operand(targets)._value), np.asarray(operand(predictions)._value)
-    own = np.take_along_axis(p, t[:, None], axis=1)
-    return tensor(np.sum(p > own, axis=1) < integer(k))
-
-
-def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
-) -> Any:
-    """Where each value would go in a sorted sequence, along the last axis."""
-    s, v = np.asarray(operand(sorted_sequence)._value), np.asarray(operand(values)._value)
-    kind = as_dtype(out_type).np_dtype
-    flat = s.reshape(-1, s.shape[-1]), v.reshape(-1, v.shape[-1])
-    rows = [np.searchsorted(a, b, side) for a, b in zip(*flat)]  # type: ignore[call-overload]
-    return tensor(np.array(rows).reshape(v.shape).astype(kind))
-
-
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The different elements in order of appearance, and for each element which of them it is."""
-    y, idx, _ = _unique(x)
-    return Unique(y, tensor(idx.astype(as_dtype(out_idx).np_dtype)))
-
-
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """`unique`, and how often each occurs."""
-    y, idx, count = _unique(x)
-    kind = as_dtype(out_idx).np_dtype
-    return UniqueWithCounts(y, tensor(idx.astype(kind)), tensor(count.astype(kind)))
-
-
-def _unique(x: Any) -> Any:
-    v = np.asarray(operand(x)._value)
-    found, first, inverse, count = np.unique(v, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return tensor(found[order]), place[inverse.ravel()], count[order]
-
-
-def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """The permutation that undoes this one."""
-    v = np.asarray(operand(x)._value)
-    out = np.empty_like(v)
-    out[v] = np.arange(len(v), dtype=v.dtype)
-    return tensor(out)
-
-
-def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> list[Any]:
-    """The parts of `data` by the number of the partition."""
-    x, p = operand(data), np.asarray(operand(partitions)._value)
-    return [masked(x, p == k) if p.ndim else x[None] for k in range(integer(num_partitions))]
-
-
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
-    """The parts of `data` put in the places that the indices name."""
-    ids = [np.asarray(operand(i)._value) for i in indices]
-    parts = same_dtypes(data, "DynamicStitch")
-    flat = [run(np.reshape, x, (i.size, *x._value.shape[i.ndim :])) for i, x in zip(ids, parts)]
-    rows = run(np.concatenate, flat, axis=0)
-    at = np.concatenate([i.ravel() for i in ids])
-    last = np.zeros(int(at.max()) + 1, np.int64)
-    last[at] = np.arange(len(at))
-    return run(np.take, rows, last, axis=0)

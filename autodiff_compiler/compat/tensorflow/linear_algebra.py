@@ -192,22 +192,6 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     return run(np.where, keep, x, np.zeros((), x._value.dtype)[()])
 
 
-def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
-    """A tensor of twice the rank that has these elements on its diagonal."""
-    x = operand(diagonal)
-    shape = x._value.shape
-    flat = diag(run(np.reshape, x, (-1,)))
-    return run(np.reshape, flat, shape + shape)
-
-
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:
-    """The diagonal of a tensor of even rank."""
-    x = operand(input)
-    half = x._value.shape[: x._value.ndim // 2]
-    n = int(np.prod(half))
-    return run(np.reshape, diag_part(run(np.reshape, x, (n, n))), half)
-
-
 def adjoint(matrix: Any, name: str | None = None) -> Any:
     """The conjugate transpose."""
     return matrix_transpose(matrix, conjugate=True)
@@ -288,17 +272,6 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
 
 
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Any:
-    """The least squares solution by the normal equations."""
-    a, b = pair(matrix, rhs, "MatrixSolveLs")
-    at = matrix_transpose(a, conjugate=True)
-    rows, columns = a._value.shape[-2:]
-    small = np.eye(min(rows, columns), dtype=a._value.dtype) * a._value.dtype.type(l2_regularizer)
-    if rows >= columns:
-        return _linalg(np.linalg.solve, "Cholesky", at @ a + small, at @ b)
-    return at @ _linalg(np.linalg.solve, "Cholesky", a @ at + small, b)
-
-
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
     """The pseudo-inverse of matrices: singular values up to `rcond` times the largest count as zero. By default that is
     ten times the larger length times the dtype's precision."""
@@ -341,25 +314,3 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """`q` with orthonormal columns and upper triangular `r` with ``q @ r == input``."""
     return QR(*run(np.linalg.qr, operand(input), "complete" if full_matrices else "reduced"))
-
-
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
-    """The number of singular values that are not small."""
-    v = np.asarray(operand(a)._value)
-    return tensor(np.asarray(np.linalg.matrix_rank(v, tol), np.int32)[()])
-
-
-def expm(input: Any, name: str | None = None) -> Any:
-    """The exponential of square matrices, by scaling, a Taylor series, and squaring."""
-    x = operand(input)
-    eye = tensor(np.eye(x._value.shape[-1], dtype=x._value.dtype))
-    size = float(np.max(np.sum(np.abs(x._value), axis=-1), initial=0.0))
-    halvings = max(0, int(np.ceil(np.log2(size))) + 2) if size > 0 else 0
-    x = x / float(2**halvings)
-    out = term = eye + x * 0.0
-    for k in range(1, 19):
-        term = term @ x / float(k)
-        out = out + term
-    for _ in range(halvings):
-        out = out @ out
-    return out

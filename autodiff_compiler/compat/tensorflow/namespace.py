@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..space import absent, not_there
@@ -12,11 +13,14 @@ from ..space import absent, not_there
 PACKAGE = __name__.rpartition(".")[0]
 
 
-def lazy(module: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy(
+    module: str, homes: dict[str, str], instead: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """``__getattr__`` and ``__dir__`` for a module.
 
     homes: for each implementing module of this package, the names that it has; ``name=other`` where it is called
-    otherwise there. A name that is a module of its own stands under ``""``.
+    otherwise there. A name that is a module of its own stands under ``""``. instead: what to write for names that are
+    absent.
     """
     where: dict[str, tuple[str, str]] = {}
     for home, names in homes.items():
@@ -26,7 +30,9 @@ def lazy(module: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Call
 
     def get(name: str) -> Any:
         if name not in where:
-            raise absent(not_there(f"module {module!r}", name, directory()), name)
+            what = f"module {module!r}"
+            advice = f"{what} has no attribute {name!r}. {instead[name]}" if name in instead else ""
+            raise absent(advice or not_there(what, name, directory()), name)
         home, other = where[name]
         if home:
             found = getattr(importlib.import_module(f"{PACKAGE}.{home}"), other)

@@ -102,39 +102,10 @@ def truncated_normal(
     return _truncated(generator(seed), shape, mean, stddev, dtype)
 
 
-def gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
-) -> Any:
-    """Gamma distributed numbers of shape ``shape + alpha.shape``; they carry no gradient."""
-    a = np.asarray(operand(alpha, None if isinstance(alpha, Arithmetic) else as_dtype(dtype))._value)
-    b = np.asarray(1.0 if beta is None else operand(beta)._value)
-    drawn = generator(seed).gamma(a, 1.0, integers(shape) + np.broadcast_shapes(a.shape, b.shape)) / b
-    return tensor(np.asarray(drawn, as_dtype(dtype).np_dtype)[()])
-
-
-def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Any:
-    """Poisson distributed numbers of shape ``shape + lam.shape``."""
-    rate = np.asarray(operand(lam)._value)
-    drawn = generator(seed).poisson(rate, integers(shape) + rate.shape)
-    return tensor(np.asarray(drawn, as_dtype(dtype).np_dtype)[()])
-
-
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     """The parts along the first axis in random order; no gradient passes."""
     v = operand(value)._value
     return tensor(v[generator(seed).permutation(v.shape[0])])
-
-
-def _categorical(rng: np.random.Generator, logits: Any, num_samples: Any, dtype: Any) -> Any:
-    v = np.asarray(operand(logits)._value, np.float64)
-    noise = rng.gumbel(size=(v.shape[0], integer(num_samples), v.shape[1]))
-    kind = dtypes.int64 if dtype is None else as_dtype(dtype)
-    return tensor(np.argmax(v[:, None, :] + noise, axis=-1).astype(kind.np_dtype))
-
-
-def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Any:
-    """For each row of logarithms of probabilities, so many classes drawn, as int64."""
-    return _categorical(generator(seed), logits, num_samples, dtype)
 
 
 # --- without state ----------------------------------------------------------------------------------------------------
@@ -158,21 +129,6 @@ def stateless_uniform(
 ) -> Any:  # fmt: skip
     """`uniform`: the same numbers for the same seed, a pair of integers."""
     return _uniform(_of(seed), shape, minval, maxval, dtype)
-
-
-def stateless_truncated_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
-    alg: str = "auto_select",
-) -> Any:  # fmt: skip
-    """`truncated_normal`: the same numbers for the same seed, a pair of integers."""
-    return _truncated(_of(seed), shape, mean, stddev, dtype)
-
-
-def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
-) -> Any:
-    """`categorical`: the same classes for the same seed, a pair of integers."""
-    return _categorical(_of(seed), logits, num_samples, dtype)
 
 
 class Generator:
@@ -215,22 +171,6 @@ class Generator:
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
     ) -> Any:
         return _truncated(self._rng, shape, mean, stddev, dtype)
-
-
-_global: Generator | None = None
-
-
-def get_global_generator() -> Generator:
-    """The `Generator` that programs share."""
-    global _global
-    if _global is None:
-        _global = Generator()
-    return _global
-
-
-def set_global_generator(generator: Generator) -> None:
-    global _global
-    _global = generator
 
 
 from .namespace import lazy  # noqa: E402

@@ -152,12 +152,6 @@ def count_nonzero(
     return tensor(np.asarray(found, as_dtype(dtype).np_dtype)[()])
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Any:
-    """The share of numbers that are zero, as float32."""
-    v = operand(value)._value
-    return tensor(np.float32(np.mean(v == 0)))
-
-
 def _arg(fn: Any) -> Operation:
     def operation(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
         v = operand(input)._value
@@ -221,50 +215,6 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     return unsorted_segment_sum(data, segment_ids, _segments(segment_ids))
 
 
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """The means of the rows with each id; 0 where there is none."""
-    x, ids = operand(data), np.asarray(operand(segment_ids)._value)
-    n = integer(num_segments)
-    total = unsorted_segment_sum(x, ids, n)
-    counts = np.bincount(ids.ravel()[ids.ravel() >= 0], minlength=n)
-    shape = (n,) + (1,) * (total._value.ndim - 1)
-    return total / tensor(np.maximum(counts, 1).astype(x._value.dtype).reshape(shape))
-
-
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The means of the rows with each id; the ids are sorted."""
-    return unsorted_segment_mean(data, segment_ids, _segments(segment_ids))
-
-
 def _segments(segment_ids: Any) -> int:
     ids = np.asarray(operand(segment_ids)._value)
     return int(ids[-1]) + 1 if ids.size else 0
-
-
-def bincount(
-    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """How often each number occurs, or the sums of its weights."""
-    v = np.asarray(operand(arr)._value).ravel()
-    least = 0 if minlength is None else integer(minlength)
-    n = max(least, int(v.max()) + 1 if v.size else 0)
-    if maxlength is not None:
-        n = min(n, integer(maxlength))
-    keep = v < n
-    if weights is None:
-        return tensor(np.bincount(v[keep], minlength=n).astype(as_dtype(dtype).np_dtype))
-    w = operand(weights)
-    return tensor(np.bincount(v[keep], np.asarray(w._value).ravel()[keep], n).astype(w._value.dtype))
-
-
-def confusion_matrix(
-    labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = dtypes.int32,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """How often each label met each prediction: rows are labels."""
-    a, b = (np.asarray(operand(v)._value).ravel() for v in (labels, predictions))
-    n = integer(num_classes) if num_classes is not None else int(max(a.max(), b.max())) + 1
-    out = np.zeros((n, n), as_dtype(dtype).np_dtype)
-    np.add.at(out, (a, b), 1 if weights is None else np.asarray(operand(weights)._value).astype(out.dtype))
-    return tensor(out)

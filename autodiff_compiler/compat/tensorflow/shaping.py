@@ -26,11 +26,6 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     return tensor(np.array(operand(input)._value.shape, kind.np_dtype))
 
 
-def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Any]:
-    """The shapes of several tensors."""
-    return [shape(x, out_type) for x in input]
-
-
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """The number of elements as a tensor, int32 by default."""
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
@@ -300,16 +295,6 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
         raise invalid("BroadcastTo", f"Incompatible shapes: {dims(x._value.shape)} vs. {dims(wanted)}") from None
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
-    """The shape that two shapes are broadcast to."""
-    return tensor(np.array(np.broadcast_shapes(integers(shape_x), integers(shape_y)), np.int32))
-
-
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
-    """The shape that two shapes are broadcast to."""
-    return as_shape(np.broadcast_shapes(integers(shape_x), integers(shape_y)))
-
-
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     """A block of this size from `begin` on; -1 takes all that remains."""
     x = operand(input_)
@@ -322,48 +307,3 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
             raise invalid("Slice", f"Expected size[{k}] in [0, {length - b}], but got {n}")
         items.append(slice(b, end))
     return subscript(x, tuple(items))
-
-
-def strided_slice(
-    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
-    ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """``input_[begin:end:strides]`` for each axis; bits of the masks mark what is left out."""
-    first, last = integers(begin), integers(end)
-    steps = integers(strides) if strides is not None else (1,) * len(first)
-    items: list[Any] = []
-    for k, (a, b, step) in enumerate(zip(first, last, steps)):
-        bit = 1 << k
-        if ellipsis_mask & bit:
-            items.append(Ellipsis)
-        elif new_axis_mask & bit:
-            items.append(None)
-        elif shrink_axis_mask & bit:
-            items.append(a)
-        else:
-            items.append(slice(None if begin_mask & bit else a, None if end_mask & bit else b, step))
-    return subscript(operand(input_), tuple(items))
-
-
-def reverse_sequence(
-    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
-) -> Any:
-    """For each element of the batch, its first so many elements in reverse order."""
-    x = operand(input)
-    lengths = np.asarray(operand(seq_lengths)._value)
-    at = integer(seq_axis)
-    of = 0 if batch_axis is None else integer(batch_axis)
-    n = x._value.shape[at]
-    order = np.arange(n)
-    rows = np.where(order < lengths[:, None], lengths[:, None] - 1 - order, order)
-    frame = [1] * x._value.ndim
-    frame[of], frame[at] = len(lengths), n
-    rows = rows if of < at else rows.T
-    index = np.broadcast_to(rows.reshape(frame), x._value.shape).copy()
-    return run(np.take_along_axis, x, index, axis=at)
-
-
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
-    """Subscripts for flat indices."""
-    v = operand(indices)._value
-    return tensor(np.array(np.unravel_index(v, integers(dims)), v.dtype))

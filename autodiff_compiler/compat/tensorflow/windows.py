@@ -107,14 +107,6 @@ def conv2d_transpose(
     return _transposed("Conv2DBackpropInput", 2, input, filters, output_shape, strides, padding, data_format, dilations)
 
 
-def conv1d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = "NWC",
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The transpose of `conv1d`, with `filters` (width, outputs, channels): to `output_shape`."""
-    return _transposed("Conv2DBackpropInput", 1, input, filters, output_shape, strides, padding, data_format, dilations)
-
-
 def _transposed(
     op: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
     data_format: str | None, dilations: Any,
@@ -164,15 +156,6 @@ def depthwise_conv2d(
     return _back(out, first)
 
 
-def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
-    data_format: str | None = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """`depthwise_conv2d`, then `conv2d` with filters of one pixel."""
-    out = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
-    return conv2d(out, pointwise_filter, 1, "VALID", data_format)
-
-
 # --- pooling ----------------------------------------------------------------------------------------------------------
 
 
@@ -211,21 +194,8 @@ _MEAN = "The mean of the elements in each window of each channel; padding does n
 max_pool = _pooling("MaxPool", _max, "NHWC", _MAX)
 max_pool1d = _pooling("MaxPool", _max, "NWC", _MAX)
 max_pool2d = _pooling("MaxPool", _max, "NHWC", _MAX)
-max_pool3d = _pooling("MaxPool3D", _max, "NDHWC", _MAX)
+
+
 avg_pool = _pooling("AvgPool", _avg, "NHWC", _MEAN)
 avg_pool1d = _pooling("AvgPool", _avg, "NWC", _MEAN)
 avg_pool2d = _pooling("AvgPool", _avg, "NHWC", _MEAN)
-avg_pool3d = _pooling("AvgPool3D", _avg, "NDHWC", _MEAN)
-
-
-def pool(
-    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: str = "VALID",
-    data_format: str | None = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """`max_pool` or `avg_pool`, by `pooling_type` 'MAX' or 'AVG'."""
-    if static(dilations, False) not in (1, (1,), (1, 1), (1, 1, 1)):
-        raise NotImplementedError("pool with dilations")
-    if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f"Value for attr 'pooling_type' of {pooling_type!r} must be 'MAX' or 'AVG'")
-    chosen = max_pool if pooling_type == "MAX" else avg_pool
-    return chosen(input, window_shape, 1 if strides is None else strides, padding, data_format)

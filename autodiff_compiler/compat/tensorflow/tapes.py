@@ -33,6 +33,7 @@ class GradientTape(_tape.GradientTape):
     """The compiler's tape, with TensorFlow's logger, and `IndexedSlices` for variables that were only gathered from."""
 
     _logger = _logger
+    _masks = False  # TensorFlow multiplies, and zero times infinity is nan
 
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
@@ -102,7 +103,15 @@ def custom_gradient(f: F) -> F:
     return _custom.custom_gradient(f, convert_to_tensor)
 
 
+def gradients(*args: Any, **kwargs: Any) -> Any:
+    """Raises RuntimeError, as TensorFlow does where there is no graph."""
+    raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+
+
+hessians = gradients
+
+
 __all__ = [
-    "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "no_gradient",
-    "recompute_grad", "stop_gradient",
+    "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
+    "hessians", "no_gradient", "recompute_grad", "stop_gradient",
 ]  # fmt: skip
