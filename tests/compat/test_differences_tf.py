@@ -94,8 +94,8 @@ def test_what_is_gone_says_what_there_is_instead(tf):
 
 
 def test_a_dataset_says_what_it_has(tf):
-    with pytest.raises(AttributeError, match="'Dataset' object has no attribute 'prefetsch'. Did you mean: 'prefetch'"):
-        tf.data.Dataset.range(3).prefetsch
+    with pytest.raises(AttributeError, match="'Dataset' object has no attribute 'shufle'. Did you mean: 'shuffle'"):
+        tf.data.Dataset.from_tensor_slices([1, 2]).shufle
 
 
 def test_our_arrays_are_those_of_numpy(tf):

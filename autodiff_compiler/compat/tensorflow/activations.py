@@ -8,10 +8,14 @@ import numpy as np
 
 from ... import kernels
 from . import dtypes
-from .elementwise import abs_, cast, exp, log1p, sigmoid, square
+from .clipping import clip_by_norm
+from .elementwise import abs_, cast, exp, log1p, rsqrt, sigmoid, square
 from .errors import dims, invalid
-from .operands import FLOATS, elementwise, given, integer, operand, pair, run
+from .indexing import gather
+from .operands import FLOATS, elementwise, given, integer, integers, operand, pair, run
+from .operands import axes as axes_of
 from .operators import Arithmetic, not_allowed
+from .random import generator
 from .reductions import reduce_mean, reduce_sum
 from .tensors import convert_to_tensor
 
@@ -178,8 +182,6 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None) -> tuple[Any, Any]:
     """The mean and the variance along axes."""
-    from .operands import axes as axes_of
-
     x = _floating(x, "moments")
     at = axes_of(axes)
     mean = reduce_mean(x, at, True)
@@ -191,8 +193,6 @@ def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
 ) -> Any:
     """``(x - mean) / sqrt(variance + epsilon) * scale + offset``; the last two may be None."""
-    from .elementwise import rsqrt
-
     x = operand(x)
     factor = rsqrt(operand(variance) + variance_epsilon)
     if scale is not None:
@@ -216,20 +216,14 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
     """The rows of `params` with these ids."""
-    from .clipping import clip_by_norm
-    from .indexing import gather
-
     rows = gather(params, ids)
     if max_norm is None:
         return rows
-    return clip_by_norm(rows, max_norm, axes=list(range(np.asarray(operand(ids)._value).ndim, rows._value.ndim)))
+    return clip_by_norm(rows, max_norm, axes=list(range(np.ndim(operand(ids)._value), rows._value.ndim)))
 
 
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
     """`x` with a random share `rate` of zeros, and the rest scaled so that its mean stays."""
-    from .operands import integers
-    from .random import generator
-
     x = _floating(x, "dropout")
     share = float(operand(rate)._value)
     if not 0 <= share < 1:

@@ -13,9 +13,8 @@ from ..space import not_there
 from .errors import dims, invalid
 from .namespace import lazy
 from .operands import integer, operand
+from .random import generator
 from .tensors import EagerTensor, tensor
-
-AUTOTUNE = -1
 
 
 class Dataset:
@@ -32,20 +31,13 @@ class Dataset:
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The parts of tensors along their first axis."""
         made = _made(tensors)
-        leaves = flatten(made)
-        if any(x._value.ndim == 0 for x in leaves):
+        if any(x._value.ndim == 0 for x in flatten(made)):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        count = leaves[0]._value.shape[0]
-        for x in leaves:
-            if x._value.shape[0] != count:
-                raise ValueError(f"Dimensions {count} and {x._value.shape[0]} are not compatible")
+        count, *others = [x._value.shape[0] for x in flatten(made)]
+        for n in others:
+            if n != count:
+                raise ValueError(f"Dimensions {count} and {n} are not compatible")
         return Dataset(lambda: (_part(made, k) for k in range(count)), count)
-
-    @staticmethod
-    def range(*args: Any) -> Dataset:
-        """Integers, as Python's range, int64."""
-        numbers = range(*[integer(a) for a in args])
-        return Dataset(lambda: (tensor(np.int64(n)) for n in numbers), len(numbers))
 
     def batch(self, batch_size: Any, drop_remainder: bool = False, **options: Any) -> Dataset:
         """So many elements at a time, stacked."""
@@ -61,21 +53,12 @@ class Dataset:
 
         return Dataset(start, self._count // n if drop_remainder or self._count < 0 else -(-self._count // n))
 
-    def shuffle(
-        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None, name: str | None = None
-    ) -> Dataset:
-        """The elements in random order, chosen from a buffer of this size; in another order each time, unless
-        `reshuffle_each_iteration` is False."""
-        from .random import generator
-
+    def shuffle(self, buffer_size: Any, seed: Any = None, **options: Any) -> Dataset:
+        """The elements in random order, chosen from a buffer of this size; in another order each time."""
         size = integer(buffer_size)
-        first: list[int] = []
 
         def start() -> Iterator[Any]:
             rng = generator(seed)
-            if reshuffle_each_iteration is False:
-                first[:] = first or [int(rng.integers(2**31))]
-                rng = np.random.default_rng(first[0])
             buffer: list[Any] = []
             for x in self:
                 buffer.append(x)
@@ -102,10 +85,6 @@ class Dataset:
         total = self._count if n < 0 else n if self._count < 0 else min(n, self._count)
         return Dataset(lambda: itertools.islice(iter(self), None if n < 0 else n), total)
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements."""
-        return self
-
     def __iter__(self) -> Iterator[Any]:
         return self._start()
 
@@ -114,15 +93,8 @@ class Dataset:
             raise TypeError("The dataset is infinite.")
         return self._count
 
-    def __bool__(self) -> bool:
-        return True
-
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(not_there("'Dataset' object", name, dir(type(self))))
-
-    def as_numpy_iterator(self) -> Iterator[Any]:
-        """The elements with arrays for tensors."""
-        return (map_nested(lambda v: v.numpy(), x) for x in self)
 
 
 def _made(x: Any) -> Any:

@@ -43,18 +43,6 @@ class DType:
         return self.np_dtype.kind == "b"
 
     @property
-    def is_numeric(self) -> bool:
-        return self.np_dtype.kind in "iufc"
-
-    @property
-    def is_numpy_compatible(self) -> bool:
-        return True
-
-    @property
-    def is_quantized(self) -> bool:
-        return False
-
-    @property
     def base_dtype(self) -> DType:
         return self
 
@@ -86,13 +74,6 @@ class DType:
     def max(self) -> Any:
         """The largest number."""
         return self._limit("max")
-
-    @property
-    def limits(self) -> tuple[Any, Any]:
-        """The range of an image's intensities in this dtype."""
-        if self.is_integer:
-            return 0, self.max
-        return (0, 1) if self.is_floating else (False, True)
 
     def is_compatible_with(self, other: Any) -> bool:
         return as_dtype(other) is self

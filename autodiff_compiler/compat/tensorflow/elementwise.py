@@ -16,6 +16,7 @@ from ...tape.recording import STATE
 from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
+from .errors import dims, invalid
 from .operands import FLOATS, astype, elementwise, operand, pair, quiet, run
 from .operators import Arithmetic, negated, not_allowed
 from .tapes import GradientTape
@@ -73,7 +74,7 @@ def _root(fn: Any, plain: Operation, doc: str) -> Operation:
     """An operation whose derivative at 0 is infinite, but 0 where the upstream gradient is 0, as TensorFlow's."""
 
     def operation(x: Any, name: str | None = None) -> Any:
-        x = _floating(x, fn.__name__.capitalize())
+        x = floating(x, fn.__name__.capitalize())
         v = x._value
         if STATE.rec is None or v.dtype.kind != "f" or np.all(v):
             return plain(x)
@@ -148,10 +149,10 @@ def sign(x: Any, name: str | None = None) -> Any:
 
 def reciprocal(x: Any, name: str | None = None) -> Any:
     """``1 / x``."""
-    return 1.0 / _floating(x, "Inv") if operand(x)._value.dtype.kind in "fc" else run(np.reciprocal, operand(x))
+    return 1.0 / floating(x, "Inv") if operand(x)._value.dtype.kind in "fc" else run(np.reciprocal, operand(x))
 
 
-def _floating(x: Any, op: str) -> Any:
+def floating(x: Any, op: str) -> Any:
     x = operand(x)
     if x._value.dtype.kind not in "fc":
         raise not_allowed(op, x._value.dtype, FLOATS)
@@ -163,12 +164,12 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     order = np.asarray(operand(a)._value)
     if order.size != 1 or order.ravel()[0] < 0 or order.ravel()[0] % 1:
         raise NotImplementedError("polygamma of one order, which is a whole number")
-    return run(kernels.polygamma, int(order.ravel()[0]), _floating(x, "Polygamma"))
+    return run(kernels.polygamma, int(order.ravel()[0]), floating(x, "Polygamma"))
 
 
 def digamma(x: Any, name: str | None = None) -> Any:
     """The derivative of `lgamma`."""
-    return run(kernels.polygamma, 0, _floating(x, "Digamma"))
+    return run(kernels.polygamma, 0, floating(x, "Digamma"))
 
 
 def _predicate(fn: Any) -> Operation:
@@ -222,20 +223,19 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return multiply(scalar, x)
 
 
-def maximum(x: Any, y: Any, name: str | None = None) -> Any:
-    """The larger of both, broadcast. Where they are equal, `x` gets the gradient."""
-    x, y = pair(x, y, "Maximum")
-    with np.errstate(invalid="ignore"):
-        first = (x._value >= y._value) | (x._value != x._value)
-    return run(np.where, first, x, y)
+def _extreme(name: str, compare: Any, doc: str) -> Operation:
+    def operation(x: Any, y: Any, name: str | None = None) -> Any:
+        x, y = pair(x, y, op)
+        with np.errstate(invalid="ignore"):
+            first = compare(x._value, y._value) | (x._value != x._value)
+        return run(np.where, first, x, y)
+
+    op = name.capitalize()
+    return named(operation, name, f"The {doc} of both, broadcast. Where they are equal, `x` gets the gradient.")
 
 
-def minimum(x: Any, y: Any, name: str | None = None) -> Any:
-    """The smaller of both, broadcast. Where they are equal, `x` gets the gradient."""
-    x, y = pair(x, y, "Minimum")
-    with np.errstate(invalid="ignore"):
-        first = (x._value <= y._value) | (x._value != x._value)
-    return run(np.where, first, x, y)
+maximum = _extreme("maximum", np.greater_equal, "larger")
+minimum = _extreme("minimum", np.less_equal, "smaller")
 
 
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
@@ -275,46 +275,39 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     return x * y if not bad.any() else run(np.where, bad, np.zeros((), y._value.dtype)[()], x * y)
 
 
-def xlogy(x: Any, y: Any, name: str | None = None) -> Any:
-    """``x * log(y)``, 0 where `x` is 0."""
-    x, y = pair(x, y, "Xlogy")
-    bad = np.asarray(x._value == 0)
-    return run(np.where, bad, np.zeros((), x._value.dtype)[()], x * log(_safe(y, bad)))
+def _x_times(name: str, of: Callable[[Any, Any], Any], doc: str) -> Operation:
+    """An operation that is 0 where `x` is 0."""
+
+    def operation(x: Any, y: Any, name: str | None = None) -> Any:
+        x, y = pair(x, y, op)
+        bad = np.asarray(x._value == 0)
+        return run(np.where, bad, np.zeros((), x._value.dtype)[()], of(x, _safe(y, bad)))
+
+    op = name.capitalize()
+    return named(operation, name, f"{doc}, 0 where `x` is 0.")
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Any:
-    """``x * log(1 + y)``, 0 where `x` is 0."""
-    x, y = pair(x, y, "Xlog1py")
-    bad = np.asarray(x._value == 0)
-    return run(np.where, bad, np.zeros((), x._value.dtype)[()], x * log1p(_safe(y, bad)))
-
-
-def xdivy(x: Any, y: Any, name: str | None = None) -> Any:
-    """``x / y``, 0 where `x` is 0."""
-    x, y = pair(x, y, "Xdivy")
-    bad = np.asarray(x._value == 0)
-    return run(np.where, bad, np.zeros((), x._value.dtype)[()], x / _safe(y, bad))
+xlogy = _x_times("xlogy", lambda x, y: x * log(y), "``x * log(y)``")
+xlog1py = _x_times("xlog1py", lambda x, y: x * log1p(y), "``x * log(1 + y)``")
+xdivy = _x_times("xdivy", lambda x, y: x / y, "``x / y``")
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """The sum of tensors of one shape and dtype."""
-    if isinstance(inputs, Operand) or not len(inputs):
-        if isinstance(inputs, Operand):
-            return identity(inputs)
+    if isinstance(inputs, Operand):
+        return identity(inputs)
+    if not len(inputs):
         raise ValueError(
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
         )
     parts = [operand(x) for x in inputs]
-    for x in parts[1:]:
-        if x._value.shape != parts[0]._value.shape:
-            from .errors import dims, invalid
-
-            raise invalid(
-                "AddN", f"Inputs to operation AddN must have the same size and shape.  Input 0: "
-                f"{dims(parts[0]._value.shape)} != input 1: {dims(x._value.shape)}"
-            )  # fmt: skip
     total = identity(parts[0])
     for x in parts[1:]:
+        if x._value.shape != total._value.shape:
+            raise invalid(
+                "AddN", f"Inputs to operation AddN must have the same size and shape.  Input 0: "
+                f"{dims(total._value.shape)} != input 1: {dims(x._value.shape)}"
+            )  # fmt: skip
         total = total + x
     return total
 
@@ -384,16 +377,15 @@ def real(input: Any, name: str | None = None) -> Any:
     return run(np.real, x) if x._value.dtype.kind == "c" else x
 
 
-def imag(input: Any, name: str | None = None) -> Any:
-    """The imaginary part."""
-    x = operand(input)
-    return run(np.imag, x)
+def _imaginary(fn: Any, doc: str) -> Operation:
+    def operation(input: Any, name: str | None = None) -> Any:
+        return run(fn, operand(input))
+
+    return named(operation, fn.__name__, doc)
 
 
-def angle(input: Any, name: str | None = None) -> Any:
-    """The angle of complex numbers."""
-    x = operand(input)
-    return run(np.angle, x)
+imag = _imaginary(np.imag, "The imaginary part.")
+angle = _imaginary(np.angle, "The angle of complex numbers.")
 
 
 def identity(input: Any, name: str | None = None) -> Any:

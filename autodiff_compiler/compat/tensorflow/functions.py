@@ -61,31 +61,22 @@ class Function:
 
     def _cast(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments as the input signature wants them."""
-        specs = self.input_signature or ()
-
-        def failed(why: Any) -> TypeError:
-            shown = ", ".join(f"{name}: {spec!r}" for name, spec in zip(signature.parameters, specs))
-            return TypeError(
-                f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-                f"signature: ({shown})."
-            )
-
+        specs, made = self.input_signature or (), []
         signature = inspect.signature(self.python_function)
         try:
             given = list(signature.bind(*args, **kwargs).arguments.values())
-        except TypeError as error:
-            raise failed(error) from None
-        made = []
-        for value, spec in zip(given, specs):
-            if hasattr(spec, "dtype"):
-                try:
+            for value, spec in zip(given, specs):
+                if hasattr(spec, "dtype"):
                     value = convert_to_tensor(value, None if isinstance(value, Operand) else spec.dtype)
-                except (TypeError, ValueError) as error:
-                    raise failed(error) from None
-                if value.dtype != spec.dtype or not spec.shape.is_compatible_with(value.shape):
-                    found = f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)"
-                    raise failed(f"Can not cast {found} to {spec!r}")
-            made.append(value)
+                    if value.dtype != spec.dtype or not spec.shape.is_compatible_with(value.shape):
+                        raise TypeError(f"Can not cast {TensorSpec(value.shape, value.dtype)!r} to {spec!r}")
+                made.append(value)
+        except (TypeError, ValueError) as error:
+            shown = ", ".join(f"{name}: {spec!r}" for name, spec in zip(signature.parameters, specs))
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
+                f"for signature: ({shown})."
+            ) from None
         return (*made, *given[len(specs) :])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -84,10 +84,8 @@ def norm(
     if ord == "euclidean" or (not matrix and ord in (2, 2.0)) or (ord == "fro" and matrix):
         squares = square(x) if x._value.dtype.kind != "c" else real(x * run(np.conjugate, x))
         return sqrt(reduce_sum(squares, at, keep))
-    if matrix:
-        return _matrix_norm(x, ord, at, keep)
-    if ord == "fro":
-        raise ValueError(f"'ord' must be a supported vector norm in [1, 2, np.inf, 'euclidean'], got {ord}")
+    if matrix or ord == "fro":
+        raise ValueError(f"'ord' must be 'euclidean' or 'fro' for matrices, [1, 2, np.inf] for vectors, got {ord}")
     size = abs_(x)
     if ord == np.inf:
         return reduce_max(size, at, keep)
@@ -96,24 +94,6 @@ def norm(
     if isinstance(ord, (int, float)) and ord > 0:
         return reduce_sum(size**ord, at, keep) ** (1.0 / ord)
     raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-
-
-def _matrix_norm(x: Any, ord: Any, at: tuple[int, ...], keep: bool) -> Any:
-    rows, columns = at
-    if ord in (1, np.inf):
-        inner, outer = (rows, columns) if ord == 1 else (columns, rows)
-        out = reduce_max(reduce_sum(abs_(x), inner, True), outer, True)
-    elif ord == 2:
-        moved = run(np.moveaxis, x, at, (-2, -1))
-        out = reduce_max(svd(moved, compute_uv=False), -1, False)
-        if not keep:
-            return out
-        for k in sorted(k % x._value.ndim for k in at):
-            out = run(np.expand_dims, out, k)
-        return out
-    else:
-        raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, np.inf], got {ord}")
-    return out if keep else run(np.squeeze, out, axis=at)
 
 
 def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Any, Any]:

@@ -40,9 +40,6 @@ class Module:
     ['b:0', 'w:0']
     """
 
-    # Attributes that are not searched.
-    _IGNORED: frozenset[str] = frozenset()
-
     def __init__(self, name: str | None = None):
         if name is None:
             name = snake_case(type(self).__name__)
@@ -107,8 +104,6 @@ def is_variable(x: Any) -> bool:
 def _search(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
     inside: list[Module] = []
     for name in sorted(vars(module)):
-        if name in module._IGNORED:
-            continue
         try:
             leaves = list(_leaves(vars(module)[name]))
         except TypeError as error:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import as_dtype
+from .namespace import lazy
 from .operands import integer, integers, operand
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
@@ -38,6 +39,47 @@ def generator(seed: Any = None) -> np.random.Generator:
     return found
 
 
+class Generator:
+    """A generator with a state of its own. ``Generator.from_seed(1)`` makes one."""
+
+    def __init__(self, rng: np.random.Generator):
+        self._rng = rng
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        return cls(np.random.default_rng([abs(n) for n in integers(seed)]))
+
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Any:
+        """Normally distributed numbers. `mean` and `stddev` may be tensors, and get gradients."""
+        return _scaled(_real(self._rng.standard_normal, shape, dtype), stddev, mean)
+
+    def truncated_normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Any:
+        """Normally distributed numbers no further than two standard deviations from the mean."""
+        v = np.array(_real(self._rng.standard_normal, shape, dtype))
+        while np.any(bad := np.abs(v) > 2):
+            v[bad] = _real(self._rng.standard_normal, (int(bad.sum()),), dtype)
+        return _scaled(v, stddev, mean)
+
+    def uniform(
+        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Any:
+        """Numbers from `minval` (0) up to `maxval` (1), which is not among them; integers need both."""
+        kind = as_dtype(dtype)
+        if kind.is_integer:
+            if maxval is None:
+                raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+            low, high = operand(minval)._value, operand(maxval)._value
+            drawn = np.asarray(self._rng.integers(low, high, integers(shape), dtype=np.int64))
+            return tensor(drawn.astype(kind.np_dtype)[()])
+        noise = _real(self._rng.random, shape, kind)
+        low = _like(0 if minval is None else minval, noise)
+        return _scaled(noise, _like(1 if maxval is None else maxval, noise) - low, low)
+
+
 def _real(draw: Any, shape: Any, dtype: Any) -> Any:
     """Random numbers in a floating dtype, as an array."""
     kind = as_dtype(dtype)
@@ -47,35 +89,12 @@ def _real(draw: Any, shape: Any, dtype: Any) -> Any:
     return np.asarray(draw(integers(shape), dtype=narrow)).astype(kind.np_dtype)
 
 
-def _normal(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    noise = tensor(_real(rng.standard_normal, shape, dtype)[()])
-    return noise * _like(stddev, noise) + _like(mean, noise)
-
-
 def _like(x: Any, noise: Any) -> Any:
-    return x if isinstance(x, Arithmetic) else convert_to_tensor(x, noise.dtype)
+    return x if isinstance(x, Arithmetic) else convert_to_tensor(x, dtypes.of(noise.dtype))
 
 
-def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
-    kind = as_dtype(dtype)
-    if kind.is_integer:
-        if maxval is None:
-            raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
-        low, high = operand(minval)._value, operand(maxval)._value
-        return tensor(np.asarray(rng.integers(low, high, integers(shape), dtype=np.int64)).astype(kind.np_dtype)[()])
-    noise = tensor(_real(rng.random, shape, kind)[()])
-    low = _like(0 if minval is None else minval, noise)
-    return noise * (_like(1 if maxval is None else maxval, noise) - low) + low
-
-
-def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    v = np.array(_real(rng.standard_normal, shape, dtype))
-    bad = np.abs(v) > 2
-    while np.any(bad):
-        v[bad] = _real(rng.standard_normal, (int(bad.sum()),), dtype)
-        bad = np.abs(v) > 2
-    noise = tensor(v[()])
-    return noise * _like(stddev, noise) + _like(mean, noise)
+def _scaled(noise: Any, factor: Any, shift: Any) -> Any:
+    return tensor(noise[()]) * _like(factor, noise) + _like(shift, noise)
 
 
 def normal(
@@ -83,7 +102,7 @@ def normal(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Normally distributed numbers. `mean` and `stddev` may be tensors, and get gradients."""
-    return _normal(generator(seed), shape, mean, stddev, dtype)
+    return Generator(generator(seed)).normal(shape, mean, stddev, dtype)
 
 
 def uniform(
@@ -91,7 +110,7 @@ def uniform(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Numbers from `minval` (0) up to `maxval` (1), which is not among them; integers need both."""
-    return _uniform(generator(seed), shape, minval, maxval, dtype)
+    return Generator(generator(seed)).uniform(shape, minval, maxval, dtype)
 
 
 def truncated_normal(
@@ -99,7 +118,7 @@ def truncated_normal(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Normally distributed numbers no further than two standard deviations from the mean."""
-    return _truncated(generator(seed), shape, mean, stddev, dtype)
+    return Generator(generator(seed)).truncated_normal(shape, mean, stddev, dtype)
 
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
@@ -108,71 +127,14 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     return tensor(v[generator(seed).permutation(v.shape[0])])
 
 
-# --- without state ----------------------------------------------------------------------------------------------------
+def stateless_normal(shape: Any, seed: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Generator.normal`: the same numbers for the same seed, a pair of integers."""
+    return Generator.from_seed(seed).normal(shape, *args, **kwargs)
 
 
-def _of(seed: Any) -> np.random.Generator:
-    return np.random.default_rng([abs(n) for n in integers(seed)])
+def stateless_uniform(shape: Any, seed: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Generator.uniform`: the same numbers for the same seed, a pair of integers."""
+    return Generator.from_seed(seed).uniform(shape, *args, **kwargs)
 
-
-def stateless_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
-    alg: str = "auto_select",
-) -> Any:  # fmt: skip
-    """`normal`: the same numbers for the same seed, a pair of integers."""
-    return _normal(_of(seed), shape, mean, stddev, dtype)
-
-
-def stateless_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None,
-    alg: str = "auto_select",
-) -> Any:  # fmt: skip
-    """`uniform`: the same numbers for the same seed, a pair of integers."""
-    return _uniform(_of(seed), shape, minval, maxval, dtype)
-
-
-class Generator:
-    """A generator with a state of its own. ``Generator.from_seed(1)`` makes one."""
-
-    def __init__(self, seed: Any = None):
-        self._rng = np.random.default_rng(seed)
-
-    @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        return cls([abs(n) for n in integers(seed)])
-
-    @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        return cls()
-
-    def reset_from_seed(self, seed: Any) -> None:
-        self._rng = np.random.default_rng([abs(n) for n in integers(seed)])
-
-    def split(self, count: int = 1) -> list[Generator]:
-        """Generators that do not depend on each other."""
-        out = []
-        for rng in self._rng.spawn(count):
-            made = Generator()
-            made._rng = rng
-            out.append(made)
-        return out
-
-    def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        return _normal(self._rng, shape, mean, stddev, dtype)
-
-    def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        return _uniform(self._rng, shape, minval, maxval, dtype)
-
-    def truncated_normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        return _truncated(self._rng, shape, mean, stddev, dtype)
-
-
-from .namespace import lazy  # noqa: E402
 
 __getattr__, __dir__ = lazy(__name__, {})

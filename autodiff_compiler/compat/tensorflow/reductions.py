@@ -12,7 +12,7 @@ from ...ir.opset import PRIMS
 from ...tape.operators import average, reduction
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import named, sqrt, square
+from .elementwise import floating, named, sqrt, square
 from .errors import invalid
 from .operands import axes, integer, operand, run
 from .operators import NUMBERS, Arithmetic, not_allowed
@@ -107,7 +107,7 @@ reduce_all = _reduction(np.all, _truth(np.all, "All"), "All")
 
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
     """``log(sum(exp(x)))`` along axes, without overflow."""
-    x = _floating(input_tensor, "Exp")
+    x = floating(input_tensor, "Exp")
     return run(kernels.logsumexp, x, axes(axis), bool(keepdims))
 
 
@@ -127,13 +127,6 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
     """The square root of the sum of squares."""
     return sqrt(reduce_sum(square(operand(input_tensor)), axis, keepdims))
-
-
-def _floating(x: Any, op: str) -> Any:
-    x = operand(x)
-    if x._value.dtype.kind not in "fc":
-        raise not_allowed(op, x._value.dtype, "bfloat16, half, float, double, complex64, complex128")
-    return x
 
 
 def _real(x: Any, op: str) -> Any:

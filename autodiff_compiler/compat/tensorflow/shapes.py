@@ -60,10 +60,6 @@ class TensorShape:
     def is_fully_defined(self) -> bool:
         return self._dims is not None and None not in self._dims
 
-    def assert_is_fully_defined(self) -> None:
-        if not self.is_fully_defined():
-            raise ValueError(f"Shape {self} is not fully defined")
-
     def is_compatible_with(self, other: Any) -> bool:
         """Whether both could be the shape of one tensor."""
         other = as_shape(other)
@@ -73,20 +69,6 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self._dims, other._dims)
         )
 
-    def assert_is_compatible_with(self, other: Any) -> None:
-        if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
-
-    def assert_has_rank(self, rank: int) -> None:
-        if self.rank not in (None, rank):
-            raise ValueError(f"Shape {self} must have rank {rank}")
-
-    def with_rank(self, rank: int) -> TensorShape:
-        if self._dims is None:
-            return TensorShape([None] * rank)
-        self.assert_has_rank(rank)
-        return self
-
     def merge_with(self, other: Any) -> TensorShape:
         """What both know. Raises ValueError if they contradict each other."""
         given = as_shape(other)
@@ -94,7 +76,8 @@ class TensorShape:
             return given
         if given._dims is None:
             return self
-        self.assert_is_compatible_with(given)
+        if not self.is_compatible_with(given):
+            raise ValueError(f"Shapes {self} and {given} are incompatible")
         return TensorShape([b if a is None else a for a, b in zip(self._dims, given._dims)])
 
     def concatenate(self, other: Any) -> TensorShape:

@@ -53,17 +53,6 @@ class Tensor(Arithmetic, _Tensor):
     def __reduce__(self) -> Any:
         return convert_to_tensor, (self.numpy(),)
 
-    @property
-    def backing_device(self) -> str:
-        return self.device
-
-    @property
-    def is_tensor_like(self) -> bool:
-        return True
-
-    def cpu(self) -> Tensor:
-        return self
-
     def set_shape(self, shape: Any) -> None:
         """Check the shape. Raises ValueError if it is another one."""
         if not self.shape.is_compatible_with(shape):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import itertools
 from typing import Any
 
@@ -25,20 +24,6 @@ _serial = itertools.count()
 _read = unary(PRIMS[np.positive], lambda v: v)
 
 
-class VariableSynchronization(enum.Enum):
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-
-
 class Variable(Arithmetic, _Variable):
     """A value with a shape and a dtype, which can be assigned anew. ``tf.Variable(...)`` makes a `ResourceVariable`.
 
@@ -54,10 +39,8 @@ class Variable(Arithmetic, _Variable):
     def __init__(
         self, initial_value: Any = None, trainable: bool | None = None, validate_shape: bool = True,
         caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
-        import_scope: Any = None, constraint: Any = None,
-        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE, shape: Any = None,
-        experimental_enable_variable_lifting: bool = True,
+        import_scope: Any = None, constraint: Any = None, synchronization: Any = None, aggregation: Any = None,
+        shape: Any = None, experimental_enable_variable_lifting: bool = True,
     ):  # fmt: skip
         if initial_value is None:
             raise ValueError(
@@ -81,9 +64,6 @@ class Variable(Arithmetic, _Variable):
         self._token, self._slot = None, -1  # attributes of the object are read faster than those of its class
         self._name = scoped("Variable" if name is None else name)
         self._name_hint = "".join(c if c.isalnum() else "_" for c in self._name)
-        self._constraint = constraint
-        self._synchronization = synchronization
-        self._aggregation = aggregation
         self._serial = next(_serial)
 
     @staticmethod
@@ -114,24 +94,6 @@ class Variable(Arithmetic, _Variable):
     @property
     def trainable(self) -> bool:
         return self._trainable
-
-    @property
-    def constraint(self) -> Any:
-        return self._constraint
-
-    @property
-    def synchronization(self) -> VariableSynchronization:
-        return self._synchronization
-
-    @property
-    def aggregation(self) -> VariableAggregation:
-        return self._aggregation
-
-    def is_initialized(self, name: str | None = None) -> EagerTensor:
-        return wrap(EagerTensor, np.True_)  # type: ignore[no-any-return]
-
-    def set_shape(self, shape: Any) -> None:
-        self._shape = self.shape.merge_with(shape)
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -202,76 +164,6 @@ class Variable(Arithmetic, _Variable):
         out._variable, out._index = self, index
         return out
 
-    def _stored(self, indices: Any, updates: Any, add: int) -> Any:
-        """Put updates at subscripts, or add them (1) or subtract them (-1)."""
-        ids = np.array(convert_to_tensor(indices)._value)
-        index = tuple(np.moveaxis(ids, -1, 0))
-        made = np.array(self._value)
-        u = self._operand(updates)
-        if add:
-            np.add.at(made, index, u if add > 0 else -u)
-        else:
-            made[index] = u
-        self._rebind(made[()])
-        return self
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Store the updates at these subscripts."""
-        return self._stored(indices, updates, 0)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add the updates at these subscripts."""
-        return self._stored(indices, updates, 1)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract the updates at these subscripts."""
-        return self._stored(indices, updates, -1)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Store rows, given as `IndexedSlices`."""
-        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, 0)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Add rows, given as `IndexedSlices`."""
-        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, 1)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtract rows, given as `IndexedSlices`."""
-        return self._stored(sparse_delta.indices.numpy()[..., None], sparse_delta.values, -1)
-
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """The rows with these indices."""
-        from .indexing import gather
-
-        return gather(self, indices)
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """The parts with these subscripts."""
-        from .indexing import gather_nd
-
-        return gather_nd(self, indices)
-
-    def __iadd__(self, other: Any) -> Any:
-        raise RuntimeError(
-            "`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` to modify the "
-            "variable, or `out = variable + value` if you need to get a new output Tensor."
-        )
-
-    def __isub__(self, other: Any) -> Any:
-        raise RuntimeError(
-            "`variable -= value` with `tf.Variable`s is not supported. Use `variable.assign_sub(value)` to modify the "
-            "variable, or `out = variable * value` if you need to get a new output Tensor."
-        )
-
-    def __imul__(self, other: Any) -> Any:
-        raise _in_place("*")
-
-    def __itruediv__(self, other: Any) -> Any:
-        raise _in_place("/")
-
-    def __ipow__(self, other: Any) -> Any:
-        raise _in_place("**")
-
     def __deepcopy__(self, memo: Any) -> Any:
         import copy
 
@@ -286,11 +178,46 @@ class Variable(Arithmetic, _Variable):
         return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, numpy={shown(self)}>"
 
 
-def _in_place(op: str) -> RuntimeError:
-    return RuntimeError(
-        f"`var {op}= value` with `tf.Variable`s is not supported. Use `var.assign(var {op} value)` to modify the "
-        f"variable, or `out = var {op} value` if you need to get a new output Tensor."
-    )
+def _in_place(op: str, var: str, assign: str, shown: str) -> Any:
+    """A method for an operator that would change a variable."""
+
+    def method(self: Any, other: Any) -> Any:
+        raise RuntimeError(
+            f"`{var} {op}= value` with `tf.Variable`s is not supported. Use `{assign}` to modify the variable, or "
+            f"`out = {var} {shown} value` if you need to get a new output Tensor."
+        )
+
+    return method
+
+
+for _name, _row in {
+    "iadd": ("+", "variable", "variable.assign_add(value)", "+"),
+    "isub": ("-", "variable", "variable.assign_sub(value)", "*"),
+    "imul": ("*", "var", "var.assign(var * value)", "*"),
+    "itruediv": ("/", "var", "var.assign(var / value)", "/"),
+    "ipow": ("**", "var", "var.assign(var ** value)", "**"),
+}.items():
+    setattr(Variable, f"__{_name}__", _in_place(*_row))
+
+
+def _scatter(combine: Any, doc: str) -> Any:
+    def method(self: Variable, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        made = np.array(self._value)
+        index = tuple(np.moveaxis(np.array(convert_to_tensor(indices)._value), -1, 0))
+        combine(made, index, self._operand(updates))
+        self._rebind(made[()])
+        return self
+
+    method.__doc__ = doc
+    return method
+
+
+for _name, _combine, _doc in (
+    ("update", np.ndarray.__setitem__, "Store the updates at these subscripts."),
+    ("add", np.add.at, "Add the updates at these subscripts."),
+    ("sub", np.subtract.at, "Subtract the updates at these subscripts."),
+):
+    setattr(Variable, f"scatter_nd_{_name}", _scatter(_combine, _doc))
 
 
 class ResourceVariable(Variable):

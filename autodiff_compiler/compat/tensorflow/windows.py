@@ -90,49 +90,27 @@ def conv2d(
     return _conv("Conv2D", 2, input, filters, strides, padding, data_format, dilations)
 
 
-def convolution(
-    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """`conv1d`, `conv2d` or the same in three dimensions, by the rank of `input`."""
-    rank = operand(input)._value.ndim - 2
-    return _conv("Convolution", rank, input, filters, strides, padding, data_format, dilations)
-
-
 def conv2d_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = "NHWC",
     dilations: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
     """The transpose of `conv2d`, with `filters` (rows, columns, outputs, channels): to `output_shape`."""
-    return _transposed("Conv2DBackpropInput", 2, input, filters, output_shape, strides, padding, data_format, dilations)
-
-
-def _transposed(
-    op: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
-    data_format: str | None, dilations: Any,
-) -> Any:  # fmt: skip
+    op = "Conv2DBackpropInput"
     x, f = pair(input, filters, op)
     first = _channels_first(data_format)
     x = _last(x, first)
     shape = integers(output_shape)
     if first:
         shape = (shape[0], *shape[2:], shape[1])
-    if len(shape) == rank + 2:
+    if len(shape) == 4:
         if shape[0] != x._value.shape[0] or shape[-1] != f._value.shape[-2]:
             raise invalid(op, f"output_shape {list(shape)} does not match batch {x._value.shape[0]} and outputs "
                           f"{f._value.shape[-2]}")  # fmt: skip
         shape = shape[1:-1]
     out = _kernel(
-        op,
-        kernels.conv_input,
-        x,
-        f,
-        shape,
-        static(strides, first),
-        _padding(padding, first),
-        static(dilations, first),
-        1,
-    )
+        op, kernels.conv_input, x, f, shape, static(strides, first), _padding(padding, first),
+        static(dilations, first), 1,
+    )  # fmt: skip
     return _back(out, first)
 
 

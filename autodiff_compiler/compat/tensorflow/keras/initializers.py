@@ -42,14 +42,18 @@ class Constant(Initializer):
         return np.broadcast_to(np.asarray(self.value), shape).copy()
 
 
-class Zeros(Initializer):
-    def values(self, shape: Shape) -> Any:
-        return np.zeros(shape)
+class Zeros(Constant):
+    """Zeros."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
 
 
-class Ones(Initializer):
-    def values(self, shape: Shape) -> Any:
-        return np.ones(shape)
+class Ones(Constant):
+    """Ones."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
 
 
 class _Random(Initializer):
@@ -98,26 +102,21 @@ class _Scaled(_Random):
         return math.sqrt(variance) / 0.87962566103423978 * truncated(self.drawn(), shape)
 
 
-class GlorotUniform(_Scaled):
-    """Uniform, with variance 2 / (inputs + outputs). Reference: Glorot and Bengio (2010), equation 16."""
+def _scaled(name: str, doc: str, **attributes: Any) -> type[_Scaled]:
+    return type(name, (_Scaled,), {"__doc__": doc, "__module__": __name__, **attributes})
 
 
-class GlorotNormal(_Scaled):
-    """Normal, cut at two standard deviations, with variance 2 / (inputs + outputs)."""
-
-    uniform = False
-
-
-class HeUniform(_Scaled):
-    """Uniform, with variance 2 / inputs. Reference: He et al. (2015), section 2.2."""
-
-    scale, inputs_only = 2.0, True
-
-
-class HeNormal(HeUniform):
-    """Normal, cut at two standard deviations, with variance 2 / inputs."""
-
-    uniform = False
+_GLOROT = "Reference: Glorot and Bengio (2010), equation 16."
+_HE = "Reference: He et al. (2015), section 2.2."
+GlorotUniform = _scaled("GlorotUniform", f"Uniform, with variance 2 / (inputs + outputs). {_GLOROT}")
+GlorotNormal = _scaled(
+    "GlorotNormal", f"Normal, cut at two deviations, with variance 2 / (inputs + outputs). {_GLOROT}", uniform=False
+)
+HeUniform = _scaled("HeUniform", f"Uniform, with variance 2 / inputs. {_HE}", scale=2.0, inputs_only=True)
+HeNormal = _scaled(
+    "HeNormal", f"Normal, cut at two deviations, with variance 2 / inputs. {_HE}", scale=2.0, inputs_only=True,
+    uniform=False,
+)  # fmt: skip
 
 
 def truncated(random: np.random.Generator, shape: Shape) -> Any:
@@ -128,12 +127,10 @@ def truncated(random: np.random.Generator, shape: Shape) -> Any:
     return out
 
 
-zeros, ones, constant, random_normal, random_uniform = Zeros, Ones, Constant, RandomNormal, RandomUniform
-glorot_uniform, glorot_normal, he_uniform, he_normal = GlorotUniform, GlorotNormal, HeUniform, HeNormal
-
 _TABLE = both_spellings(
     Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform, GlorotNormal, HeUniform, HeNormal
 )
+globals().update(_TABLE)
 
 
 def get(identifier: Any) -> Callable[..., Any]:

@@ -298,17 +298,8 @@ class Layer(Module):
         return training
 
     def _build_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        wanted = list(inspect.signature(self.build).parameters)
-        given = {}
-        if len(wanted) > 1:  # `query_shape` is that of the argument `query`
-            called = inspect.signature(self.call).bind(*args, **kwargs).arguments
-            parts = {name: called.get(name.removesuffix("_shape")) for name in wanted}
-            given = {name: _shapes(x) for name, x in parts.items() if _has_tensor(x)}
-        if given:
-            self.build(**given)
-        else:
-            shapes = [_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
-            self.build(*shapes[: max(1, len(wanted))])
+        shapes = [_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
+        self.build(*shapes[: max(1, len(inspect.signature(self.build).parameters))])
         self.built = True
 
     def __repr__(self) -> str:

@@ -159,32 +159,19 @@ class _Of(Loss):
         return type(self)._function(y_true, y_pred, **self._arguments)
 
 
-class MeanSquaredError(_Of):
-    """`mean_squared_error`, reduced."""
-
-    _function = staticmethod(mean_squared_error)
-
-
-class BinaryCrossentropy(_Of):
-    """`binary_crossentropy`, reduced."""
-
-    _function = staticmethod(binary_crossentropy)
-    _defaults: Mapping[str, Any] = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
+def _class(name: str, function: Callable[..., Any], **defaults: Any) -> type[_Of]:
+    """The class of the loss of a function, whose settings have these defaults."""
+    members = {"_function": staticmethod(function), "_defaults": defaults, "__module__": __name__}
+    return type(name, (_Of,), {**members, "__doc__": f"`{function.__name__}`, reduced."})
 
 
-class CategoricalCrossentropy(_Of):
-    """`categorical_crossentropy`, reduced."""
-
-    _function = staticmethod(categorical_crossentropy)
-    _defaults: Mapping[str, Any] = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
-
-
-class SparseCategoricalCrossentropy(_Of):
-    """`sparse_categorical_crossentropy`, reduced."""
-
-    _function = staticmethod(sparse_categorical_crossentropy)
-    _defaults: Mapping[str, Any] = {"from_logits": False, "axis": -1}
-
+_PROBABILITIES = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
+MeanSquaredError = _class("MeanSquaredError", mean_squared_error)
+BinaryCrossentropy = _class("BinaryCrossentropy", binary_crossentropy, **_PROBABILITIES)
+CategoricalCrossentropy = _class("CategoricalCrossentropy", categorical_crossentropy, **_PROBABILITIES)
+SparseCategoricalCrossentropy = _class(
+    "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, from_logits=False, axis=-1
+)
 
 mse = MSE = mean_squared_error
 _TABLE: dict[str, Any] = {
