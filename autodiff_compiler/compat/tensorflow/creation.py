@@ -133,12 +133,8 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     if indexing == "xy" and len(parts) > 1:
         order[0], order[1] = 1, 0
     shape = tuple([sizes[k] for k in order])
-    out = []
-    for k, x in enumerate(parts):
-        at = order.index(k)
-        column = run(np.reshape, x, tuple([-1 if j == at else 1 for j in range(len(parts))]))
-        out.append(run(np.broadcast_to, column, shape))
-    return out
+    columns = [[-1 if j == order.index(k) else 1 for j in range(len(parts))] for k in range(len(parts))]
+    return [run(np.broadcast_to, run(np.reshape, x, tuple(c)), shape) for x, c in zip(parts, columns)]
 
 
 def one_hot(

@@ -71,36 +71,30 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raises ValueError if the structures are not alike, TypeError if their types are not."""
-    problem = _difference(nest1, nest2, check_types)
-    if problem is not None:
-        kind, message = problem
-        raise kind(
+    try:
+        _compare(nest1, nest2, check_types)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n{message}"
-        )
+            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n{error}"
+        ) from None
 
 
-def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _compare(a: Any, b: Any, check_types: bool) -> None:
     if _is_nested(a) != _is_nested(b):
-        return ValueError, f'More specifically: Substructure "{a}" is a sequence, while substructure "{b}" is not'
+        raise ValueError(f'More specifically: Substructure "{a}" is a sequence, while substructure "{b}" is not')
     if not _is_nested(a):
-        return None
-    if check_types and type(a) is not type(b) and not (isinstance(a, Mapping) and isinstance(b, Mapping)):
-        return TypeError, f"More specifically: the types {type(a)} and {type(b)} differ"
-    if isinstance(a, Mapping):
-        if set(a) != set(b):
-            return ValueError, f"The two dictionaries don't have the same set of keys: {keys(a)} and {keys(b)}"
-        pairs = [(a[k], b[k]) for k in keys(a)]
-    else:
-        if len(a) != len(b):
-            return ValueError, f"The two structures don't have the same number of elements: {len(a)} and {len(b)}"
-        pairs = list(zip(a, b))
-    for x, y in pairs:
-        found = _difference(x, y, check_types)
-        if found is not None:
-            return found
-    return None
+        return
+    mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
+    if check_types and type(a) is not type(b) and not mappings:
+        raise TypeError(f"More specifically: the types {type(a)} and {type(b)} differ")
+    if mappings and set(a) != set(b):
+        raise ValueError(f"The two dictionaries don't have the same set of keys: {keys(a)} and {keys(b)}")
+    if len(a) != len(b):
+        raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
+    for k in keys(a) if mappings else range(len(a)):
+        _compare(a[k], b[k], check_types)
 
 
 __getattr__, __dir__ = lazy(__name__, {})

@@ -1,11 +1,11 @@
 """Keras' names for what small models on a tape need: layers, losses, two optimizers, models to subclass."""
 
+from ...space import public as _public
 from . import activations, initializers, layers, losses, models, optimizers
 from .layer import Layer
 from .layers import Input
 from .losses import Loss
 from .models import Model, Sequential
-from .names import public as _public
 from .optimizers import Optimizer
 from .variables import Variable
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import tensorflow as tf
-from .names import find, public
+from ...space import public
+from .names import find
 
 
 def linear(x: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from .names import both_spellings, find, public
+from ...space import public
+from .names import both_spellings, find
 
 Shape = tuple[int, ...]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from ...space import public
 from . import activations, initializers
 from .layer import Layer, Shape, shape_of
-from .names import public
 
 
 class Input:

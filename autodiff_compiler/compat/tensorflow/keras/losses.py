@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ... import tensorflow as tf
-from .names import find, public, snake_case, unique
+from ...space import public
+from .names import find, snake_case, unique
 
 EPSILON = 1e-7  # how near to 0 and 1 a probability may come
 _REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "mean_with_sample_weight", "none", None)

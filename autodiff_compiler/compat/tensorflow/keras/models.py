@@ -6,9 +6,9 @@ from typing import Any
 
 from ....tape.custom import isolated
 from ... import tensorflow as tf
+from ...space import public
 from .layer import Layer, Shape, shape_of
 from .layers import Input
-from .names import public
 
 
 class Model(Layer):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-from ... import space
 
 _counts: dict[str, int] = {}
 
@@ -58,13 +56,3 @@ def both_spellings(*classes: type) -> dict[str, Any]:
     ['MaxNorm', 'dict', 'max_norm']
     """
     return {name: c for c in classes for name in (c.__name__, snake_case(c.__name__))}
-
-
-def public(module: str, there: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """A module's ``__getattr__``, which says what is there instead, and its ``__dir__``.
-
-    >>> public("tf.keras.layers", ["Dense"])[0]("LSTM")
-    Traceback (most recent call last):
-    AttributeError: module 'tf.keras.layers' has no attribute 'LSTM'. It has: Dense
-    """
-    return space.public(module, there)

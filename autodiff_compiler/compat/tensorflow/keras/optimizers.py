@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from ...space import public
 from ..naming import name_scope
-from .names import public, snake_case, unique
+from .names import snake_case, unique
 from .variables import Variable
 
 
