@@ -185,10 +185,11 @@ def _takes_variables(fn: Callable[..., Any]) -> bool:
     return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
 
 
-def recompute_grad(f: F) -> F:
+def recompute_grad(f: F, tape_class: type[GradientTape] = GradientTape) -> F:
     """The same function, of which a tape keeps no intermediate result: it runs again in the backward pass.
 
     It is called once forward and once backward. ``__wrapped__`` is the function itself.
+    tape_class: of the tape that the backward pass opens.
     """
 
     @functools.wraps(f)
@@ -202,7 +203,7 @@ def recompute_grad(f: F) -> F:
         variables = [v for v in watcher.variables.values() if not any(v is x for x in given)]
 
         def back(*upstream: Any) -> Any:
-            with GradientTape() as tape:
+            with tape_class() as tape:
                 tape.watch([x for x in given if not hasattr(x, "_serial")])
                 again = f(*args, **kwargs)
             return tape.gradient(again, [*given, *variables], output_gradients=pack_like(again, list(upstream)))

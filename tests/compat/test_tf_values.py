@@ -208,3 +208,18 @@ def test_choices_have_no_second_derivative(tf):
                 y = f(x)
             first = inner.gradient(y, x)
         assert outer.gradient(first, x) is None
+
+
+def test_zero_times_infinity_in_a_function_that_is_run_again(tf):
+    x = tf.constant([0.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.recompute_grad(lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0))(x)
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), [NAN, 0.5])
+
+
+def test_zero_times_infinity_in_jacobians(tf):
+    x = tf.Variable([0.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.where(x > 0.0, tf.math.log(x), 0.0)
+    np.testing.assert_allclose(tape.jacobian(y, x).numpy(), [[NAN, 0.0], [NAN, 0.5]])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...tape import custom as _custom
 from ...tape import gradient_tape as _tape
-from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, recompute_grad, stop_gradient
+from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, stop_gradient
 from ...tape.gradient_tape import NONE, UnconnectedGradients
 from ...tape.nest import flatten, pack_like
 from ...tape.recording import Recording
@@ -101,6 +101,18 @@ class GradientTape(_tape.GradientTape):
 def custom_gradient(f: F) -> F:
     """The compiler's `custom_gradient`; results that are numbers or arrays become tensors."""
     return _custom.custom_gradient(f, convert_to_tensor)
+
+
+def recompute_grad(f: F) -> F:
+    """The same function, of which a tape keeps no intermediate result: it runs again in the backward pass.
+
+    It is called once forward and once backward. ``__wrapped__`` is the function itself.
+    """
+    return _custom.recompute_grad(f, _Multiplying)
+
+
+class _Multiplying(_tape.GradientTape):
+    _masks = False
 
 
 def gradients(*args: Any, **kwargs: Any) -> Any:
