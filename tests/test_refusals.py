@@ -617,15 +617,26 @@ def f(x):
     ".",
 )
 refuse(
-    "reshape in Fortran's order",
+    "the order in memory of a view with repeated elements",
     """
 def f(x):
-    return np.sum(np.reshape(x, (3, 1), order="F") * x)
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(np.ravel(np.broadcast_to(x, (2, 3)), order="K") * 2.0)
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "order=",
-    "transpose",
+    "order='K'",
+    "pass order='C' or 'F'",
+)
+refuse(
+    "an order in memory that NumPy does not know",
+    """
+def f(x):
+    return np.sum(x.copy(order="Z") * 2.0)
+                  ^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "order='Z'",
+    "pass 'C' or 'F'",
 )
 refuse(
     "quantiles by another method",

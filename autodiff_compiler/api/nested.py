@@ -99,7 +99,7 @@ def _owned(interp: Any, av: Any, node: Any) -> Any:
     if type(av) is Seq:
         return Seq(tuple([_owned(interp, x, node) for x in av.items]), av.cls)
     if type(av) is Ref and type_of(interp.operand(av)).kind == "array":
-        return interp.copy_of(av, node, False)
+        return interp.copy_of(av, node, "K")
     return av
 
 

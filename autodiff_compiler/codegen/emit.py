@@ -731,12 +731,18 @@ def _copying_step(op: Op) -> int | None:
         return None
     while base.op is not None and base.op.prim in (SET, ADDAT, ACCUM):
         base = base.op.args[0]
-    made = base.op is not None and (base.op.prim is opset.COPY or base.op.prim.name in _C_ORDER)
+    made = base.op is not None and (base.op.prim is opset.COPY or _makes_c_order(base.op))
     leading = all(
         step[0] == "index" and all(isinstance(i, int) or (type(i) is Value and i.type.is_scalar) for i in step[1])
         for step in path[:k]
     )
     return None if made and leading else k
+
+
+def _makes_c_order(op: Op) -> bool:
+    """Not with ``order="F"``, and not ``linspace`` with an axis."""
+    others = [x for x in (*op.args, *op.kwargs.values()) if isinstance(x, str) and x != "C"]
+    return op.prim.name in _C_ORDER and not others and "axis" not in op.kwargs
 
 
 def _decides(region: Region, code: Any) -> bool:

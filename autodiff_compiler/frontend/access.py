@@ -247,6 +247,8 @@ class Access(Memory):
                 node,
                 "make it an array with a known number of axes, with .reshape(...)",
             )
+        if axes == tuple(reversed(range(t.ndim or 0))):
+            axes = None
         view = Ref(av.cell, (*av.path, ("transpose", axes)))
         self.read(view, node)
         return view

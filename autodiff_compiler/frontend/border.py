@@ -73,6 +73,8 @@ class Border(BuiltinCalls):
             av = self.use(av, "the value", node)
         if self.is_container(av):
             return self.n_array([av], {}, node)
+        if type(av) is RangeOf:
+            return self.call(Obj(np.arange, None), [av.start, av.stop, av.step], {}, node)
         if type(av) in (list, tuple) or (type(av) is Value and av.type.kind == "list"):
             return self.emit(node, PRIMS[np.array], av if type(av) is not tuple else list(av))
         return av

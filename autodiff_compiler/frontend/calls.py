@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError
-from ..ir.core import Prim, Value, structural_key
+from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, READ_ONLY, lookup, opaque
 from .avals import (
@@ -42,7 +42,7 @@ from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
 from .disturbed import handlers_of
 from .inputs import is_lasting, lowering_of
-from .layout import KEEP_C_ORDER
+from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import prefer_known
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
@@ -248,12 +248,16 @@ class Calls(Construct):
         operands = [self.operand(a, node) for a in args]
         keywords = {k: self.operand(v, node) for k, v in kwargs.items()}
         result = self.emit(node, prim, *operands, **keywords)
+        order = next((a for name, a in [*zip(_names(prim, len(args)), args), *kwargs.items()] if name == "order"), None)
         if out is not None:
             return self.write_out(prim, out, result, [*operands, *keywords.values()], node)
         sources = [*args, *kwargs.values()]
         if prim.nout != 1:
             return Seq(tuple([self.result_of(prim, r, sources) for r in result or ()]))
-        return self.result_of(prim, result, sources)
+        made = self.result_of(prim, result, sources)
+        if order == "F" and prim.name in _IN_ORDER and type(made) is Ref and made.cell not in self.cells.contiguous:
+            self.cells.fortran.add(made.cell)
+        return made
 
     def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
         raise NotImplementedError
@@ -274,8 +278,12 @@ class Calls(Construct):
         if prim.alias == "fresh":
             if any(isinstance(a, str) and a in "FAK" for a in sources):
                 return self.fresh(value)  # its memory is laid out in another order
-            like = sources if prim.elementwise or prim.name in KEEP_C_ORDER else None
-            return self.fresh(value, contiguous=prim.name in _CONTIGUOUS, like=like)
+            # Products of matrices; of stacks of matrices the stack is laid out as those of the operands are.
+            product = prim.name in ("@", "np.matmul")
+            matrices = product and all((type_of(self.operand(a, None)).ndim or 9) <= 2 for a in sources[:2])
+            like = sources if prim.elementwise or prim.name in KEEP_C_ORDER or product else None
+            made = self.fresh(value, contiguous=matrices or prim.name in _CONTIGUOUS, like=like)
+            return mark_fortran(self, made, sources) if prim.elementwise or prim.name in _KEEP_ORDER else made
         if prim.alias == "view":
             made = self.linked(value, sources[:1])
             if prim.name in READ_ONLY and type(made) is Ref:
@@ -651,6 +659,8 @@ def _names(prim: Prim, count: int) -> list[str]:
 
 # Parameters that say which operation it is: derivative rules have to know them.
 _FOR_RULES = frozenset({"axis", "axes", "keepdims"})
+_KEEP_ORDER = frozenset({"np.zeros_like", "np.ones_like", "np.empty_like", "np.full_like"})
+_IN_ORDER = _KEEP_ORDER | {"np.zeros", "np.ones", "np.empty", "np.full", "np.eye"}
 _CONTIGUOUS = {
     "np.zeros",
     "np.ones",
@@ -659,8 +669,6 @@ _CONTIGUOUS = {
     "np.arange",
     "np.eye",
     "np.identity",
-    "@",
-    "np.matmul",
     "np.dot",
 }
 

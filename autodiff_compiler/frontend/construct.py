@@ -73,6 +73,9 @@ class Construct(Recursions):
     def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
 
+    def copy_of(self, av: Any, node: Any, order: Any) -> Any:
+        raise NotImplementedError
+
     # --- construction ---------------------------------------------------------------------------------------------
 
     def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
@@ -322,7 +325,7 @@ class Construct(Recursions):
         for before, copy_of in met:
             if before is av or not av.path:
                 return copy_of
-        new = self.call(Bound("copy", av), [], {}, node)
+        new = self.copy_of(av, node, "K")
         if type(new) is Ref:
             others = [pair for pairs in made.arrays.values() for pair in pairs]
             near = self.state.links.get(av.cell, frozenset())

@@ -60,7 +60,7 @@ from .avals import (
 from .forms import holds_lists
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
-from .layout import layout_of_all
+from .layout import order_like
 from .lift import Lifter
 from .plan import Plan, Replan, demand, original
 from .source import FunctionNode, Scope, is_of_python
@@ -297,9 +297,7 @@ class Core:
         if contiguous or (value.type.ndim == 1 and value.type.kind == "array"):
             self.cells.contiguous.add(cell)
         elif like is not None and value.type.kind == "array":
-            layout = layout_of_all(self, like)
-            if layout is not None:
-                self.cells.layouts[cell] = layout
+            order_like(self, cell, like)
         return Ref(cell)
 
     def linked(self, value: Any, sources: list[Any], numpy: bool = True, cause: Any = None) -> Any:

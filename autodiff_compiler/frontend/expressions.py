@@ -128,6 +128,9 @@ class Expressions(Classes):
     def new_set(self, history: History, cls: type = set) -> Instance:
         raise NotImplementedError
 
+    def result_of(self, prim: Any, value: Any, sources: list[Any]) -> Any:
+        raise NotImplementedError
+
     def built_set(self, fn: Any, *parts: Any, cls: type = set) -> Instance:
         raise NotImplementedError
 
@@ -226,13 +229,11 @@ class Expressions(Classes):
         for x, y in ((a, b), (b, a)):
             if type(x) in (Seq, ListRef) and fn in _DUNDER:
                 self.operate_on_container(fn, x, y, node)
-        x, y = (
-            self.operand(self.as_array(v, node) if self.answers(other, node) else v, node)
-            for v, other in ((a, b), (b, a))
-        )
+        avs = [self.as_array(v, node) if self.answers(other, node) else v for v, other in ((a, b), (b, a))]
+        x, y = (self.operand(v, node) for v in avs)
         x, y = _narrowed(x, y), _narrowed(y, x)
         value = self.emit(node, prim, x, y)
-        return self.fresh(value, contiguous=fn is operator.matmul, like=(a, b) if prim.elementwise else None)
+        return self.result_of(prim, value, avs)
 
     def operate_on_container(self, fn: Any, container: Any, other: Any, node: Any) -> None:
         """An operator of a list or tuple that it does not have: NumPy answers it, or it is an error."""

@@ -30,6 +30,10 @@ KEEP_C_ORDER = frozenset({
 })  # fmt: skip
 
 
+TURN = ("transpose", None)
+ORDERS = ("C", "F", "A", "K")  # as NumPy names them
+
+
 def layout_of(interp: Core, av: Any) -> frozenset[Path] | None:
     """The inputs that have to be in C order for this to be; none if it surely is, None if nothing is known."""
     if is_constant(av) or (type(av) is Value and av.type.is_scalar):
@@ -41,11 +45,27 @@ def layout_of(interp: Core, av: Any) -> frozenset[Path] | None:
         return layout_of_all(interp, content.items) if type(content) is Items else None
     if type(av) is not Ref:
         return None
-    if av.cell in interp.cells.contiguous:
-        inputs: frozenset[Path] | None = frozenset()
-    else:
+    inputs: frozenset[Path] | None = frozenset()
+    path = av.path
+    if av.cell in interp.cells.fortran:
+        if path[:1] != (TURN,):
+            return None
+        path = path[1:]
+    elif av.cell not in interp.cells.contiguous:
         inputs = interp.cells.layouts.get(av.cell)
-    return inputs if all(map(_keeps_order, av.path)) else None
+    while path[:2] == (TURN, TURN):
+        path = path[2:]
+    return inputs if all(map(_keeps_order, path)) else None
+
+
+def turned(av: Ref) -> Ref:
+    """``av.T``."""
+    return Ref(av.cell, av.path[:-1] if av.path[-1:] == (TURN,) else (*av.path, TURN))
+
+
+def is_fortran(interp: Core, av: Any) -> bool:
+    """Surely in Fortran order, and not in C order."""
+    return type(av) is Ref and layout_of(interp, turned(av)) == frozenset() and axes_are_long(interp, av)
 
 
 def layout_of_all(interp: Core, avs: Any) -> frozenset[Path] | None:
@@ -53,6 +73,8 @@ def layout_of_all(interp: Core, avs: Any) -> frozenset[Path] | None:
     out: frozenset[Path] = frozenset()
     for av in avs:
         cut = type(av) is Ref and all(map(_keeps_axes, av.path))
+        if cut and type_of(interp.read(Ref(av.cell))).ndim == 1:
+            continue  # it has no order of axes
         one = layout_of(interp, Ref(av.cell) if cut else av)
         if one is None:
             return None
@@ -102,20 +124,47 @@ def _is_scalar(item: Any) -> bool:
     return type(item) is Value and item.type.is_scalar
 
 
+def deciding(interp: Core, av: Any) -> frozenset[Path] | None:
+    """The inputs of which the order has to be known for that of this to be; None if it never is."""
+    found = layout_of(interp, av)
+    if found is None and type(av) is Ref:
+        found = layout_of(interp, turned(av))
+        if found is None:
+            found = interp.cells.undecided.get(av.cell)
+    return found
+
+
+def order_like(interp: Core, cell: int, avs: Any) -> None:
+    """This new array is laid out as those are from which it is computed."""
+    layout = layout_of_all(interp, avs)
+    if layout is not None:
+        interp.cells.layouts[cell] = layout
+        return
+    found = [deciding(interp, x) for x in avs if type(x) is Ref]
+    if found and None not in found:
+        interp.cells.undecided[cell] = frozenset().union(*filter(None, found))
+
+
+def mark_fortran(interp: Core, made: Any, sources: Any) -> Any:
+    """`made`, computed element by element from arrays in Fortran order, vectors and numbers, is in Fortran order."""
+    arrays = [x for x in sources if type(x) is Ref and type_of(interp.read(x)).ndim != 1]
+    others = [x for x in sources if type(x) is not Ref]
+    numbers = all((is_constant(x) and not isinstance(x, str)) or _is_scalar(x) for x in others)
+    if type(made) is Ref and made.cell not in interp.cells.contiguous and arrays and numbers:
+        ranks = {type_of(interp.read(x)).ndim for x in (made, *arrays)}
+        if len(ranks) == 1 and all(is_fortran(interp, x) for x in arrays):
+            interp.cells.fortran.add(made.cell)
+    return made
+
+
 def surely_copied(interp: Core, av: Ref, flat: bool) -> bool:
     """A reshape to one axis of this array is a copy; `flat`: it is done by ``ravel``."""
-    if not av.path:
-        if av.cell in interp.cells.fortran or (flat and av.cell in interp.cells.scattered):
-            return _axes_are_long(interp, av)
-        return False
-    *head, last = av.path
-    inner = Ref(av.cell, tuple(head))
-    if last != ("transpose", None) or layout_of(interp, inner) != frozenset():
-        return False
-    return _axes_are_long(interp, av)
+    if flat and not av.path and av.cell in interp.cells.scattered:
+        return axes_are_long(interp, av)
+    return is_fortran(interp, av)
 
 
-def _axes_are_long(interp: Core, av: Ref) -> bool:
+def axes_are_long(interp: Core, av: Ref) -> bool:
     """Several axes, none of length one, so that their order in memory matters."""
     dims = interp.builder.dims
     known = type_of(interp.read(av)).dims

@@ -9,16 +9,21 @@ import numpy as np
 from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
-from ..ir.opset import CAST, PRIMS, lookup
+from ..ir.opset import PRIMS, lookup
 from ..ir.roles import MAKERS, names_of
 from ..ir.types import ANY, same_dtype
 from . import definitions
-from .array_stores import ArrayStores
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .calls import dotted_name
+from .copies import Copies
 from .definitions import DEFINED, METHODS, folded, known, refuse
 from .iterators import Handler
-from .layout import Layout, layout_of, surely_copied
+from .layout import (
+    Layout,
+    deciding,
+    layout_of,
+    surely_copied,
+)
 from .state import FOLDED, PROTECTED
 
 # Methods that are the function of the same name with the array first.
@@ -35,7 +40,7 @@ _WRITERS = {np.random.shuffle}
 _STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
 
 
-class NumpyCalls(ArrayStores):
+class NumpyCalls(Copies):
     def special(self, obj: Any) -> Handler | None:
         found = super().special(obj)
         if found is not None:
@@ -158,75 +163,6 @@ class NumpyCalls(ArrayStores):
             return {k: self.static_spec(x, node) for k, x in self.entries_of(av, node).items()}
         return av.obj if type(av) is Obj else av
 
-    # --- copies ---------------------------------------------------------------------------------------------------
-
-    def copy_of(self, av: Any, node: Any, contiguous: bool) -> Any:
-        """A new array with the same contents: a new cell with the same value."""
-        if type(av) is not Ref:
-            return av
-        whole = self.read(av, node)
-        cell = self.cells.new()
-        self.state.heap[cell] = whole
-        self.cells.numpy.add(cell)
-        layout = layout_of(self, av)
-        if contiguous or (whole.type.kind == "array" and whole.type.ndim == 1):
-            self.cells.contiguous.add(cell)
-        elif layout is not None:
-            self.cells.layouts[cell] = layout
-        return Ref(cell)
-
-    def cast_copy(self, av: Any, dtype: Any, node: Any) -> Any:
-        x = self.operand(av, node)
-        t = type_of(x)
-        if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and same_dtype(t.dtype, dtype):
-            return self.copy_of(av, node, False)
-        prim = PRIMS.get(np.ndarray.astype, CAST)
-        return self.fresh(self.emit(node, prim, x, dtype), like=(av,))
-
-    def n_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) == 1 and not kwargs and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
-            return self.copy_of(args[0], node, False)
-        return self.call_prim(PRIMS[np.copy], args, kwargs, node)
-
-    def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
-        if getattr(dtype, "names", None) is not None and type(args[0]) is not Ref:
-            self.fail("records made of tuples", node, "make them with np.zeros(n, dtype), and store each field")
-        plain = set(kwargs) <= {"dtype", "copy"} and kwargs.get("copy", True) is True and len(args) <= 2
-        if plain and type(args[0]) is Ref and self.read(args[0], node).type.kind == "array":
-            return self.copy_of(args[0], node, False) if dtype is None else self.cast_copy(args[0], dtype, node)
-        if "ndmin" in kwargs and is_static_int(kwargs["ndmin"]):
-            least = kwargs["ndmin"]
-            made = self.n_array(args, {k: v for k, v in kwargs.items() if k != "ndmin"}, node)
-            rank = type_of(self.operand(made, node)).ndim
-            if rank is None:
-                self.fail("np.array with ndmin= of what has no known number of axes", node, "index it with None")
-            new = Seq((*[None] * (least - rank), Ellipsis))
-            return made if rank >= least else self.subscript(made, new, node)
-        if kwargs.get("copy") is True:
-            kwargs = {k: v for k, v in kwargs.items() if k != "copy"}
-        made = self.stacked(args[0], node)
-        if plain and made is not args[0]:
-            return made if dtype is None else self.cast_copy(made, dtype, node)
-        value = self.call_prim(PRIMS[np.array], [made, *args[1:]], kwargs, node)
-        if plain and type(value) is Ref:
-            self.state.links.pop(value.cell, None)
-            self.cells.numpy.add(value.cell)
-        return value
-
-    def n_asarray(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if self.is_container(args[0]) and set(kwargs) <= {"dtype", "order"}:
-            return self.n_array(args[:2], {k: v for k, v in kwargs.items() if k != "order"}, node)
-        dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
-        if set(kwargs) <= {"dtype"} and len(args) <= 2 and type(args[0]) is Ref:
-            t = self.read(args[0], node).type
-            if t.kind == "array" and (dtype is None or same_dtype(dtype, t.dtype)):
-                return args[0]
-            if t.kind == "array" and isinstance(dtype, np.dtype) and t.dtype is not None:
-                return self.cast_copy(args[0], dtype, node)
-        fn = np.asarray if np.asarray in PRIMS else np.array
-        return self.call_prim(PRIMS[fn], args, kwargs, node)
-
     # --- views ----------------------------------------------------------------------------------------------------
 
     def mark_folded(self, av: Any) -> Any:
@@ -238,12 +174,7 @@ class NumpyCalls(ArrayStores):
 
     def n_sliding_window_view(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         made = self.call_prim(PRIMS[np.lib.stride_tricks.sliding_window_view], args, kwargs, node)
-        if kwargs.get("writeable", False) is not False or len(args) > 4:
-            return self.mark_folded(made)
-        if type(made) is Ref:
-            self.cells.read_only.add(made.cell)
-            self.cells.mark(made.cell, PROTECTED)
-        return made
+        return self.mark_folded(made) if kwargs.get("writeable", False) is not False or len(args) > 4 else made
 
     def n_as_strided(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         return self.mark_folded(self.call_unknown(np.lib.stride_tricks.as_strided, args, kwargs, node))
@@ -267,9 +198,20 @@ class NumpyCalls(ArrayStores):
                 self.fail("reshape() needs a shape", node, "", ArgumentError)
             shape = args[1]
         order = kwargs.pop("order", args[2] if len(args) > 2 else "C")
-        if order not in ("C", "A", "K") or kwargs or (order != "C"):
-            self.fail("reshape with order= other than 'C'", node, "transpose first, or after")
-        return self.reshaped(args[0], shape, node)
+        if kwargs:
+            self.fail(f"reshape with {next(iter(kwargs))}=", node, "leave it out")
+        return self.reshaped_in(args[0], shape, order, node)
+
+    def reshaped_in(self, av: Any, shape: Any, order: Any, node: Any) -> Any:
+        """In Fortran order, as the transposed array is in C order."""
+        if order == "C" or self.in_c_order("A" if order is None else order, av, "reshape", node):
+            return self.reshaped(av, shape, node)
+        known = shape.items if type(shape) is Seq else self.operand(shape, node)
+        if isinstance(known, (list, tuple)):
+            shape = Seq(tuple(reversed(known)))
+        elif type(known) is Value and known.type.kind == "shape":
+            self.fail("reshape with order='F' to a shape that is not written out", node, "transpose before and after")
+        return self.transposed(self.reshaped(self.transposed(av, None, node), shape, node), None, node)
 
     def reshaped(self, av: Any, shape: Any, node: Any) -> Any:
         target = self.operand(shape, node)
@@ -308,8 +250,7 @@ class NumpyCalls(ArrayStores):
         """A reshaped array: a copy, or what is a view if the memory of `av` is laid out in C order."""
         if copied:
             return self.fresh(value, contiguous=True)
-        turned = type(av) is Ref and av.path[-1:] == (("transpose", None),)
-        layout = layout_of(self, Ref(av.cell, av.path[:-1]) if turned else av)
+        layout = deciding(self, av)
         made = self.linked(value, [av], cause=Layout(layout) if layout is not None else None)
         if type(made) is Ref and type(av) is Ref and made.cell in self.cells.origins:
             # Of windows and of what was broadcast NumPy makes a copy, but for some with several axes.
@@ -318,9 +259,12 @@ class NumpyCalls(ArrayStores):
         return made
 
     def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) != 1 or kwargs:
-            self.fail("ravel with order=", node, "transpose first: x.T.ravel()")
         av = args[0]
+        order = kwargs.pop("order", args[1] if len(args) > 1 else "C") if kwargs or len(args) > 1 else "C"
+        if kwargs or len(args) > 2:
+            self.fail("ravel with these arguments", node, "call x.ravel()")
+        if order != "C" and not self.in_c_order(order, av, "ravel", node):
+            av = self.transposed(av, None, node)
         if type(av) is Ref:
             t = self.read(av, node).type
             if t.kind == "array" and self.is_contiguous(av):
@@ -534,9 +478,9 @@ class NumpyCalls(ArrayStores):
         if type(av) is Value:
             return av
         if self.read(av, node).type.kind == "array":
-            return self.copy_of(av, node, order == "C")
+            return self.copy_of(av, node, order)
         # It may be a number, which has .copy() too: either way nothing is shared.
-        return self.copy_of(av, node, False)
+        return self.copy_of(av, node, "K")
 
     def m_astype(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         kwargs = dict(kwargs)
@@ -553,18 +497,17 @@ class NumpyCalls(ArrayStores):
         return self.cast_copy(av, dtype, node)
 
     def m_reshape(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if kwargs.get("order", "C") != "C" or set(kwargs) - {"order"}:
-            self.fail("reshape with order= other than 'C'", node, "transpose first, or after")
-        return self.reshaped(av, args[0] if len(args) == 1 else Seq(tuple(args)), node)
+        if set(kwargs) - {"order"}:
+            self.fail(f"reshape with {next(iter(kwargs))}=", node, "leave it out")
+        shape = args[0] if len(args) == 1 else Seq(tuple(args))
+        return self.reshaped_in(av, shape, kwargs.get("order", "C"), node)
 
     def m_ravel(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         return self.n_ravel([av, *args], kwargs, node)
 
     def m_flatten(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if args or kwargs:
-            self.fail("flatten with order=", node, "transpose first: x.T.flatten()")
-        flat = self.n_ravel([av], {}, node)
-        return self.copy_of(flat, node, True)
+        flat = self.n_ravel([av, *args], dict(kwargs), node)
+        return self.copy_of(flat, node, "C")
 
     def m_transpose(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if not args or args[0] is None:
@@ -641,6 +584,7 @@ _OF_VECTORS: dict[Any, frozenset[str]] = {
 }  # fmt: skip
 _UNLESS_AXIS: dict[Any, frozenset[str]] = {np.delete: frozenset({"arr"}), np.insert: frozenset({"arr"})}
 _SPECIAL: dict[Any, str] = {
+    np.ascontiguousarray: "ascontiguousarray", np.asfortranarray: "asfortranarray",
     np.copy: "copy", np.array: "array", np.asarray: "asarray", np.asanyarray: "asarray", np.reshape: "reshape",
     np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",
     np.moveaxis: "moveaxis", np.squeeze: "squeeze", np.atleast_1d: "atleast_1d", np.atleast_2d: "atleast_2d",

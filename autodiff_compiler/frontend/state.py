@@ -89,7 +89,8 @@ class Cells:
         self.layouts: dict[int, frozenset[Any]] = {}  # those that are in C order if these inputs are
         self.read_only: set[int] = set()  # NumPy refuses to store into them
         self.ordered: set[int] = set()  # of dictionaries: those of the class OrderedDict
-        self.fortran: set[int] = set()  # inputs known to be in Fortran order, not C order
+        self.fortran: set[int] = set()  # proven to be in Fortran order; not in C order, unless an axis is of length one
+        self.undecided: dict[int, frozenset[Any]] = {}  # those whose order is known if that of these inputs is
         self.scattered: set[int] = set()  # inputs known to be in neither
         self.numpy: set[int] = set()  # proven to be an ndarray, or else a NumPy scalar: never a list
         self.families: dict[int, frozenset[int]] = {}  # of a merged container: the containers that it may be

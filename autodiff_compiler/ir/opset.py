@@ -466,7 +466,8 @@ LIST_CUT = define(
 STORES = frozenset({
     SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP, LIST_ADDSLICE, LIST_SPLICE, LIST_CUT
 })  # fmt: skip
-READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal"})  # functions whose views NumPy protects from stores
+# Functions whose views NumPy protects from stores, most of them as several elements may be one in memory.
+READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal", "np.lib.stride_tricks.sliding_window_view"})
 
 # --- contexts ---------------------------------------------------------------------------------------------------------
 
