@@ -26,12 +26,17 @@ SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
 
 
 def content_operands(op: Op) -> list[Value]:
-    """The values whose content, not only whose shape, the operation reads."""
+    """The values whose content, not only whose shape, the operation reads. Stores change the length of a list, so that
+    what is made in its likeness reads its content."""
     skip = SHAPE_ONLY.get(op.prim)
     if skip is None:
         return op.operands()
-    kept = [arg for position, arg in enumerate(op.args) if position not in skip]
+    kept = [arg for position, arg in enumerate(op.args) if position not in skip or _is_list(arg)]
     return leaves([*kept, op.kwargs])
+
+
+def _is_list(arg: Any) -> bool:
+    return isinstance(arg, Value) and arg.type.kind == "list"
 
 
 def region_of(value: Value) -> Region:
