@@ -16,9 +16,11 @@ from collections.abc import Callable
 from tests.program_border import Border
 from tests.program_containers import Containers
 from tests.program_control import Control
+from tests.program_effects import Effects
 from tests.program_expressions import Helper, Int, M, N, Scope, Shape
 from tests.program_functions import Functions
-from tests.program_memory import Memory
+from tests.program_keys import Keys
+from tests.program_layouts import Layouts
 from tests.program_objects import Objects
 
 LEVELS = 5
@@ -30,6 +32,22 @@ PACKED = [
     ("y, *rest", "s, x = rest", "(y, s, x)", "(g[2], g[0], g[1])"),
     ("p, s", "x, y = p.x, p.y", "(Parts(x, y), s)", "(g[0].x, g[0].y, g[1])"),
     ("p, s", "x, y = p.x, p.y", "(Held(x, y), s)", "(g[0].x, g[0].y, g[1])"),
+    # Other layouts: Fortran order, negative strides, gaps, one buffer, a part that is another argument as well.
+    ("x, y, s", "", "(np.asfortranarray(x), y[::-1][::-1], s)", "g"),
+    ("x, y, s", "y = y[::-1]", "(np.repeat(x, 2, -1)[..., ::2], y[::-1], s)", "(g[0], g[1][::-1], g[2])"),
+    ("x, y, s", "", "(x.T.copy().T, np.stack([y, y], 1)[:, 1], s)", "g"),
+    (
+        "x, y, s",
+        "",
+        "(*[part.reshape(np.shape(like)) for part, like in zip(np.split(np.append(x, y), [x.size]), (x, y))], s)",
+        "g",
+    ),
+    (
+        "x, z, y, s",
+        "x = x * np.cos(z)[0]",
+        "(x, x[:1], y, s)",
+        "(g[0] + np.concatenate([g[1], 0 * g[0][1:]]), g[2], g[3])",
+    ),
 ]
 PARTS = "from collections import namedtuple\n\nParts = namedtuple('Parts', 'x y')"
 HELD = (
@@ -37,7 +55,7 @@ HELD = (
 )
 
 
-class Generator(Border, Containers, Control, Functions, Memory, Objects):
+class Generator(Border, Containers, Control, Effects, Functions, Keys, Layouts, Objects):
     """Writes random statements and functions."""
 
     def forms_of_interest(self) -> list[str]:
@@ -45,7 +63,8 @@ class Generator(Border, Containers, Control, Functions, Memory, Objects):
         all others."""
         families = [
             self.container_forms(), self.control_forms(), self.function_forms(), self.number_forms(),
-            self.memory_forms(), self.object_forms(), self.border_forms(),
+            self.memory_forms(), self.object_forms(), self.border_forms(), self.layout_forms(), self.effect_forms(),
+            self.key_forms(),
         ]  # fmt: skip
         forms = []
         for family in self.random.sample(families, self.random.randrange(1, 4)):
@@ -436,7 +455,8 @@ class Generator(Border, Containers, Control, Functions, Memory, Objects):
             self.line_at_top("def f(x, y, s):")
         else:
             self.line_at_top(f"def f({packed[0]}):")
-            self.line(packed[1])
+            if packed[1]:
+                self.line(packed[1])
             if "Parts" in packed[2]:
                 self.define(PARTS)
             if "Held" in packed[2]:

@@ -1,5 +1,5 @@
-"""Versions of lists of run-time length in derivatives of derivatives: a list that is changed in place has another length
-afterwards, which the adjoint of what was read before must not take for its own."""
+"""Lists of run-time length in derivatives of derivatives: a list that is changed in place has another length then,
+which the adjoint of what was read before must not take for its own."""
 
 from __future__ import annotations
 
