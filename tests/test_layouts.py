@@ -175,3 +175,22 @@ def test_a_range_is_an_array_where_numpy_makes_one_of_it() -> None:
         return np.dot([x[0], x[1]], range(2)) + np.inner(range(1, 3), x[:2]) + np.stack([range(3), x])[1, 0]
 
     assert ad.grad(f)(np.array([0.3, 0.7, 1.1])).tolist() == [2.0, 3.0, 0.0]
+
+
+def test_the_diagonal_of_a_matrix_is_read_only() -> None:
+    def f(x: Any) -> Any:
+        m = np.outer(x, x)
+        np.diag(m)[0] = 1.0
+        return np.sum(m)
+
+    def g(x: Any) -> Any:
+        d = np.diag(np.outer(x, x)).copy()
+        d[0] = x[1]
+        m = np.diag(x)
+        m[0, 1] = x[0]
+        return np.sum(d * d) + np.sum(m * m)
+
+    for call in (f, ad.grad(f)):
+        with pytest.raises(ValueError, match="read-only"):
+            call(np.array([1.0, 2.0]))
+    assert ad.grad(g)(np.array([1.0, 2.0])).tolist() == [4.0, 40.0]

@@ -290,7 +290,11 @@ class Calls(Construct):
                 self.cells.read_only.add(made.cell)
                 self.cells.mark(made.cell, PROTECTED)
             return made
-        return self.linked(value, sources)
+        made = self.linked(value, sources)
+        if prim.name == "np.diag" and type(made) is Ref and type_of(self.operand(sources[0], None)).ndim == 2:
+            self.cells.read_only.add(made.cell)
+            self.cells.mark(made.cell, PROTECTED)
+        return made
 
     def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:
         raise NotImplementedError
