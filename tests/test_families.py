@@ -62,6 +62,8 @@ PROGRAMS = {
     "base of an array": "def f(x):\n    a = np.zeros(2)\n    a[0] = x\n    return a[0] * x if a.base is None else x",
     "nan in a list": "def f(x):\n    return x * x if np.nan in [np.nan] else x",
     "__call__ of an array": "def f(x):\n    return x * x if hasattr(np.zeros(2) * x, '__call__') else x ** 3",
+    "text of a dtype": "def f(x):\n    v = np.array([x, 2.0])\n    d = v.dtype\n    texts = str(d), repr(d), f'{d}', '%s' % d, '{}'.format(d), str(d.type), str(v[0].dtype)\n    return x * x * sum(len(t) for t in texts)",
+    "registered class": "import abc\nclass A(abc.ABC):\n    pass\nclass B:\n    pass\nb = B()\ndef f(x):\n    return x * x if isinstance(b, A) else x ** 3\ndef change():\n    A.register(B)\nsteps = [change]",
     # Iterators.
     "iterator of a dictionary": "def f(x):\n    d = {0: x, 1: 7.0}\n    return d[next(iter(d))] * x",
     "any, then sum": "def f(x):\n    it = iter([x, 2.0, x * x])\n    return x if not any(v > 1.5 for v in it) else sum(it) * x",
@@ -106,6 +108,9 @@ PROGRAMS = {
     "range": "def f(x):\n    return x * x * sum(range(10)[2:5]) if range(3) else x",
     "large power": "def f(x):\n    return (x * 0.5 + 0.65) ** 3 * min(1.0, 2 ** 70)",
     "one array to stack": "def f(x):\n    return np.sum(np.vstack(np.ones((2, 2)) * x) * x)",
+    "order in memory": "def f(x):\n    a = np.ones((2, 2), order='F') * x\n    a.ravel()[1] = 5.0\n    a.T.reshape(-1)[2] = x * x\n    a.ravel(order='F')[1] += x\n    return np.sum(a * [[1.0, 2.0], [3.0, 4.0]])",
+    "windows of a copy": "def f(x):\n    w = np.lib.stride_tricks.sliding_window_view(np.array([x, 2.0, x]), 2).copy()\n    w *= x\n    return np.sum(w * w)",
+    "diagonal written to": "def f(x):\n    m = np.eye(2) * x\n    np.diag(m)[0] = 1.0\n    return np.sum(m)",
     "returned argument": "def relax(p, b):\n    p[0] = p[0] * 0.9 + b\n    return p\ndef f(x):\n    p = np.array([x, 1.0])\n    for _ in range(100):\n        p = relax(p, x * x)\n    return p[0]",
 }  # fmt: skip
 REFUSED = {

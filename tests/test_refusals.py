@@ -628,6 +628,21 @@ def f(x):
     "pass order='C' or 'F'",
 )
 refuse(
+    "the namespace of a class",
+    """
+class Model:
+    rate = 2.0
+
+def f(x):
+    return x * x if "rate" in vars(Model) else x
+                              ^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the namespace of a class",
+    "use getattr",
+    [2.0],
+)
+refuse(
     "an order in memory that NumPy does not know",
     """
 def f(x):

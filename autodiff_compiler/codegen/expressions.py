@@ -37,6 +37,7 @@ class Printer:
         self.helpers: set[str] = set()
         self.objects: dict[str, Any] = {}
         self.quick = False  # for small arrays: the callees that have the least to decide
+        self.takes_dtype = True
         self.inverse: dict[str, str] = {}  # from a printed condition to the one it negates
 
     def show(self, arg: Any, least: int = 0) -> str:
@@ -64,7 +65,8 @@ class Printer:
         if isinstance(x, np.dtype) and x.names is not None:
             return f"np.{x!r}", ATOM
         if isinstance(x, np.dtype):
-            return (f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"), ATOM
+            text = f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"
+            return (text if self.takes_dtype or text.startswith("np.dtype") else f"np.dtype({text})"), ATOM
         if isinstance(x, np.generic) and x.dtype.kind in "biufc":
             return (f"np.{x.dtype.name}({x.item()!r})" if np.isfinite(x) else f"np.{x.dtype.name}('{x}')"), ATOM
         if type(x) is float and not math.isfinite(x):
@@ -93,6 +95,14 @@ class Printer:
     # --- operations -----------------------------------------------------------------------------------------------
 
     def expression(self, op: Op) -> tuple[str, int]:
+        # The class of the numbers does for a dtype where one is expected; elsewhere, as in str(...), it does not.
+        before, self.takes_dtype = self.takes_dtype, op.prim.name.startswith("np.") or "dtype" in op.prim.params
+        try:
+            return self.operation(op)
+        finally:
+            self.takes_dtype = before
+
+    def operation(self, op: Op) -> tuple[str, int]:
         prim, args = op.prim, op.args
         if prim.template is not None:
             return prim.template(self, op, args, op.kwargs)  # type: ignore[no-any-return]

@@ -107,6 +107,8 @@ class Classes(Questions):
         if not all(map(_asks_class, classes)) or (found is not None and not _has_own_class(found)):
             return self.ask_instance(args[0], found, classes, node)
         if found is not None:
+            if _may_be_registered(found, classes) and self.live_operand(args[0], node) is not MISSING:
+                return self.ask_instance(args[0], found, classes, node)
             return proved("class", issubclass(found, classes))
         if type(args[0]) is Ref or type(args[0]) is Value:
             t = type_of(self.operand(args[0], node))
@@ -222,6 +224,13 @@ class Classes(Questions):
             return self.attribute(args[0], args[1], node)
         found = self.looked_up(args[0], args[1], True, node)
         return args[2] if found is MISSING else found
+
+
+def _may_be_registered(found: type, classes: tuple[type, ...]) -> bool:
+    """An abstract class may come to count a class as its own at any time."""
+    others = [c for c in classes if c not in found.__mro__]
+    known = found.__module__ in ("builtins", "numpy") or len(others) < len(classes)
+    return not known and any(isinstance(c, abc.ABCMeta) for c in others)
 
 
 def _asks_class(cls: type) -> bool:

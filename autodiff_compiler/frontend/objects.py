@@ -334,6 +334,8 @@ class Objects(Outside):
         if self.disturbed or self.plan.disturbed:
             self.check_undisturbed(cls, node)
         raw = class_lookup(cls, name)
+        if name == "__dict__":
+            self.fail("the namespace of a class", node, "use getattr(...) and hasattr(...)")
         if raw is None:
             if hasattr(cls, name):
                 return Obj(getattr(cls, name), None)
