@@ -80,3 +80,35 @@ def test_an_array_without_axes_read_in_several_ways(tmp_path):
         f = getattr(module, f"f{k}")
         slope = (f(np.array(0.7 + 1e-6)) - f(np.array(0.7 - 1e-6))) / 2e-6
         assert abs(ad.grad(f)(np.array(0.7)) - slope) < 1e-6, (pair, READS[k % len(READS)])
+
+
+ITERATORS = {
+    "itself": ("return self", "for v in It():\n        s = s + x * v * s + x"),
+    "break": ("return self", "for v in It():\n        s = s + x * v\n        if v == 2:\n            break"),
+    "another": ("return It()", "for v in C():\n        s = s + x * v\n        if v == 2:\n            break"),
+    "next": ("return self", "it = iter(It())\n    s = next(it) * x + next(it) * x * x"),
+}
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+def test_an_iterator_class(name, tmp_path):
+    made, body = ITERATORS[name]
+    text = f"""class It:
+    def __init__(self):
+        self.n = 5
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+class C:
+    def __iter__(self):
+        {made}
+def f(x):
+    s = 0.0
+    {body}
+    return s * x
+"""
+    assert outcome(module_of(text, tmp_path, "program").f) in (("right",) if name == "next" else ("right", "refused"))

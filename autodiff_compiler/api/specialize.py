@@ -323,6 +323,15 @@ class Entry:
         )
 
 
+def _is_ours(error: BaseException) -> bool:
+    """It was raised by this package, not by a function or a rule of the user's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return name.split(".")[0] == __name__.split(".")[0]
+
+
 def apart(x: Any) -> bool:
     """No two elements of an array share memory, as far as its strides show."""
     reach = 0
@@ -443,6 +452,15 @@ class Dispatcher:
             lowered = self.lower(positional, keywords)
             try:
                 run = self.compile_entry(lowered, positional, keywords)
+            except AssertionError as error:
+                if type(error) is not AssertionError or not _is_ours(error):
+                    raise
+                # A pass does not know what it was given.
+                raise UnsupportedError(
+                    f"the compiler cannot differentiate this ({error})",
+                    location_of(self.fn),
+                    "write it in simpler steps",
+                ) from error
             except (RecursionError, SyntaxError, MemoryError) as error:
                 if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
                     raise

@@ -73,7 +73,11 @@ class Remains(Collections):
         if type(av) in (Instance, Obj) and not is_collection(av):
             method = self.type_attribute(av, "__iter__")
             if method is not None:
-                return self.iter_of(self.call(method, [av], {}, node), node)
+                made = self.call(method, [av], {}, node)
+                if type(made) is Instance and not is_collection(made):
+                    if self.type_attribute(made, "__next__") is not None:
+                        return made  # it may be the object itself
+                return self.iter_of(made, node)
             if type(av) is Instance and self.type_attribute(av, "__next__") is not None:
                 return av
         if type(av) is DictRef or type(av) is ViewOf or is_collection(av):
