@@ -223,3 +223,19 @@ def test_zero_times_infinity_in_jacobians(tf):
     with tf.GradientTape() as tape:
         y = tf.where(x > 0.0, tf.math.log(x), 0.0)
     np.testing.assert_allclose(tape.jacobian(y, x).numpy(), [[NAN, 0.0], [NAN, 0.5]])
+
+
+@pytest.mark.parametrize("k", [0, 1, -2])
+def test_the_diagonal_may_be_infinite(tf, k):
+    x = tf.Variable([[INF, 2.0, 3.0], [4.0, NAN, 6.0]])
+    with tf.GradientTape() as tape:
+        y = tf.linalg.diag(x, k=k)
+        total = tf.reduce_sum(tf.where(tf.math.is_finite(y), y, 0.0) * 2.0)
+    np.testing.assert_array_equal(y.numpy(), [np.diag(row, k) for row in x.numpy()])
+    assert tape.gradient(total, x).numpy().tolist() == [[0.0, 2.0, 2.0], [2.0, 0.0, 2.0]]
+
+
+def test_dropout_of_infinity(tf):
+    tf.random.set_seed(3)
+    y = tf.keras.layers.Dropout(0.5)(tf.fill([50], INF), training=True)
+    assert set(y.numpy().tolist()) == {0.0, INF}

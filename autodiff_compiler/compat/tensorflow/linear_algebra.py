@@ -10,14 +10,13 @@ import numpy as np
 from ...tape.apply import getitem
 from . import dtypes
 from .creation import ones_like, zeros_like
-from .elementwise import abs_, cast, log, real, sqrt, square
+from .elementwise import abs_, cast, log, maximum, real, sqrt, square
 from .errors import invalid
 from .indexing import where
 from .operands import axes, integer, integers, operand, pair, run, same_dtypes
 from .operators import shapes_error
 from .reductions import reduce_max, reduce_sum
 from .shaping import expand_dims, matrix_transpose
-from .tensors import tensor
 
 LogDeterminant = collections.namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")  # type: ignore[name-match]
 QR = collections.namedtuple("Qr", "q r")  # type: ignore[name-match]
@@ -105,8 +104,6 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Any:
     """``x / sqrt(max(sum(x ** 2), epsilon))``, along axes."""
-    from .elementwise import maximum
-
     x = operand(x)
     total = reduce_sum(square(x), axes(axis if dim is None else dim), True)
     return x * (1.0 / sqrt(maximum(total, epsilon)))
@@ -139,12 +136,10 @@ def diag(
     if np.ndim(k) or num_rows != -1 or num_cols != -1 or padding_value:
         raise NotImplementedError("diag of several diagonals, of a given size, or with padding")
     k = integer(k)
-    n = x._value.shape[-1]
-    size = n + abs(k)
-    mask = np.eye(n, size, k) if k >= 0 else np.eye(n, size)
-    rows = np.eye(size, n, 0 if k >= 0 else k)
-    spread = run(np.expand_dims, x, -2) * tensor(rows.astype(x._value.dtype))
-    return spread @ tensor(mask.astype(x._value.dtype))
+    if k:
+        x = run(np.pad, x, (*((0, 0),) * (x._value.ndim - 1), (max(-k, 0), max(k, 0))))
+    here = np.eye(x._value.shape[-1], k=k, dtype=bool)
+    return run(np.where, here, run(np.expand_dims, x, -1), np.zeros((), x._value.dtype)[()])
 
 
 def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Any:

@@ -225,7 +225,7 @@ class Dropout(_Shaped):
             shape = tuple([n if k is None else int(k) for n, k in zip(shape, self.noise_shape)])
         kept = random.random(shape) >= self.rate
         scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
-        return inputs * tf.constant(np.broadcast_to(kept * scale, tuple(inputs.shape)), inputs.dtype)
+        return tf.where(np.broadcast_to(kept, tuple(inputs.shape)), inputs * scale, 0.0)
 
 
 class Flatten(Layer):
