@@ -8,6 +8,8 @@ import signal
 import sys
 from typing import Any, Protocol
 
+from . import deep
+
 
 class Place(Protocol):
     """What an error needs to know of a source location (`ir.core.Loc` has it)."""
@@ -76,7 +78,10 @@ class AutodiffError(Exception):
 
 def is_interruption(error: BaseException) -> bool:
     """The exception is not about what was being done: a signal handler raised it, or it is of a class that neither the
-    standard library nor NumPy nor this package has, as one that was thrown into the thread. It has to pass through."""
+    standard library nor NumPy nor this package has, as one that was thrown into the thread. Or the stack is full, and
+    all is done again on a larger one. It has to pass through."""
+    if isinstance(error, RecursionError) and not deep.is_deep():
+        return True
     if type(error).__module__.split(".")[0] not in _KNOWN_MODULES:
         return True
     handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}

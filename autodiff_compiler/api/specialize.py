@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import deep
 from ..errors import AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup
@@ -430,6 +431,15 @@ class Dispatcher:
 
     def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
         """Lower and compile for these arguments; `tried` are entries that are not valid for them."""
+        try:
+            return self._make(names, values, tried)
+        except RecursionError:
+            # What began this compilation begins anew, as it holds the locks of all within it.
+            if budget.current() is not None or deep.is_deep():
+                raise
+        return deep.run(lambda: self._make(names, values, tried))  # type: ignore[no-any-return]
+
+    def _make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
         with self.lock:
             for e in self.entries.get(names, ()):
                 # Another thread may have made it meanwhile.
@@ -464,7 +474,8 @@ class Dispatcher:
             except (RecursionError, SyntaxError, MemoryError) as error:
                 if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
                     raise
-                # The passes go down with the code, and Python reads no more than 100 levels of indentation.
+                if isinstance(error, RecursionError) and not deep.is_deep():
+                    raise
                 raise UnsupportedError(
                     "the function is nested too deeply to be compiled",
                     location_of(self.fn),

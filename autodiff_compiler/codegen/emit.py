@@ -29,7 +29,9 @@ from ..ir.core import (
 from ..ir.opset import ACCUM, ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import called, enclosing, handler_of
 from ..ir.types import same_dtype
+from . import layout
 from .expressions import Printer
+from .layout import Block, Line
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
 from .statements import shortened
@@ -82,8 +84,7 @@ class Emitter:
         self.body = fn.body
         self.analysis = analysis
         self.statement_at = statement_at
-        self.lines: list[str] = []
-        self.depth = 1
+        self.lines: list[Line] = []  # of the block that is being printed
         self.split = split
         self.taken: set[Op] = set()  # printed as part of a loop's head
         self.tried: dict[Op, Op] = {}  # from an ``if`` that is printed as a handler to its ``try``
@@ -117,7 +118,8 @@ class Emitter:
             self.line("return " + bare(result(shown) if result else ", ".join(shown)))
         else:
             self._emit_split(exits, self.split, result)
-        text = "\n".join(self.lines)
+        layout.outline(self.lines, set(args), self._unused)
+        text = layout.text(self.lines, 1)
         used = sorted(self.printer.helpers)
         head = "import math\n" if "math." in text else ""
         head += "import numpy as np\n"
@@ -137,19 +139,25 @@ class Emitter:
         saved = [self.naming.of(s) for s in stacks]
         # The pullback may be called again: it takes from copies of the stacks.
         self.lines.append("")
-        self.line(f"def pullback({', '.join(seeds + [f'{s}={s}' for s in saved])}):")
-        self.depth += 1
-        for s in saved:
-            self.line(f"{s} = list({s})")
+        outer, self.lines = self.lines, [f"{s} = list({s})" for s in saved]
         self.emit_ops(backward)
         shown = [self.printer.show(x) for x in exits[split:]]
         self.line("return " + bare(result(shown) if result else ", ".join(shown)))
-        self.depth -= 1
-        self.lines.append("")
+        outer.append(Block(f"def pullback({', '.join(seeds + [f'{s}={s}' for s in saved])}):", self.lines))
+        self.lines = [*outer, ""]
         self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, pullback")
 
     def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
+        self.lines.append(text)
+
+    def _unused(self, stem: str) -> str:
+        """A name that stands for nothing yet, which it takes."""
+        name, n = stem, 1
+        while self.naming.is_taken(name):
+            n += 1
+            name = f"{stem}{n}"
+        self.naming.fixed |= {name}
+        return name
 
     def emit_ops(self, ops: list[Op]) -> None:
         popped: set[Op] = set()
@@ -348,12 +356,12 @@ class Emitter:
     def emit_function(self, op: Op) -> None:
         """A function that calls itself, as a nested one."""
         (body,) = op.regions
-        self.line(f"def {self.naming.of(op.result)}({', '.join(self.naming.of(p) for p in body.params)}):")
-        self.depth += 1
+        outer, self.lines = self.lines, []
         self.commented = None
         self.emit_ops(body.ops)
         self.line(f"return {', '.join(self.printer.show(x) for x in body.exit)}".rstrip())
-        self.depth -= 1
+        name, params = self.naming.of(op.result), ", ".join(self.naming.of(p) for p in body.params)
+        self.lines = [*outer, Block(f"def {name}({params}):", self.lines)]
         self.commented = None
 
     # --- control flow ---------------------------------------------------------------------------------------------
@@ -387,49 +395,35 @@ class Emitter:
     def emit_if(self, op: Op, finish: Callable[[Region], bool] | None = None) -> None:
         """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch
         jumps."""
-        then, orelse = op.regions
-        cond = self.printer.show(op.args[0])
-        texts = []
+        texts: list[list[Line]] = []
         jumps = []
-        for side in (then, orelse):
-            mark = len(self.lines)
-            self.depth += 1
+        for side in op.regions:
+            outer, self.lines = self.lines, []
             self.emit_ops(side.ops)
             if not side.ops or side.ops[-1].prim is not opset.RAISE:
                 self.assign([(r, side.exit[k]) for k, r in enumerate(op.results)])
             jumps.append(finish(side) if finish else False)
-            self.depth -= 1
-            texts.append(self.lines[mark:])
-            del self.lines[mark:]
-        self.comment(op)
+            texts.append(self.lines)
+            self.lines = outer
+        self._branches(op, texts, jumps)
+
+    def _branches(self, op: Op, texts: list[list[Line]], jumps: list[bool]) -> None:
+        """An ``if`` of these branches, of which some may end in a jump."""
         if op in self.tried:
+            self.comment(op)
             self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
             return
+        cond = self.printer.show(op.args[0])
         if not texts[0] and not texts[1]:
             return
-        if not texts[0] or (jumps[1] and not jumps[0] and finish is not None):
+        self.comment(op)
+        if not texts[0] or (jumps[1] and not jumps[0]):
             cond = self.printer.negated(op.args[0])
             texts.reverse()
             jumps.reverse()
-        self.line(f"if {cond}:")
-        self.lines += texts[0]
-        if texts[1]:
-            if jumps[0]:
-                self.lines += [line[4:] for line in texts[1]]
-            else:
-                first = texts[1][0].strip()
-                nested = [line for line in texts[1] if len(line) - len(line.lstrip()) == 4 * (self.depth + 1)]
-                if first.startswith("if ") and all(
-                    line.strip().startswith(("if ", "elif ", "else:")) for line in nested
-                ) and sum(line.strip().startswith("if ") for line in nested) == 1:  # fmt: skip
-                    body = [line[4:] for line in texts[1]]
-                    self.line("el" + first)
-                    self.lines += body[1:]
-                else:
-                    self.line("else:")
-                    self.lines += texts[1]
+        self.lines += layout.branches(cond, texts[0], texts[1], jumps[0])
 
-    def emit_try(self, op: Op, orelse: list[str], handler: list[str], jumps: bool) -> None:
+    def emit_try(self, op: Op, orelse: list[Line], handler: list[Line], jumps: bool) -> None:
         """A ``try`` with the text of its else clause and its handler, which may end in a jump; or a ``with``."""
         completed, error, *results = op.results
         (body,) = op.regions
@@ -439,16 +433,13 @@ class Emitter:
         marks = {self.naming.of(s): self._mark_name(s) for s in self._pushed_before_raise(body)} if catch else {}
         for stack, mark in marks.items():
             self.line(f"{mark} = len({stack})")
-        self.line("try:" if catch else f"with {self.printer.show(context)}:")
-        at = len(self.lines)
-        self.depth += 1
+        outer, self.lines = self.lines, []
         self.emit_ops(body.ops)
         self.assign(list(zip(results, body.exit)))
         if flag:
             self.line(f"{flag} = True")
-        if len(self.lines) == at:
-            self.line("pass")
-        self.depth -= 1
+        header = "try:" if catch else f"with {self.printer.show(context)}:"
+        self.lines = [*outer, Block(header, self.lines or ["pass"])]
         if not catch:
             return
         classes = [self.printer.show(c) for c in catch]
@@ -458,9 +449,7 @@ class Emitter:
         handed_out = any(isinstance(user, Region) for user in users)  # and then often under the same name
         outlives = used and (handed_out or text is None or not all(self._within(u, text.regions[1]) for u in users))
         name = " as exception" if outlives else f" as {self.naming.of(error)}" if used else ""
-        self.line(f"except {shown}{name}:")
-        at = len(self.lines)
-        self.depth += 1
+        outer, self.lines = self.lines, []
         if outlives:
             self.line(f"{self.naming.of(error)} = exception")
         if flag:
@@ -469,14 +458,11 @@ class Emitter:
             self.line(f"del {stack}[{mark}:]")
         self.assign([(r, UNDEF) for r in results])
         self.lines += handler
-        if len(self.lines) == at:
-            self.line("pass")
-        self.depth -= 1
+        self.lines = [*outer, Block(f"except {shown}{name}:", self.lines or ["pass"])]
         if orelse and jumps:
-            self.lines += [line[4:] for line in orelse]
-        elif orelse:
-            self.line("else:")
             self.lines += orelse
+        elif orelse:
+            self.lines.append(Block("else:", orelse))
 
     def _within(self, user: Op | Region, region: Region) -> bool:
         return any(r is region for r in enclosing(user if isinstance(user, Region) else user.parent))
@@ -534,9 +520,7 @@ class Emitter:
             if not head:
                 name = self.naming.of(index) if self.use_count.get(index, 0) else "_"
                 head = f"for {name} in {self.printer.range(range_)}:"
-        at = len(self.lines)
-        self.line(head)
-        self.depth += 1
+        outer, self.lines = self.lines, []
 
         def finish(region: Region, known: Any) -> bool:
             """The end of a path through the body, on which the exit code is `known`."""
@@ -544,8 +528,7 @@ class Emitter:
                 self.assign(list(zip(body.params[1:], body.exit[1:])))
                 if keep_code:
                     self.line(f"{self.naming.of(code)} = {self.printer.show(known)}")
-                self.line(f"if {self.printer.show(known)}:")
-                self.line("    break")
+                self.lines.append(Block(f"if {self.printer.show(known)}:", ["break"]))
                 self._next_trip(op, count_trips)
                 return False
             if known == 0:
@@ -559,10 +542,7 @@ class Emitter:
             return True
 
         self._emit_body(body, body.exit[0], finish)
-        self.depth -= 1
-        if len(self.lines) == at + 1:
-            self.lines.append("    " * (self.depth + 1) + "pass")
-        self._as_while(at)
+        self.lines = [*outer, self._as_while(Block(head, self.lines or ["pass"]))]
         # The loop's results are its carried variables.
         self.assign(list(zip(results, body.params[1:])))
 
@@ -644,11 +624,10 @@ class Emitter:
         if not nested:
             emitter.emit_if(op, done)
             return
-        texts = []
+        texts: list[list[Line]] = []
         jumps = []
         for side in op.regions:
-            mark = len(self.lines)
-            self.depth += 1
+            outer, self.lines = self.lines, []
             if side in nested:
                 inner = side.ops[-1]
                 j = inner.results.index(side.exit[k])
@@ -667,49 +646,25 @@ class Emitter:
                 self.emit_ops(side.ops)
                 self.assign([(r, side.exit[n]) for n, r in enumerate(op.results)])
                 jumps.append(done(side))
-            self.depth -= 1
-            texts.append(self.lines[mark:])
-            del self.lines[mark:]
-        if op in self.tried:
-            self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
-            return
-        cond = self.printer.show(op.args[0])
-        if not texts[0] or (jumps[1] and not jumps[0]):
-            cond = self.printer.negated(op.args[0])
-            texts.reverse()
-            jumps.reverse()
-        if not texts[0]:
-            return
-        self.line(f"if {cond}:")
-        self.lines += texts[0]
-        if texts[1] and jumps[0]:
-            self.lines += [line[4:] for line in texts[1]]
-        elif texts[1]:
-            self.line("else:")
-            self.lines += texts[1]
+            texts.append(self.lines)
+            self.lines = outer
+        self._branches(op, texts, jumps)
 
-    def _as_while(self, at: int) -> None:
+    def _as_while(self, loop: Block) -> Block:
         """``while True: if not c: break`` reads ``while c``."""
-        head = self.lines[at]
-        if head.strip() != "while True:" or len(self.lines) < at + 3:
-            return
-        first, second = self.lines[at + 1].strip(), self.lines[at + 2]
-        deeper = len(head) - len(head.lstrip()) + 8
-        if first.startswith("if ") and second == " " * deeper + "break":
-            cond = first[3:-1]
-            if cond.startswith("not "):
-                cond = cond[4:]
-                if cond.startswith("(") and cond.endswith(")") and _balanced(cond[1:-1]):
-                    cond = cond[1:-1]
-            else:
-                inverse = self.printer.inverse.get(cond)
-                if inverse is None:
-                    cond = f"not ({cond})"
-                else:
-                    cond = inverse
-            self.lines[at : at + 3] = [head.replace("True", cond)]
-            if len(self.lines) == at + 1:
-                self.lines.append(" " * (deeper - 4) + "pass")
+        first = loop.body[0]
+        if loop.header != "while True:" or isinstance(first, str) or first.body != ["break"]:
+            return loop
+        if not first.header.startswith("if "):
+            return loop
+        cond = first.header[3:-1]
+        if cond.startswith("not "):
+            cond = cond[4:]
+            if cond.startswith("(") and cond.endswith(")") and _balanced(cond[1:-1]):
+                cond = cond[1:-1]
+        else:
+            cond = self.printer.inverse.get(cond, f"not ({cond})")
+        return Block(f"while {cond}:", loop.body[1:] or ["pass"])
 
 
 _C_ORDER = frozenset(

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Any
 
 from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves
 from ..ir.opset import STORES
-from ..ir.rewrite import enclosing_func, handler_of, region_of
+from ..ir.rewrite import handler_of, region_of
 from ..ir.spelling import identifier
 
 Interval = tuple[float, float]
@@ -45,7 +46,7 @@ class Group:
         self.home = home  # the function that calls itself of which it is a variable, if any
         self.seen: set[Op | None] = {home}  # the functions in which it is named
         self.values = [value]
-        self.spans = spans
+        self.spans = _merged(spans)
         self.name = ""
 
 
@@ -140,15 +141,15 @@ class Naming:
 
     # --- lives ----------------------------------------------------------------------------------------------------
 
-    def _number(self, region: Region) -> None:
-        self.home[region] = enclosing_func(region)
+    def _number(self, region: Region, home: Op | None = None) -> None:
+        self.home[region] = home
         self.clock += 1
         self.start[region] = self.clock
         for op in region.ops:
             self.clock += 1
             self.start[op] = self.clock
             for inner in op.regions:
-                self._number(inner)
+                self._number(inner, op if op.prim is FUNC else home)
             self.clock += 1
             self.end[op] = self.clock
         self.clock += 1
@@ -195,26 +196,28 @@ class Naming:
             # Python deletes the name of the exception at the end of the handler.
             spans.append((self.start[v.op], self.end[handler_of(v.op, self.inlined) or v.op]))
         last = begin
+        seen: dict[Region, bool] = {}  # regions with a use, deeper ones included; whether they lie in a loop
         for at, region in self.used.get(v, ()):
             if region is home:
                 last = max(last, at)
                 continue
             chain: list[Region] = []
             inner: Region | None = region
-            while inner is not None and inner is not home:
+            while inner is not None and inner is not home and inner not in seen:
                 chain.append(inner)
                 inner = inner.op.parent if inner.op is not None else None
-            since = begin
+            looped = inner is not None and seen.get(inner, False)
+            since = begin if inner is None or inner is home else self.start[inner]
             for step in reversed(chain):
                 owner = step.op
                 assert owner is not None
-                if owner.prim is LOOP:
-                    spans.append((since, self.end[owner]))
-                    break
-                spans.append((since, self.start[owner]))
+                if not looped:
+                    looped = owner.prim is LOOP
+                    spans.append((since, self.end[owner] if looped else self.start[owner]))
+                seen[step] = looped
                 since = self.start[step]
-            else:
-                spans.append((since, at))
+            if not looped:
+                spans.append((self.start[region], at))
         if last > begin:
             spans.append((begin, last))
         return spans
@@ -267,12 +270,13 @@ class Naming:
         ga, gb = self.group[a], self.group[b]
         if ga is gb or ga.nested != gb.nested or ga.home is not gb.home:
             return
-        if not force and _meet(_merged(ga.spans), gb.spans):
+        few, many = sorted((ga.spans, gb.spans), key=len)
+        if not force and _meet(many, few):
             return
         if not force and _is_derived(a) != _is_derived(b):
             return  # a cotangent does not go by the name of a primal value, nor the other way round
         ga.values += gb.values
-        ga.spans += gb.spans
+        ga.spans = _joined(many, few)
         ga.seen |= gb.seen
         for v in gb.values:
             self.group[v] = ga
@@ -318,7 +322,7 @@ class Naming:
 
     def _pick(self, stem: str, group: Group) -> str:
         stem = identifier(stem, "t")
-        spans = _merged(group.spans)
+        spans = group.spans
         if stem not in self.given and stem not in self.fixed:
             self.given[stem] = Variable(group, spans)
             return stem
@@ -371,6 +375,17 @@ def _merged(spans: list[Interval]) -> list[Interval]:
         else:
             out.append((s, e))
     return out
+
+
+def _joined(many: list[Interval], few: list[Interval]) -> list[Interval]:
+    """`_merged` of both, each of which is so already; the longer list becomes it."""
+    for s, e in few:
+        first = bisect_right(many, s, key=itemgetter(1))
+        last = bisect_left(many, e, first, key=itemgetter(0))
+        if first < last:
+            s, e = min(s, many[first][0]), max(e, many[last - 1][1])
+        many[first:last] = [(s, e)]
+    return many
 
 
 def _meet(busy: list[Interval], spans: list[Interval]) -> bool:

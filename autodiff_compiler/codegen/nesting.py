@@ -25,6 +25,7 @@ class Nesting:
         self.weight: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
         self.users: dict[Value, list[Op | Region]] = {}
+        self.hazards: dict[Op, Any] = {}
         self._count(body)
         self.use_count = {v: len(users) for v, users in self.users.items()}
         # A function that calls itself stores only into what it has made, but it may print.
@@ -145,20 +146,23 @@ class Nesting:
             return None
         if op.prim is CALL:
             return self.effects or None
-        if op.regions:
-            found: frozenset[Any] = frozenset()
-            for region in op.regions:
-                for inner in region.ops:
-                    h = self._hazard(inner)
-                    if h is True:
-                        return True
-                    found |= h or frozenset()
-            if op.prim is LOOP:
-                for k, init in enumerate(op.args[1]):
-                    if op.regions[0].params[k + 1] in self.analysis.mutated:
-                        found |= self.analysis.of(init)
-            return found or None
-        return None
+        if op.regions and op not in self.hazards:
+            self.hazards[op] = self._hazard_within(op)
+        return self.hazards.get(op)
+
+    def _hazard_within(self, op: Op) -> Any:
+        found: frozenset[Any] = frozenset()
+        for region in op.regions:
+            for inner in region.ops:
+                h = self._hazard(inner)
+                if h is True:
+                    return True
+                found |= h or frozenset()
+        if op.prim is LOOP:
+            for k, init in enumerate(op.args[1]):
+                if op.regions[0].params[k + 1] in self.analysis.mutated:
+                    found |= self.analysis.of(init)
+        return found or None
 
 
 def _is_between(places: list[int], first: int, last: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import deep
 from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.budget import Budget, Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value
@@ -227,6 +228,8 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
         except Unreachable:
             out, leaves = ("leaf", 0), [0.0]  # it always raises, and so does what is made of it
         except RecursionError:
+            if not deep.is_deep():
+                raise
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
             raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
         except (AutodiffError, Recursive, Replan, Exhausted):

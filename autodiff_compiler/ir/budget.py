@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .. import deep
 from ..errors import ArgumentError, UnsupportedError
 
 OPERATIONS = 20_000  # AUTODIFF_COMPILER_OPERATIONS
@@ -104,6 +105,7 @@ class Budget:
 
     def look(self, loc: Any = None) -> None:
         """Compare the time with the budget."""
+        deep.check()
         passed = time.perf_counter() - self.began
         if passed > self.notice:
             self.notice = float("inf")

@@ -172,10 +172,19 @@ class Region:
 
     def walk(self) -> Iterator[Op]:
         """All operations, nested ones after their owner, in program order."""
-        for op in self.ops:
-            yield op
-            for region in op.regions:
-                yield from region.walk()
+        # Without recursion: each link of a long chain of ``elif`` is a region in the one before.
+        todo: list[Region | Iterator[Op]] = [iter(self.ops)]
+        while todo:
+            top = todo[-1]
+            if isinstance(top, Region):
+                top = todo[-1] = iter(top.ops)
+            for op in top:
+                yield op
+                if op.regions:
+                    todo += reversed(op.regions)
+                    break
+            else:
+                todo.pop()
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,7 @@ from ..ir.rewrite import (
 from ..ir.types import STACK, UNDEF_TY, same_dtype
 from .shapes import reads_lengths_only, shapes_from_arguments
 
+HANDED_OUT = 8  # levels of ``if`` through which a value is handed out; each of them names it
 STRIDE = 30  # how many values of a chain are provided in one recursion
 CHEAP = frozenset(
     opset.PRIMS[f]
@@ -218,7 +219,8 @@ class Placer:
         again = self.recompute(v, region, chain)
         if again is not None:
             return again
-        if not any(r.op is not None and r.op.prim in (LOOP, FUNC) for r in enclosing(region_of(v))):
+        around = [r.op.prim for r in enclosing(region_of(v)) if r.op is not None]
+        if len(around) <= HANDED_OUT and LOOP not in around and FUNC not in around:
             return self.export(v)
         return self.save(v, region)
 
@@ -637,11 +639,12 @@ def on_path(v: Any, site: Region) -> Any:
 
 def covers_each_other(outer: Region, inner: Region) -> bool:
     """What `outer` defines can be read in `inner`, and both run equally often or `inner` less."""
-    return any(r is outer for r in enclosing(inner)) and not any(
-        r.op is not None and r.op.prim is LOOP
-        for r in enclosing(inner)
-        if r is not outer and r not in list(enclosing(outer))
-    )
+    for r in enclosing(inner):
+        if r is outer:
+            return True
+        if r.op is not None and r.op.prim is LOOP:
+            return False
+    return False
 
 
 def covers(mirror: Any, home: Region) -> bool:
