@@ -75,7 +75,7 @@ def clone_op(op: Op, mapping: dict[Value, Value], into: Region) -> Op:
     for result in op.results:  # first, because a function may call itself
         mapping[result] = copy = Value(result.type, result.hint, new)
         new.results.append(copy)
-    new.regions = tuple(clone_region(r, mapping) for r in op.regions)
+    new.regions = tuple([clone_region(r, mapping) for r in op.regions])  # a generator would use up C's stack
     for region in new.regions:
         region.op = new
     new.parent = into
