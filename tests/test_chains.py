@@ -227,6 +227,7 @@ def test_a_signal_ends_the_wait_and_the_work() -> None:
     assert ended.is_set() and not deep.is_deep()
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_while_something_runs() -> None:
     limit, go = sys.getrecursionlimit(), threading.Event()
