@@ -54,26 +54,21 @@ case(
     x.masked_fill(x < 0, -1.0); torch.masked_select(x, x > 0);
     torch.scatter(x, 1, torch.tensor([[0], [1]]), x[:, 2:]); x.sort(dim=1, descending=True).values;
     x.topk(2, dim=1).values; torch.tril(x); torch.triu(x); torch.diagonal(x); x @ x.t(); x.t() @ x;
-    torch.einsum('ij,kj->ik', x, x); torch.outer(x[0], x[1]); x + 1; 2 - x; x * 3; x / 4; 2.0**x; x % 2;
-    x.double(); x.half().float(); F.normalize(x, dim=1); F.pad(x, (1, 1, 0, 1)); F.layer_norm(x, (3,));
-    F.one_hot(torch.tensor([0, 2])) * x[:, :1]; x.median(); x.median(1).values; x.diff(); torch.trapezoid(x);
-    torch.lerp(x, x * x, 0.3); F.glu(torch.cat([x, x], 1)); torch.movedim(x, 0, 1); x.unfold(1, 2, 1);
-    torch.clip(x, x * 0 - 0.5, x * 0 + 0.5); x.nansum(); torch.nan_to_num(x); torch.count_nonzero(x);
-    torch.frac(x); torch.deg2rad(x); x.float_power(2); torch.fmod(x, 2); x.swapaxes(0, 1); torch.cov(x);
-    torch.cummax(x, 1).values; torch.hstack([x, x]); torch.cumsum(x, 0); torch.aminmax(x)[1];
-    torch.addcmul(x, x, x, value=0.5); torch.addcdiv(x, x, x * x + 1);
-    F.embedding(torch.tensor([[1, 1], [0, 1]]), x); torch.sgn(x); x.trunc(); torch.logit(torch.sigmoid(x));
-    torch.special.expit(x); torch.polar(x.abs(), x).real
+    torch.einsum('ij,kj->ik', x, x); torch.outer(x[0], x[1]); x + 1; 2 - x; x * 3; x / 4; 2.0**x; x % 2; x.double();
+    x.half().float(); F.one_hot(torch.tensor([0, 2])) * x[:, :1]; x.median(); x.median(1).values;
+    torch.lerp(x, x * x, 0.3); torch.movedim(x, 0, 1); torch.clip(x, x * 0 - 0.5, x * 0 + 0.5); torch.nan_to_num(x);
+    torch.frac(x); torch.deg2rad(x); torch.fmod(x, 2); x.swapaxes(0, 1); torch.hstack([x, x]); torch.cumsum(x, 0);
+    torch.addcmul(x, x, x, value=0.5); torch.addcdiv(x, x, x * x + 1); torch.sgn(x); x.trunc();
+    torch.logit(torch.sigmoid(x)); torch.special.expit(x)
     """,
 )
 case(
     {"x": POSITIVE},
     """
-    torch.log(x); torch.log1p(x); torch.log2(x); torch.log10(x); torch.sqrt(x); torch.rsqrt(x);
-    torch.reciprocal(x); x**0.5; x**-1.5; 1 / x; 2 / x; x.acosh()[1]; torch.lgamma(x); torch.digamma(x);
-    x.log().sum(); x**x; torch.xlogy(x, x); x.prod(0); torch.pow(2, x); torch.log_softmax(x, 0); x.std(0);
-    torch.linalg.norm(x, 'fro'); torch.linalg.norm(x, ord=1); x.cumprod(0); torch.softmax(x, -1);
-    x.logcumsumexp(1); torch.special.entr(x)
+    torch.log(x); torch.log1p(x); torch.log2(x); torch.log10(x); torch.sqrt(x); torch.rsqrt(x); torch.reciprocal(x);
+    x**0.5; x**-1.5; 1 / x; 2 / x; x.acosh()[1]; torch.lgamma(x); torch.digamma(x); x.log().sum(); x**x;
+    torch.xlogy(x, x); x.prod(0); torch.pow(2, x); torch.log_softmax(x, 0); x.std(0); torch.linalg.norm(x, 'fro');
+    x.cumprod(0); torch.softmax(x, -1); torch.special.entr(x)
     """,
 )
 case(
@@ -87,12 +82,9 @@ case(
     """
     x + y; x - y; x * y; x / y; torch.maximum(x, y); torch.minimum(x, y); torch.max(x, y); torch.atan2(x, y);
     torch.hypot(x, y); torch.where(x > y, x, y); F.mse_loss(x, y); F.l1_loss(x, y); F.smooth_l1_loss(x, y);
-    F.huber_loss(x, y); F.mse_loss(x, y, reduction='sum'); F.cosine_similarity(x, y); torch.lerp(x, y, 0.25);
-    torch.add(x, y, alpha=2); F.binary_cross_entropy_with_logits(x, torch.sigmoid(y));
-    F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction='batchmean'); x @ y.t();
-    torch.tensordot(x, y, dims=2); torch.cdist(x, y); F.pairwise_distance(x, y); torch.logaddexp(x, y);
-    x[0].dot(y[1]); torch.cross(x, y, dim=1); torch.kron(x[0], y[1]); torch.fmax(x, y);
-    F.cross_entropy(x, F.softmax(y, dim=1)); F.bilinear(x, y, torch.ones(1, 3, 3)); x * y[0]; x + y[:, :1];
+    F.huber_loss(x, y); F.mse_loss(x, y, reduction='sum'); torch.lerp(x, y, 0.25); torch.add(x, y, alpha=2);
+    F.binary_cross_entropy_with_logits(x, torch.sigmoid(y)); x @ y.t(); torch.tensordot(x, y, dims=2);
+    torch.logaddexp(x, y); x[0].dot(y[1]); F.cross_entropy(x, F.softmax(y, dim=1)); x * y[0]; x + y[:, :1];
     x.view(2, 1, 3) * y; torch.baddbmm(x[:, 0], x[None], y.t()[None])
     """,
 )
@@ -116,15 +108,15 @@ case(
     {"x": [2.0, 5.0, 5.0, 1.0, 1.0]},
     """
     x.max(); x.min(); x.max(0).values; x.min(0).values; x.amax(); x.amin(0); x.sort().values; x.median();
-    x.topk(2).values; x.norm(float('inf')); x.cummax(0).values; torch.maximum(x, x.flip(0));
-    torch.maximum(x, torch.tensor(2.0)); torch.minimum(x, torch.tensor(5.0))
+    x.topk(2).values; x.norm(float('inf')); torch.maximum(x, x.flip(0)); torch.maximum(x, torch.tensor(2.0));
+    torch.minimum(x, torch.tensor(5.0))
     """,
 )
 case(
     {"x": [0.0, 1.0, 2.0], "y": [0.0, 0.0, 2.0]},
     """
-    x**y.detach(); torch.atan2(x, y); torch.hypot(x, y); torch.maximum(x, y); torch.minimum(x, y); torch.xlogy(x, y);
-    (x - y).abs(); (x - y).norm(); F.l1_loss(x, y); F.smooth_l1_loss(x, y)
+    x**y.detach(); torch.atan2(x, y); torch.hypot(x, y); torch.maximum(x, y); torch.minimum(x, y);
+    torch.xlogy(x, y); (x - y).abs(); (x - y).norm(); F.l1_loss(x, y); F.smooth_l1_loss(x, y)
     """,
 )
 case(
@@ -132,22 +124,19 @@ case(
     """
     torch.det(a); torch.logdet(a); torch.inverse(a); torch.linalg.cholesky(a); torch.linalg.eigvalsh(a);
     torch.linalg.eigh(a).eigenvalues; torch.linalg.svd(a).S; torch.linalg.svdvals(a); torch.trace(a);
-    torch.linalg.slogdet(a)[1]; torch.linalg.qr(a)[1].abs(); torch.linalg.matrix_power(a, 3); torch.linalg.norm(a);
-    torch.linalg.matrix_norm(a); torch.linalg.pinv(a); torch.matrix_exp(a / 4)
+    torch.linalg.slogdet(a)[1]; torch.linalg.qr(a)[1].abs(); torch.linalg.norm(a); torch.linalg.pinv(a)
     """,
 )
 case(
     {"a": GENERAL},
     """
-    torch.det(a); torch.linalg.inv(a); torch.linalg.norm(a, ord='nuc'); torch.linalg.norm(a, ord=2);
-    torch.linalg.cond(a); a.mT; a.diagonal(); torch.diag(a); a.tril(-1); a.triu(1)
+    torch.det(a); torch.linalg.inv(a); a.mT; a.diagonal(); torch.diag(a); a.tril(-1); a.triu(1)
     """,
 )
 case(
     {"a": GENERAL, "b": VECTOR},
     """
     torch.linalg.solve(a, b); a @ b; b @ a; torch.mv(a, b); a * b; torch.addmv(b, a, b);
-    torch.linalg.solve_triangular(a.triu(), b[:, None], upper=True); torch.linalg.lstsq(a, b[:, None]).solution;
     torch.einsum('ij,j->i', a, b); torch.einsum('i,ij,j', b, a, b); F.linear(b, a, b); b.diag() @ a
     """,
 )
@@ -156,8 +145,7 @@ case(
     """
     F.conv2d(x, w); F.conv2d(x, w, stride=2); F.conv2d(x, w, padding=1);
     F.conv2d(x, w, stride=(1, 2), padding=(1, 0)); F.conv2d(x, w, dilation=2); F.conv2d(x, w, padding='same');
-    F.conv2d(x, w.transpose(0, 1), groups=2); F.conv_transpose2d(x[:, :1], w);
-    F.conv_transpose2d(x[:, :1], w, stride=2, padding=1)
+    F.conv2d(x, w.transpose(0, 1), groups=2)
     """,
 )
 case(
@@ -165,11 +153,8 @@ case(
     """
     F.max_pool2d(x, 2); F.max_pool2d(x, 3, stride=1, padding=1); F.avg_pool2d(x, 2);
     F.avg_pool2d(x, 3, stride=2, padding=1); F.avg_pool2d(x, 3, stride=2, padding=1, count_include_pad=False);
-    F.adaptive_avg_pool2d(x, (2, 2)); F.adaptive_avg_pool2d(x, 1); F.adaptive_max_pool2d(x, 2);
     F.batch_norm(x, torch.zeros(2), torch.ones(2)); F.batch_norm(x, torch.zeros(2), torch.ones(2), training=True);
-    F.instance_norm(x); F.group_norm(x, 2); F.layer_norm(x, (4, 4)); F.interpolate(x, scale_factor=2);
-    F.unfold(x, 2); x.permute(0, 2, 3, 1); x.flatten(1); x.mean((2, 3)); x.var((0, 2, 3));
-    F.pad(x, (1, 1, 1, 1), mode='reflect'); F.pad(x, (1, 2, 0, 1), mode='replicate')
+    x.permute(0, 2, 3, 1); x.flatten(1); x.mean((2, 3)); x.var((0, 2, 3))
     """,
 )
 case(
@@ -181,11 +166,7 @@ case(
     F.cross_entropy(x, torch.tensor([2, 0]), reduction='none');
     F.nll_loss(F.log_softmax(x, 1), torch.tensor([2, 0]));
     F.binary_cross_entropy(torch.sigmoid(x), torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]));
-    F.binary_cross_entropy_with_logits(x, torch.ones(2, 3), pos_weight=torch.tensor(2.0));
-    F.poisson_nll_loss(x, torch.ones(2, 3)); F.gaussian_nll_loss(x, torch.ones(2, 3), torch.full((2, 3), 2.0));
-    F.triplet_margin_loss(x, x * 2, x + 1); F.hinge_embedding_loss(x, torch.ones(2, 3));
-    F.soft_margin_loss(x, torch.ones(2, 3)); F.margin_ranking_loss(x[0], x[1], torch.ones(3));
-    F.scaled_dot_product_attention(x[None], x[None], x[None]); F.softmin(x, 1); F.threshold(x, 1.0, 0.5)
+    F.binary_cross_entropy_with_logits(x, torch.ones(2, 3), pos_weight=torch.tensor(2.0)); F.threshold(x, 1.0, 0.5)
     """,
 )
 case(
@@ -193,12 +174,8 @@ case(
     """
     x[torch.tensor([0, 2, 2])]; torch.zeros(4).scatter_add(0, torch.tensor([3, 1, 3]), x);
     torch.zeros(4).index_add(0, torch.tensor([3, 1, 3]), x); torch.take(x, torch.tensor([2, 0]));
-    x.repeat_interleave(2); torch.diag(x); torch.diag_embed(x); x.tile((2,));
-    torch.meshgrid(x, x, indexing='ij')[0]; x.chunk(2)[0]; torch.split(x, 2)[1]; x.unbind()[1];
-    torch.atleast_2d(x); torch.block_diag(x, x); torch.cartesian_prod(x, x); torch.combinations(x);
-    torch.index_put(x, (torch.tensor([0]),), torch.tensor([5.0])); x.index_fill(0, torch.tensor([1]), 4.0);
-    x.put(torch.tensor([1]), torch.tensor([4.0])); torch.fft.rfft(x).abs(); torch.fft.fft(x).real;
-    x.to(torch.complex64).abs(); torch.bucketize(torch.tensor([1.5]), torch.tensor([1.0, 2.0]))
+    x.repeat_interleave(2); torch.diag(x); x.tile((2,)); torch.meshgrid(x, x, indexing='ij')[0]; x.chunk(2)[0];
+    torch.split(x, 2)[1]; x.unbind()[1]; torch.atleast_2d(x); x.to(torch.complex64).abs()
     """,
 )
 

@@ -46,6 +46,16 @@ def test_absent_names_say_what_is_there(torch: Any) -> None:
         torch.ones(2, device="cuda")
 
 
+def test_what_belongs_to_a_framework_is_absent(torch: Any) -> None:
+    for module, name in (
+        (torch, "distributions"), (torch, "fft"), (torch, "save"), (torch.nn, "LSTM"), (torch.nn, "Transformer"),
+        (torch.nn, "MultiheadAttention"), (torch.nn.functional, "unfold"), (torch.optim, "LBFGS"),
+        (torch.optim, "lr_scheduler"), (torch.nn.utils, "rnn"), (torch.linalg, "lstsq"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'.*(It has: |dir\\(\\) lists)"):
+            getattr(module, name)
+
+
 def test_random_numbers_are_reproducible_and_not_the_real_ones(torch: Any) -> None:
     torch.manual_seed(0)
     a = torch.rand(1).item()

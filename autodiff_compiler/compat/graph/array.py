@@ -18,10 +18,6 @@ def value_of(a: Any) -> Any:
     return a._value if isinstance(a, Traced) else a
 
 
-def dtype_of(a: Any) -> np.dtype[Any]:
-    return np.asarray(value_of(a)).dtype
-
-
 def to(a: Any, dtype: np.dtype[Any]) -> Any:
     """`a` in a dtype. Python numbers stay: they take the dtype of what they meet."""
     if isinstance(a, Traced):

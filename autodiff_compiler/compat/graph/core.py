@@ -98,14 +98,17 @@ def tensors_in(args: Any, out: list[Any]) -> list[Any]:
     return out
 
 
-def _plain(a: Any) -> Any:
+def _mapped(leaf: Callable[[Any], Any], a: Any) -> Any:
+    """What `leaf` makes of the tensors in nested tuples and lists."""
     if isinstance(a, Base):
-        return a._value
+        return leaf(a)
     if type(a) is tuple:
-        return tuple([_plain(x) for x in a])
-    if type(a) is list:
-        return [_plain(x) for x in a]
-    return a
+        return tuple([_mapped(leaf, x) for x in a])
+    return [_mapped(leaf, x) for x in a] if type(a) is list else a
+
+
+def _array(t: Any) -> Any:
+    return t._value
 
 
 def run(name: str, f: Callable[..., Any], *args: Any, layout: bool = False) -> Any:
@@ -118,7 +121,7 @@ def run(name: str, f: Callable[..., Any], *args: Any, layout: bool = False) -> A
     if recording(found):
         return _traced(name, f, args, found, layout)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
-        out = f(*[_plain(a) for a in args])
+        out = f(*[_mapped(_array, a) for a in args])
     if type(out) is tuple or type(out) is list:
         return tuple([new_tensor(found[0]._system, _apart(x, found, layout)) for x in out])
     return new_tensor(found[0]._system, _apart(out, found, layout))
@@ -139,16 +142,6 @@ def _apart(value: Any, operands: list[Any], layout: bool) -> Any:
     return value
 
 
-def _stand_in(a: Any, trace: Trace) -> Any:
-    if isinstance(a, Base):
-        return trace.operand(a)
-    if type(a) is tuple:
-        return tuple([_stand_in(x, trace) for x in a])
-    if type(a) is list:
-        return [_stand_in(x, trace) for x in a]
-    return a
-
-
 def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any], layout: bool = False) -> Any:
     if any(t._inference for t in found):
         raise RuntimeError(
@@ -157,8 +150,7 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
             "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
     trace = Trace()
-
-    given = tuple([_stand_in(a, trace) for a in args])
+    given = tuple([_mapped(trace.operand, a) for a in args])
     with np.errstate(all="ignore"):
         out = trace.run(f, given)
     many = type(out) is tuple or type(out) is list

@@ -50,6 +50,6 @@ _NP: dict[str, Any] = {
 }  # fmt: skip
 np = namespace(f"{__name__}.np", "NumPy's functions on MXNet's arrays.", _NP)
 random = _NP["random"]
-cpu, num_gpus = npx.cpu, npx.num_gpus
+cpu, num_gpus = getattr(npx, "cpu"), getattr(npx, "num_gpus")  # noqa: B009
 __all__ = ["MXNetError", "autograd", "cpu", "np", "npx", "num_gpus", "random"]
 __getattr__, __dir__ = public(__name__, __all__)

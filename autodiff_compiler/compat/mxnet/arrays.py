@@ -132,43 +132,8 @@ class ndarray(Base):
         return self._value.dtype.type
 
     @property
-    def ndim(self) -> int:
-        return self._value.ndim
-
-    @property
-    def size(self) -> int:
-        return self._value.size
-
-    @property
     def T(self) -> Any:
         return view("transpose", lambda a: np.transpose(a), self)
-
-    @property
-    def ctx(self) -> str:
-        return "cpu(0)"
-
-    context = device = ctx
-
-    def as_in_ctx(self, ctx: Any) -> Any:
-        return self
-
-    as_in_context = as_in_ctx
-
-    def asnumpy(self) -> Any:
-        """A copy as a NumPy array."""
-        return self._value.copy()
-
-    def asscalar(self) -> Any:
-        return self.item()
-
-    def item(self, *args: Any) -> Any:
-        return self._value.item(*args)
-
-    def tolist(self) -> Any:
-        return self._value.tolist()
-
-    def wait_to_read(self) -> None:
-        return None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self._value, dtype)
@@ -196,15 +161,6 @@ class ndarray(Base):
         if self._value.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
         return bool(self._value)
-
-    def __float__(self) -> float:
-        return float(self._value.item())
-
-    def __int__(self) -> int:
-        return int(self._value.item())
-
-    def __index__(self) -> int:
-        return self._value.__index__()
 
     def __hash__(self) -> int:
         return id(self)
@@ -341,6 +297,23 @@ METHODS.update(
 )
 
 ndarray._system, MXNET.cls = MXNET, ndarray
+
+# Facts, as attributes and as methods.
+_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
+    "ndim": lambda self: self._value.ndim, "size": lambda self: self._value.size,
+    **dict.fromkeys(("ctx", "context", "device"), lambda self: "cpu(0)"),
+}  # fmt: skip
+_FACTS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("as_in_ctx", "as_in_context"), lambda self, ctx: self),
+    "asnumpy": lambda self: self._value.copy(), "asscalar": lambda self: self.item(),
+    "item": lambda self, *args: self._value.item(*args), "tolist": lambda self: self._value.tolist(),
+    "wait_to_read": lambda self: None, "__float__": lambda self: float(self.item()),
+    "__int__": lambda self: int(self.item()), "__index__": lambda self: self._value.__index__(),
+}  # fmt: skip
+for _name, _fact in _ATTRIBUTES.items():
+    setattr(ndarray, _name, property(_fact))
+for _name, _fact in _FACTS.items():
+    setattr(ndarray, _name, _fact)
 
 _OPERATORS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,

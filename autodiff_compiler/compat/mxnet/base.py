@@ -24,10 +24,9 @@ class _Mode(Mode):
 MODE = _Mode()
 
 NOT_RECORDED = (
-    "Check failed: !AGInfo::IsNone(*i): Cannot differentiate node because it is not in a computational graph. "
-    "You need to "
-    "set is_recording to true or use autograd.record() to save computational graphs for backward. If you want to "
-    "differentiate the same graph twice, you need to pass retain_graph=True to backward."
+    "Check failed: !AGInfo::IsNone(*i): Cannot differentiate node because it is not in a computational graph. You "
+    "need to set is_recording to true or use autograd.record() to save computational graphs for backward. If you want "
+    "to differentiate the same graph twice, you need to pass retain_graph=True to backward."
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,15 @@ def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
     return make(np.array(plain, _dtype(dtype)))
 
 
-def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
-    """Zeros."""
-    return make(np.zeros(shape, _dtype(dtype)))
+def _filled(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    def filled(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
+        return make(f(shape, _dtype(dtype)))
+
+    filled.__name__, filled.__doc__ = name, f"{name.capitalize()}."
+    return filled
 
 
-def ones(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
-    """Ones."""
-    return make(np.ones(shape, _dtype(dtype)))
+zeros, ones = _filled("zeros", np.zeros), _filled("ones", np.ones)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, ctx: Any = None) -> Any:
@@ -55,19 +57,18 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, ctx: Any = 
     return make(np.eye(N, M, k, _dtype(dtype)))
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Zeros in the shape and dtype of another array."""
-    return make(np.zeros_like(a._value, dtype))
+def _like(f: Callable[..., Any]) -> Callable[..., Any]:
+    def like(a: Any, *value: Any, dtype: Any = None) -> Any:
+        if len(value) > (f is np.full_like):
+            *value, dtype = value  # type: ignore[assignment]
+        return make(f(a._value, *value, dtype=dtype))
+
+    like.__name__ = f.__name__
+    like.__doc__ = f"NumPy's `{f.__name__}`: in the shape and dtype of another array."
+    return like
 
 
-def ones_like(a: Any, dtype: Any = None) -> Any:
-    """Ones in the shape and dtype of another array."""
-    return make(np.ones_like(a._value, dtype))
-
-
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """One number in the shape and dtype of another array."""
-    return make(np.full_like(a._value, fill_value, dtype))
+zeros_like, ones_like, full_like = _like(np.zeros_like), _like(np.ones_like), _like(np.full_like)
 
 
 CREATION = {

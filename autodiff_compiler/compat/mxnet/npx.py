@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,42 +15,35 @@ from .arrays import make
 from .base import MODE
 from .creation import rng
 
-
-def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Nothing is left to do: arrays are NumPy's always."""
-
-
-def reset_np() -> None:
-    """Nothing is left to do."""
-
-
-def is_np_array() -> bool:
-    """Whether arrays are NumPy's: they are."""
-    return True
-
-
-def waitall() -> None:
-    """Nothing is left to do: operations are done when they return."""
-
-
-def num_gpus() -> int:
-    """How many GPUs there are: none."""
-    return 0
+# What has nothing to do here: what it returns, and why.
+_TRIVIAL: dict[str, tuple[Any, str]] = {
+    "set_np": (None, "Nothing is left to do: arrays are NumPy's always."),
+    "reset_np": (None, "Nothing is left to do."),
+    "is_np_array": (True, "Whether arrays are NumPy's: they are."),
+    "waitall": (None, "Nothing is left to do: operations are done when they return."),
+    "num_gpus": (0, "How many GPUs there are: none."),
+    "cpu": ("cpu(0)", "Where arrays are."),
+}
+ACTIVATIONS: dict[str, tuple[Any, str]] = {
+    "relu": (nn.relu, "``max(data, 0)``."), "sigmoid": (nn.sigmoid, "``1 / (1 + exp(-data))``."),
+    "tanh": (np.tanh, "The hyperbolic tangent."), "softrelu": (nn.softplus, "``log(1 + exp(data))``."),
+    "softsign": (nn.softsign, "``data / (1 + abs(data))``."),
+    "log_sigmoid": (lambda a: -nn.softplus(-a), "``log(sigmoid(data))``."),
+}  # fmt: skip
 
 
-def cpu(device_id: int = 0) -> str:
-    """Where arrays are."""
-    return "cpu(0)"
+def _named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return f
 
 
-def relu(data: Any) -> Any:
-    """``max(data, 0)``."""
-    return run("relu", nn.relu, data)
+def _activation(name: str) -> Callable[[Any], Any]:
+    f, doc = ACTIVATIONS[name]
+    return _named(name, lambda data: run(name, f, data), doc)
 
 
-def sigmoid(data: Any) -> Any:
-    """``1 / (1 + exp(-data))``."""
-    return run("sigmoid", nn.sigmoid, data)
+relu, sigmoid = _activation("relu"), _activation("sigmoid")
 
 
 def softmax(data: Any, axis: int = -1, temperature: float | None = None) -> Any:
@@ -73,17 +67,11 @@ def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:
     raise ValueError(f"leaky_relu: act_type={act_type!r} is not there. Instead: 'leaky', 'elu', 'selu' or 'gelu'")
 
 
-ACTIVATIONS: dict[str, Any] = {
-    "relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": np.tanh, "softrelu": nn.softplus, "softsign": nn.softsign,
-    "log_sigmoid": lambda a: -nn.softplus(-a),
-}  # fmt: skip
-
-
 def activation(data: Any, act_type: str = "relu") -> Any:
     """An activation by its name."""
     if act_type not in ACTIVATIONS:
         raise ValueError(f"activation: {act_type!r} is not there. Instead: {', '.join(ACTIVATIONS)}")
-    return run(act_type, ACTIVATIONS[act_type], data)
+    return run(act_type, ACTIVATIONS[act_type][0], data)
 
 
 def one_hot(data: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
@@ -160,13 +148,9 @@ def convolution(
 
 
 def pooling(
-    data: Any,
-    kernel: Any = (1, 1),
-    stride: Any = None,
-    pad: Any = (0, 0),
-    pool_type: str = "max",
+    data: Any, kernel: Any = (1, 1), stride: Any = None, pad: Any = (0, 0), pool_type: str = "max",
     global_pool: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """The maximum ("max") or the mean ("avg") of each window of images, channels first."""
     if pool_type not in ("max", "avg"):
         raise ValueError(f"pooling: pool_type={pool_type!r} is not there. Instead: 'max' or 'avg'")
@@ -210,16 +194,17 @@ def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e
     return run("layer_norm", computed, data, gamma, beta)
 
 
-def _stop(data: Any) -> Any:
+def stop_gradient(data: Any) -> Any:
     """The array, cut off from what it was computed from."""
     return data.detach()
 
 
-stop_gradient = _stop
 _PUBLIC = (
-    "set_np", "reset_np", "is_np_array", "waitall", "num_gpus", "cpu", "relu", "sigmoid", "softmax", "log_softmax",
-    "leaky_relu", "activation", "one_hot", "pick", "topk", "batch_dot", "fully_connected", "convolution", "pooling",
-    "dropout", "embedding", "layer_norm", "stop_gradient", "seed",
+    *_TRIVIAL, "relu", "sigmoid", "softmax", "log_softmax", "leaky_relu", "activation", "one_hot", "pick", "topk",
+    "batch_dot", "fully_connected", "convolution", "pooling", "dropout", "embedding", "layer_norm", "stop_gradient",
+    "seed",
 )  # fmt: skip
+for _name, (_value, _doc) in _TRIVIAL.items():
+    globals()[_name] = _named(_name, lambda *args, _value=_value, **options: _value, _doc)
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

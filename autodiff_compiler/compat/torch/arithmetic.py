@@ -13,7 +13,7 @@ from ..graph.array import still, to, value_of
 from ..graph.direct import binary, unary
 from ..graph.direct import in_place as direct_in_place
 from . import dtypes
-from .core import TORCH, Base, assign, in_place, make, run
+from .core import TORCH, Base, assign, in_place, make, named, run
 from .tensor import Tensor, method
 
 NUMBERS = (int, float, complex, bool)
@@ -94,7 +94,7 @@ def _fmod(a: Any, b: Any) -> Any:
 
 
 def _floor_divide(a: Any, b: Any) -> Any:
-    return np.floor_divide(value_of(a), value_of(b))
+    return _step(np.floor_divide(value_of(a), value_of(b)), a, b)
 
 
 def _direct(name: str, f: Callable[..., Any], ufunc: Callable[..., Any], floats: bool = False) -> Callable[..., Any]:
@@ -149,7 +149,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
     if rounding_mode == "floor":
-        return floor_divide(input, other)
+        return TWO["floor_divide"](input, other)
 
     def truncated(a: Any, b: Any) -> Any:
         x, y = value_of(a), value_of(b)
@@ -168,27 +168,8 @@ def _step(value: Any, a: Any, b: Any) -> Any:
     return value
 
 
-def floor_divide(input: Any, other: Any) -> Any:
-    """``input // other``, rounded down."""
-
-    def computed(a: Any, b: Any) -> Any:
-        return _step(_floor_divide(a, b), a, b)
-
-    return elementwise("Div", computed, input, other)
-
-
-def fmod(input: Any, other: Any) -> Any:
-    """The remainder with the sign of the dividend."""
-    return elementwise("Fmod", _fmod, input, other)
-
-
-def remainder_(a: Any, b: Any) -> Any:
-    return a - _step(_floor_divide(a, b), a, b) * b if np.asarray(value_of(a)).dtype.kind == "f" else a % b
-
-
-def remainder_of(input: Any, other: Any) -> Any:
-    """The remainder with the sign of the divisor, as ``%`` gives it."""
-    return elementwise("Remainder", remainder_, input, other)
+def _remainder(a: Any, b: Any) -> Any:
+    return a - _floor_divide(a, b) * b if np.asarray(value_of(a)).dtype.kind == "f" else a % b
 
 
 def pow(input: Any, exponent: Any) -> Any:
@@ -220,94 +201,11 @@ def _tensor_power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-def _comparison(name: str, f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def compare(input: Any, other: Any) -> Any:
-        check_shapes((input, other))
-        dtype = result_type(input, other).numpy
-        a, b = [to(x._value, dtype) if isinstance(x, Base) else x for x in (input, other)]
-        return make(np.asarray(f(a, b)))
-
-    compare.__name__ = compare.__qualname__ = name
-    compare.__doc__ = f"Element by element, whether ``input {_SIGNS[name]} other``: a tensor of bool."
-    return compare
-
-
-_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-eq, ne, lt, le, gt, ge = [_comparison(n, getattr(np, f)) for n, f in (
-    ("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge",
-    "greater_equal")
-)]  # fmt: skip
-
-
-def _logic(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def logic(input: Any, other: Any) -> Any:
-        check_shapes((input, other))
-        dtype = result_type(input, other).numpy
-        return make(f(*[to(x._value, dtype) if isinstance(x, Base) else x for x in (input, other)]))
-
-    logic.__name__ = logic.__qualname__ = name
-    logic.__doc__ = doc
-    return logic
-
-
-bitwise_and = _logic("bitwise_and", np.bitwise_and, "``input & other``.")
-bitwise_or = _logic("bitwise_or", np.bitwise_or, "``input | other``.")
-bitwise_xor = _logic("bitwise_xor", np.bitwise_xor, "``input ^ other``.")
-bitwise_left_shift = _logic("bitwise_left_shift", np.left_shift, "``input << other``.")
-bitwise_right_shift = _logic("bitwise_right_shift", np.right_shift, "``input >> other``.")
-logical_and = _logic("logical_and", np.logical_and, "Whether both elements are nonzero.")
-logical_or = _logic("logical_or", np.logical_or, "Whether one of the elements is nonzero.")
-logical_xor = _logic("logical_xor", np.logical_xor, "Whether exactly one of the elements is nonzero.")
-
-
-def bitwise_not(input: Any) -> Any:
-    """``~input``."""
-    if input._value.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return make(np.invert(input._value))
-
-
-def logical_not(input: Any) -> Any:
-    """Whether the elements are zero."""
-    return make(np.logical_not(input._value))
-
-
 def neg(input: Any) -> Any:
     """``-input``."""
     if input._value.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
     return unary("Neg", "Neg", operator.neg, input)
-
-
-def maximum(input: Any, other: Any) -> Any:
-    """The larger of two elements; at a tie each gets half of the gradient."""
-    return elementwise("Maximum", np.maximum, input, other)
-
-
-def minimum(input: Any, other: Any) -> Any:
-    """The smaller of two elements; at a tie each gets half of the gradient."""
-    return elementwise("Minimum", np.minimum, input, other)
-
-
-def _fmax(a: Any, b: Any) -> Any:
-    # At a tie the gradient is the first operand's.
-    x, y = value_of(a), value_of(b)
-    return np.where((x >= y) | np.isnan(y), a, b)
-
-
-def fmax(input: Any, other: Any) -> Any:
-    """The larger of two elements, a NaN counting as absent."""
-    return elementwise("Fmax", _fmax, input, other)
-
-
-def fmin(input: Any, other: Any) -> Any:
-    """The smaller of two elements, a NaN counting as absent."""
-
-    def computed(a: Any, b: Any) -> Any:
-        x, y = value_of(a), value_of(b)
-        return np.where((x <= y) | np.isnan(y), a, b)
-
-    return elementwise("Fmin", computed, input, other)
 
 
 def _atan2(a: Any, b: Any) -> Any:
@@ -320,30 +218,10 @@ def _atan2(a: Any, b: Any) -> Any:
     return np.where(zero, np.arctan2(x, y), np.arctan2(np.where(zero, one, a), np.where(zero, one, b)))
 
 
-def atan2(input: Any, other: Any) -> Any:
-    """The angle of the point (other, input)."""
-    return elementwise("Atan2", _atan2, input, other, floats=True)
-
-
-def hypot(input: Any, other: Any) -> Any:
-    """The length of the vector (input, other)."""
-    return elementwise("Hypot", np.hypot, input, other, floats=True)
-
-
-def logaddexp(input: Any, other: Any) -> Any:
-    """``log(exp(input) + exp(other))``, without overflow."""
-    return elementwise("Logaddexp", np.logaddexp, input, other, floats=True)
-
-
 def _xlogy(a: Any, b: Any) -> Any:
     x, y = value_of(a), value_of(b)
     still_zero = (x == 0) & ((y <= 0) | np.isinf(y))
     return np.where(still_zero, 0.0 * a, a * np.log(np.where(still_zero, 1.0, b)))
-
-
-def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, zero where `input` is."""
-    return elementwise("Xlogy", _xlogy, input, other, floats=True)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:
@@ -361,55 +239,98 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return elementwise("Addcdiv", lambda a, b, c: a + b / c * value, input, tensor1, tensor2)
 
 
-def float_power(input: Any, exponent: Any) -> Any:
-    """``input ** exponent`` in float64."""
-    from .conversion import cast
+# --- tables -----------------------------------------------------------------------------------------------------------
 
-    def wide(x: Any) -> Any:
-        return cast(x, dtypes.float64) if isinstance(x, Base) else float(x)
+# Of functions of two operands: how they are computed, their name in the graph, whether integers are taken as floats,
+# and what they are.
+_TWO: dict[str, tuple[Callable[..., Any], str, bool, str]] = {
+    "rsub": (lambda a, b: b - a, "RsubBackward1", False, "``other - input``."),
+    "floor_divide": (_floor_divide, "Div", False, "``input // other``, rounded down."),
+    "fmod": (_fmod, "Fmod", False, "The remainder with the sign of the dividend."),
+    "remainder": (_remainder, "Remainder", False, "The remainder with the sign of the divisor, as ``%`` gives it."),
+    "maximum": (np.maximum, "Maximum", False, "The larger of two elements; at a tie each gets half of the gradient."),
+    "minimum": (np.minimum, "Minimum", False, "The smaller of two elements; at a tie each gets half of the gradient."),
+    "atan2": (_atan2, "Atan2", True, "The angle of the point (other, input)."),
+    "hypot": (np.hypot, "Hypot", True, "The length of the vector (input, other)."),
+    "logaddexp": (np.logaddexp, "Logaddexp", True, "``log(exp(input) + exp(other))``, without overflow."),
+    "xlogy": (_xlogy, "Xlogy", True, "``input * log(other)``, zero where `input` is."),
+}
+# Those without a gradient.
+_STEPS: dict[str, tuple[Callable[..., Any], str]] = {
+    "eq": (np.equal, "``input == other``"), "ne": (np.not_equal, "``input != other``"),
+    "lt": (np.less, "``input < other``"), "le": (np.less_equal, "``input <= other``"),
+    "gt": (np.greater, "``input > other``"), "ge": (np.greater_equal, "``input >= other``"),
+    "bitwise_and": (np.bitwise_and, "``input & other``"), "bitwise_or": (np.bitwise_or, "``input | other``"),
+    "bitwise_xor": (np.bitwise_xor, "``input ^ other``"), "bitwise_left_shift": (np.left_shift, "``input << other``"),
+    "bitwise_right_shift": (np.right_shift, "``input >> other``"),
+    "logical_and": (np.logical_and, "whether both are nonzero"),
+    "logical_or": (np.logical_or, "whether one is nonzero"),
+    "logical_xor": (np.logical_xor, "whether exactly one is nonzero"),
+}  # fmt: skip
 
-    return pow(wide(input), wide(exponent))
+
+def _two(name: str, f: Callable[..., Any], label: str, floats: bool, doc: str) -> Callable[..., Any]:
+    return named(name, lambda input, other: elementwise(label, f, input, other, floats=floats), doc)
 
 
-def _operator(f: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:
+def _without_gradient(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def operation(input: Any, other: Any) -> Any:
+        check_shapes((input, other))
+        dtype = result_type(input, other).numpy
+        return make(np.asarray(f(*[to(x._value, dtype) if isinstance(x, Base) else x for x in (input, other)])))
+
+    return named(name, operation, f"Element by element: {doc}.")
+
+
+TWO: dict[str, Callable[..., Any]] = {name: _two(name, *row) for name, row in _TWO.items()}
+TWO.update({name: _without_gradient(name, *row) for name, row in _STEPS.items()})
+TWO.update(add=add, sub=sub, mul=mul, div=div, pow=pow)
+
+
+def bitwise_not(input: Any) -> Any:
+    """``~input``."""
+    if input._value.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return make(np.invert(input._value))
+
+
+def logical_not(input: Any) -> Any:
+    """Whether the elements are zero."""
+    return make(np.logical_not(input._value))
+
+
+# --- operators --------------------------------------------------------------------------------------------------------
+
+
+def _operator(f: Callable[..., Any], reflected: bool = False, absent: Any = NotImplemented) -> Callable[..., Any]:
     def dunder(self: Any, other: Any) -> Any:
         other = as_operand(other)
         if other is NotImplemented:
-            return NotImplemented
+            return absent
         return f(other, self) if reflected else f(self, other)
 
     return dunder
 
 
-def _equality(f: Callable[..., Any], absent: bool) -> Callable[[Any, Any], Any]:
-    def dunder(self: Any, other: Any) -> Any:
-        other = as_operand(other)
-        if other is NotImplemented:
-            return absent
-        return f(self, other)
-
-    return dunder
-
-
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "mul": mul, "truediv": div, "floordiv": floor_divide, "mod": remainder_of, "pow": pow,
-    "and": bitwise_and, "or": bitwise_or, "xor": bitwise_xor, "lshift": bitwise_left_shift,
-    "rshift": bitwise_right_shift,
+_OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
 }  # fmt: skip
-for _name, _f in _OPERATORS.items():
-    method(f"__{_name}__", _operator(_f))
-    method(f"__r{_name}__", _operator(_f, reflected=True))
-method("__rsub__", _operator(rsub))
-for _name, _label, _fn, _ufunc, _back in (
+for _name, _other in _OPERATORS.items():
+    method(f"__{_name}__", _operator(TWO[_other]))
+    method(f"__r{_name}__", _operator(TWO[_other], reflected=True))
+method("__rsub__", _operator(TWO["rsub"]))
+_DIRECT: tuple[tuple[str, str, Callable[..., Any], Callable[..., Any], str], ...] = (
     ("add", "Add", operator.add, np.add, "Add"), ("sub", "Sub", operator.sub, np.subtract, "RsubBackward1"),
     ("mul", "Mul", operator.mul, np.multiply, "Mul"), ("truediv", "Div", operator.truediv, np.true_divide, "Div"),
-):  # fmt: skip
+)  # fmt: skip
+for _name, _label, _fn, _ufunc, _back in _DIRECT:
     for _dunder, _call, _turned in ((f"__{_name}__", _label, False), (f"__r{_name}__", _back, True)):
         method(_dunder, binary(TORCH, _call, PRIMS[_fn], _ufunc, getattr(Tensor, _dunder), _turned))
-for _name in ("lt", "le", "gt", "ge"):
-    method(f"__{_name}__", _operator(globals()[_name]))
-method("__eq__", _equality(eq, False))
-method("__ne__", _equality(ne, True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    _absent: Any = {"eq": False, "ne": True}.get(_name, NotImplemented)
+    method(f"__{_name}__", _operator(TWO[_name], absent=_absent))
 method("__neg__", neg)
 method("__pos__", lambda self: self)
 method("__invert__", bitwise_not)
@@ -424,9 +345,7 @@ def in_place_of(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
         return assign(self, lambda before: f(before, *[before if a is self else a for a in args], **kwargs))
 
-    write.__name__ = write.__qualname__ = name
-    write.__doc__ = f"`{name[:-1]}`, written into the memory of the tensor."
-    return write
+    return named(name, write, f"`{name[:-1]}`, written into the memory of the tensor.")
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
@@ -460,43 +379,29 @@ def zero_(self: Any) -> Any:
     return fill_(self, 0)
 
 
-for _name, _f in (
-    ("copy_", copy_), ("fill_", fill_), ("zero_", zero_), ("add", add), ("sub", sub), ("subtract", sub), ("mul", mul),
-    ("multiply", mul), ("div", div), ("divide", div), ("true_divide", div), ("rsub", rsub), ("pow", pow), ("fmod",
-    fmod),
-    ("remainder", remainder_of), ("floor_divide", floor_divide), ("eq", eq), ("ne", ne), ("lt", lt), ("le", le),
-    ("gt", gt), ("ge", ge), ("greater", gt), ("less", lt), ("neg", neg), ("negative", neg), ("maximum", maximum),
-    ("minimum", minimum), ("fmax", fmax), ("fmin", fmin), ("atan2", atan2), ("arctan2", atan2), ("hypot", hypot),
-    ("logaddexp", logaddexp), ("xlogy", xlogy), ("lerp", lerp), ("addcmul", addcmul), ("addcdiv", addcdiv),
-    ("float_power", float_power), ("bitwise_and", bitwise_and), ("bitwise_or", bitwise_or),
-    ("bitwise_xor", bitwise_xor), ("bitwise_not", bitwise_not), ("logical_and", logical_and),
-    ("logical_or", logical_or), ("logical_xor", logical_xor), ("logical_not", logical_not),
-):  # fmt: skip
-    method(_name, _f)
-
+_ALIASES = {
+    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "greater": "gt", "less": "lt",
+    "negative": "neg", "arctan2": "atan2",
+}  # fmt: skip
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "subtract": sub, "mul": mul, "multiply": mul, "div": div, "divide": div, "true_divide": div,
-    "rsub": rsub, "pow": pow, "fmod": fmod, "remainder": remainder_of, "floor_divide": floor_divide, "eq": eq, "ne": ne,
-    "lt": lt, "le": le, "gt": gt, "ge": ge, "greater": gt, "less": lt, "neg": neg, "negative": neg,
-    "maximum": maximum, "minimum": minimum, "fmax": fmax, "fmin": fmin, "atan2": atan2, "arctan2": atan2,
-    "hypot": hypot, "logaddexp": logaddexp, "xlogy": xlogy, "lerp": lerp, "addcmul": addcmul, "addcdiv": addcdiv,
-    "float_power": float_power, "bitwise_and": bitwise_and, "bitwise_or": bitwise_or, "bitwise_xor": bitwise_xor,
-    "bitwise_not": bitwise_not, "logical_and": logical_and, "logical_or": logical_or, "logical_xor": logical_xor,
-    "logical_not": logical_not, "result_type": result_type,
+    **{name: f for name, f in TWO.items() if "shift" not in name},
+    "lerp": lerp, "addcmul": addcmul, "addcdiv": addcdiv, "neg": neg, "bitwise_not": bitwise_not,
+    "logical_not": logical_not,
 }  # fmt: skip
-
-IN_PLACE: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "mul": mul, "multiply": mul, "div": div, "divide": div, "pow": pow, "fmod": fmod,
-    "remainder": remainder_of, "floor_divide": floor_divide, "neg": neg, "lerp": lerp, "addcmul": addcmul,
-    "addcdiv": addcdiv, "logical_not": logical_not, "bitwise_and": bitwise_and, "bitwise_or": bitwise_or,
-}  # fmt: skip
-for _name, _f in IN_PLACE.items():
-    method(f"{_name}_", in_place_of(f"{_name}_", _f))
-for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.true_divide)):
-    method(f"{_name}_", direct_in_place(TORCH, _ufunc, getattr(Tensor, f"{_name}_")))
-for _name, _other in (
-    ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("floordiv", "floor_divide"),
-    ("mod", "remainder"), ("pow", "pow"), ("and", "bitwise_and"), ("or", "bitwise_or"),
+FUNCTIONS.update({name: FUNCTIONS[other] for name, other in _ALIASES.items()})
+for _name, _f in FUNCTIONS.items():
+    method(_name, _f)
+for _name in (
+    "add", "sub", "mul", "multiply", "div", "divide", "pow", "fmod", "remainder", "floor_divide", "neg", "lerp",
+    "addcmul", "addcdiv", "logical_not", "bitwise_and", "bitwise_or",
 ):  # fmt: skip
-    _f = getattr(Tensor, f"{_other}_")
-    method(f"__i{_name}__", _f if _name in ("add", "sub", "mul", "truediv") else _operator(_f))
+    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
+for _name, _f in (("copy_", copy_), ("fill_", fill_), ("zero_", zero_)):
+    method(_name, _f)
+for _name, _label, _fn, _ufunc, _back in _DIRECT:
+    _written = f"{_OPERATORS[_name]}_"
+    method(_written, direct_in_place(TORCH, _ufunc, getattr(Tensor, _written)))
+    method(f"__i{_name}__", getattr(Tensor, _written))
+for _name in ("floordiv", "mod", "pow", "and", "or"):
+    method(f"__i{_name}__", _operator(getattr(Tensor, f"{_OPERATORS[_name]}_")))
+FUNCTIONS["result_type"] = result_type

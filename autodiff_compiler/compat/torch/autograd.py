@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..space import namespace, public
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from .tensor import register
+from .tensor import method
 
 
 def _seeds(outputs: list[Any], grad_outputs: Any) -> list[Any]:
@@ -82,16 +82,14 @@ def backward(
             _accumulate(tensor, g, var, create_graph)
 
 
-@register("backward")
 def _backward_of(
-    self: Any,
-    gradient: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
+    self: Any, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
     """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on."""
     backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+method("backward", _backward_of)
 
 
 def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
@@ -154,9 +152,8 @@ def grad(
         elif g is None and not allow_unused:
             raise RuntimeError(
                 f"The differentiated Tensor at index {k} appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior. (One of the differentiated Tensors appears "
-                "to not have been "
-                "used in the graph.)"
+                "allow_unused=True if this is the desired behavior. (One of the differentiated Tensors appears to not "
+                "have been used in the graph.)"
             )
         out.append(g)
     return tuple(out)
@@ -377,56 +374,14 @@ class _Refuse(Function):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def _as_list(x: Any) -> Sequence[Any]:
-    return list(x) if isinstance(x, (tuple, list)) else [x]
-
-
-class Variable:
-    """``torch.autograd.Variable``: tensors themselves, since long."""
-
-    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
-        return data.requires_grad_(requires_grad)
-
-
-class detect_anomaly:
-    """``torch.autograd.detect_anomaly``: errors of the backward pass name the value and its version already."""
-
-    def __init__(self, check_nan: bool = True):
-        self.check_nan = check_nan
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: Any) -> None:
-        return None
-
-
-def set_detect_anomaly(mode: bool, check_nan: bool = True) -> detect_anomaly:
-    return detect_anomaly(check_nan)
-
-
 functional = namespace(
     f"{__name__}.functional",
     "Jacobians, Hessians and products with them.",
-    {name: getattr(derivatives, name) for name in ("jacobian", "hessian", "vjp", "jvp", "vhp", "hvp")},
+    {name: getattr(derivatives, name) for name in ("jacobian", "hessian", "vjp", "jvp")},
 )
 
-gradcheck = derivatives.gradcheck
-
 __all__ = [
-    "Function",
-    "Variable",
-    "backward",
-    "detect_anomaly",
-    "enable_grad",
-    "function",
-    "functional",
-    "grad",
-    "gradcheck",
-    "inference_mode",
-    "is_grad_enabled",
-    "no_grad",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-]
+    "Function", "backward", "enable_grad", "function", "functional", "grad", "inference_mode", "is_grad_enabled",
+    "no_grad", "set_grad_enabled",
+]  # fmt: skip
 __getattr__, __dir__ = public(__name__, __all__)

@@ -120,21 +120,24 @@ def cast(t: Any, dtype: dtypes.dtype) -> Any:
     return run("ToCopy", lambda a: to(a, wanted), t)
 
 
+def wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The dtype that the arguments of `to` name, or None. Raises RuntimeError for a device other than the CPU."""
+    dtype = kwargs.get("dtype")
+    check_device(kwargs.get("device"))
+    for a in args:
+        if isinstance(a, (dtypes.dtype, Base)):
+            dtype = a.dtype if isinstance(a, Base) else a
+        elif not isinstance(a, bool):
+            check_device(a)
+    return dtype
+
+
 def _to(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The tensor in another dtype, or on a device (the CPU): ``to(dtype)``, ``to(device)``, ``to(device, dtype)``,
     ``to(other)``."""
-    dtype = kwargs.get("dtype")
-    check_device(kwargs.get("device"))
-    copy = kwargs.get("copy", False)
-    for a in args:
-        if isinstance(a, dtypes.dtype):
-            dtype = a
-        elif isinstance(a, Base):
-            dtype = a.dtype
-        elif not isinstance(a, bool):
-            check_device(a)
+    dtype = wanted_dtype(args, kwargs)
     out = self if dtype is None else cast(self, dtype)
-    return out.clone() if copy and out is self else out
+    return out.clone() if kwargs.get("copy") and out is self else out
 
 
 method("to", _to)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,4 +49,11 @@ def renamed(t: Any, name: str) -> Any:
     return t
 
 
-__all__ = ["FREED", "TORCH", "Base", "assign", "in_place", "make", "renamed", "run", "tensors_in", "view"]
+def named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """A function that is made from a row of a table, with its name and what `help` says of it."""
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return f
+
+
+__all__ = ["FREED", "TORCH", "Base", "assign", "in_place", "make", "named", "renamed", "run", "tensors_in", "view"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import dtypes
 from .conversion import check_floating, numpy_dtype, tensor
-from .core import Base, make
+from .core import Base, make, named
 from .shaping import sizes
-from .tensor import check_device, method
+from .tensor import Tensor, check_device, method
 
 
 def _finish(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
@@ -31,16 +31,14 @@ def _shape(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
     return sizes((options.pop("size"),)) if "size" in options else sizes(args)
 
 
-def zeros(*size: Any, dtype: Any = None, **options: Any) -> Any:
-    """Zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``, float32 by default."""
-    return _finish(np.zeros(_shape(size, options), numpy_dtype(dtype)), **options)
+def _filled(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    def filled(*size: Any, dtype: Any = None, **options: Any) -> Any:
+        return _finish(f(_shape(size, options), numpy_dtype(dtype)), **options)
+
+    return named(name, filled, f"{name.capitalize()}: ``{name}(2, 3)`` or ``{name}((2, 3))``, float32 by default.")
 
 
-def ones(*size: Any, dtype: Any = None, **options: Any) -> Any:
-    """Ones: ``ones(2, 3)`` or ``ones((2, 3))``, float32 by default."""
-    return _finish(np.ones(_shape(size, options), numpy_dtype(dtype)), **options)
-
-
+zeros, ones = _filled("zeros", np.zeros), _filled("ones", np.ones)
 empty = zeros
 
 
@@ -56,9 +54,7 @@ def _like(f: Callable[..., Any]) -> Callable[..., Any]:
     def like(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         return f(tuple(input._value.shape), *args, dtype=dtype or input.dtype, **options)
 
-    like.__name__ = like.__qualname__ = f"{f.__name__}_like"
-    like.__doc__ = f"`{f.__name__}`, in the shape and dtype of another tensor."
-    return like
+    return named(f"{f.__name__}_like", like, f"`{f.__name__}`, in the shape and dtype of another tensor.")
 
 
 def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Any:
@@ -80,24 +76,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: 
     return _finish(np.linspace(a, b, int(steps)).astype(numpy_dtype(dtype)), **options)
 
 
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Any:
-    """Numbers whose logarithms are evenly spaced."""
-    return _finish(np.logspace(float(start), float(end), int(steps), base=base).astype(numpy_dtype(dtype)), **options)
-
-
 def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> Any:
     """The unit matrix."""
     return _finish(np.eye(n, m, dtype=numpy_dtype(dtype)), **options)
-
-
-def tril_indices(row: int, col: int, offset: int = 0) -> Any:
-    """The indices of the part on and below a diagonal, two rows."""
-    return make(np.stack(np.tril_indices(row, offset, col)))
-
-
-def triu_indices(row: int, col: int, offset: int = 0) -> Any:
-    """The indices of the part on and above a diagonal, two rows."""
-    return make(np.stack(np.triu_indices(row, offset, col)))
 
 
 # --- random numbers ---------------------------------------------------------------------------------------------------
@@ -123,13 +104,6 @@ class Generator:
 
     def initial_seed(self) -> int:
         return self._seed
-
-    def get_state(self) -> Any:
-        return self.numpy.bit_generator.state
-
-    def set_state(self, state: Any) -> Generator:
-        self.numpy.bit_generator.state = state
-        return self
 
 
 default_generator = Generator()
@@ -209,18 +183,6 @@ def bernoulli(input: Any, *, generator: Any = None) -> Any:
     return make((rng(generator).random(p.shape) < p).astype(p.dtype))
 
 
-def poisson(input: Any, *, generator: Any = None) -> Any:
-    """Numbers of Poisson distributions with these rates."""
-    return make(rng(generator).poisson(input._value).astype(input._value.dtype))
-
-
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
-    """Indices drawn with the weights given, for each row."""
-    rows = np.atleast_2d(input._value).astype(np.float64)
-    picked = [rng(generator).choice(rows.shape[1], num_samples, replacement, row / row.sum()) for row in rows]
-    return make(np.array(picked if input._value.ndim == 2 else picked[0], np.int64))
-
-
 def _fill(name: str, draw: Callable[..., Any]) -> None:
     from .arithmetic import copy_
 
@@ -241,27 +203,15 @@ _fill("random_", lambda g, shape, low=0, high=2**24: g.integers(low, high, shape
 zeros_like, ones_like, full_like, rand_like, randn_like = [_like(f) for f in (zeros, ones, full, rand, randn)]
 
 
-def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None) -> Any:
-    """`randint`, in the shape and dtype of another tensor."""
-    low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, tuple(input._value.shape), dtype=dtype or input.dtype)
-
-
-method("new_zeros", lambda self, *size, dtype=None, **o: zeros(*size, dtype=dtype or self.dtype, **o))
-method("new_ones", lambda self, *size, dtype=None, **o: ones(*size, dtype=dtype or self.dtype, **o))
-method("new_empty", lambda self, *size, dtype=None, **o: zeros(*size, dtype=dtype or self.dtype, **o))
-method(
-    "new_full", lambda self, size, fill_value, dtype=None, **o: full(size, fill_value, dtype=dtype or self.dtype, **o)
-)
-method("new_tensor", lambda self, data, dtype=None, **o: tensor(data, dtype=dtype or self.dtype, **o))
+for _f in (zeros, ones, full, tensor):
+    method(f"new_{_f.__name__}", lambda self, *n, dtype=None, _f=_f, **o: _f(*n, dtype=dtype or self.dtype, **o))
+method("new_empty", getattr(Tensor, "new_zeros"))  # noqa: B009
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        zeros, ones, full, arange, linspace, logspace, eye, tril_indices, triu_indices, manual_seed, initial_seed,
-        seed, rand,
-        randn, randint, randperm, normal, bernoulli, poisson, multinomial, zeros_like, ones_like, full_like, rand_like,
-        randn_like, randint_like,
+        zeros, ones, full, arange, linspace, eye, manual_seed, initial_seed, seed, rand, randn, randint, randperm,
+        normal, bernoulli, zeros_like, ones_like, full_like, rand_like, randn_like,
     )
 }  # fmt: skip
 FUNCTIONS.update(empty=empty, empty_like=zeros_like)

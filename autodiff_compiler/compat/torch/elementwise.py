@@ -12,8 +12,8 @@ from ... import kernels, nn
 from ..graph.array import still, to, value_of
 from ..graph.direct import unary
 from . import dtypes
-from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
-from .core import Base, make, run
+from .arithmetic import as_operand, check_shapes, in_place_of, result_type
+from .core import make, named, run
 from .tensor import method
 
 
@@ -27,61 +27,27 @@ def _step(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return stepped
 
 
-def _sinc(a: Any) -> Any:
-    return np.sinc(a)
-
-
-def _frac(a: Any) -> Any:
-    return a - np.trunc(value_of(a))
-
-
-def _rsqrt(a: Any) -> Any:
-    return a**-0.5
-
-
-def _abs(a: Any) -> Any:
-    return np.abs(a)
-
-
-def _square(a: Any) -> Any:
-    return a * a
-
-
-def _reciprocal(a: Any) -> Any:
-    return 1 / a
-
-
-def _logit(a: Any) -> Any:
-    return np.log(a / (1 - a))
-
-
-def _entr(a: Any) -> Any:
-    return -a * np.log(a)
-
-
-def _exp2(a: Any) -> Any:
-    return np.exp2(a)
-
-
 # Of each function: how it is computed, and its name in the graph. Integers are taken as floats.
 FLOATING: dict[str, tuple[Callable[[Any], Any], str]] = {
     "exp": (np.exp, "Exp"), "exp2": (np.exp2, "Exp2"), "expm1": (np.expm1, "Expm1"), "log": (np.log, "Log"),
     "log2": (np.log2, "Log2"), "log10": (np.log10, "Log10"), "log1p": (np.log1p, "Log1p"), "sqrt": (np.sqrt, "Sqrt"),
-    "rsqrt": (_rsqrt, "Rsqrt"), "sin": (np.sin, "Sin"), "cos": (np.cos, "Cos"), "tan": (np.tan, "Tan"),
+    "rsqrt": (lambda a: a**-0.5, "Rsqrt"), "sin": (np.sin, "Sin"), "cos": (np.cos, "Cos"), "tan": (np.tan, "Tan"),
     "asin": (np.arcsin, "Asin"), "acos": (np.arccos, "Acos"), "atan": (np.arctan, "Atan"), "sinh": (np.sinh, "Sinh"),
     "cosh": (np.cosh, "Cosh"), "tanh": (np.tanh, "Tanh"), "asinh": (np.arcsinh, "Asinh"), "acosh": (np.arccosh,
     "Acosh"),
     "atanh": (np.arctanh, "Atanh"), "sigmoid": (nn.sigmoid, "Sigmoid"), "erf": (nn.erf, "Erf"),
-    "erfc": (kernels.erfc, "Erfc"), "erfinv": (kernels.erfinv, "Erfinv"), "sinc": (_sinc, "Sinc"),
-    "reciprocal": (_reciprocal, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
-    "logit": (_logit, "Logit"), "entr": (_entr, "SpecialEntr"),
+    "erfc": (kernels.erfc, "Erfc"), "erfinv": (kernels.erfinv, "Erfinv"), "sinc": (lambda a: np.sinc(a), "Sinc"),
+    "reciprocal": (lambda a: 1 / a, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
+    "lgamma": (kernels.lgamma, "Lgamma"), "digamma": (lambda a: kernels.polygamma(0, a), "Digamma"),
+    "logit": (lambda a: np.log(a / (1 - a)), "Logit"), "entr": (lambda a: -a * np.log(a), "SpecialEntr"),
 }  # fmt: skip
 # Those that keep integers.
 KEEPING: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "abs": (_abs, "Abs"), "sign": (_step(np.sign), "Sign"), "sgn": (_step(np.sign), "Sgn"),
+    "abs": (lambda a: np.abs(a), "Abs"), "sign": (_step(np.sign), "Sign"), "sgn": (_step(np.sign), "Sgn"),
     "floor": (_step(np.floor), "Floor"), "ceil": (_step(np.ceil), "Ceil"), "round": (_step(np.round), "Round"),
-    "trunc": (_step(np.trunc), "Trunc"), "square": (_square, "Pow"), "frac": (_frac, "Frac"),
-    "positive": (operator.pos, "Positive"),
+    "trunc": (_step(np.trunc), "Trunc"), "square": (lambda a: a * a, "Pow"),
+    "frac": (lambda a: a - np.trunc(value_of(a)), "Frac"),
+    "positive": (operator.pos, "Positive"), "relu": (nn.relu, "Relu"),
 }  # fmt: skip
 ALIASES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
@@ -97,9 +63,7 @@ def _function(name: str, f: Callable[[Any], Any], label: str, floats: bool) -> C
             return run(label, lambda a: f(to(a, wanted)), input, layout=True)
         return unary((label, f), label, f, input)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{name}` of each element{': a floating dtype' if floats else ''}."
-    return function
+    return named(name, function, f"`{name}` of each element{': a floating dtype' if floats else ''}.")
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -117,11 +81,6 @@ def round_(input: Any, *, decimals: int = 0) -> Any:
 
 
 FUNCTIONS["round"] = round_
-
-
-def relu(input: Any) -> Any:
-    """``max(input, 0)``, with derivative 0 at 0."""
-    return unary("Relu", "Relu", nn.relu, input)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -146,16 +105,6 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return run("Clamp", computed, input, *bounds, layout=True)
 
 
-def clamp_min(input: Any, min: Any) -> Any:
-    """Each element, but at least `min`."""
-    return clamp(input, min=min)
-
-
-def clamp_max(input: Any, max: Any) -> Any:
-    """Each element, but at most `max`."""
-    return clamp(input, max=max)
-
-
 def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
     """NaN and the infinities replaced by numbers."""
     info = np.finfo(input._value.dtype) if input._value.dtype.kind == "f" else None
@@ -172,19 +121,9 @@ def nan_to_num(input: Any, nan: float = 0.0, posinf: float | None = None, neginf
     return run("NanToNum", computed, input)
 
 
-def lgamma(input: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function. It runs element by element, in Python."""
-    return run("Lgamma", kernels.lgamma, input)
-
-
 def polygamma(n: int, input: Any) -> Any:
     """The derivative of order `n` of `digamma`. It runs element by element, in Python."""
     return run("Polygamma", lambda a: kernels.polygamma(n, a), input)
-
-
-def digamma(input: Any) -> Any:
-    """The logarithmic derivative of the gamma function. It runs element by element, in Python."""
-    return run("Digamma", lambda a: kernels.polygamma(0, a), input)
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
@@ -214,59 +153,30 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return run("MaskedFill", computed, input, mask, value)
 
 
-def heaviside(input: Any, values: Any) -> Any:
-    """0 for negative elements, 1 for positive ones, and `values` at 0. It has no gradient."""
-    return make(np.heaviside(input._value, values._value))
+def _part(name: str, f: Callable[[Any], Any], doc: str) -> Callable[[Any], Any]:
+    def part(input: Any) -> Any:
+        if input._value.dtype.kind != "c":
+            if name == "imag":
+                raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+            return input
+        return run(name.capitalize(), f, input)
+
+    return named(name, part, doc)
 
 
-def polar(abs: Any, angle: Any) -> Any:
-    """The complex tensor with these absolute values and angles."""
-    return run("Polar", lambda r, t: r * np.cos(t) + 1j * (r * np.sin(t)), abs, angle)
-
-
-def complex_(real: Any, imag: Any) -> Any:
-    """The complex tensor with these real and imaginary parts."""
-    return run("Complex", lambda a, b: a + 1j * b, real, imag)
-
-
-def conj(input: Any) -> Any:
-    """The complex conjugate."""
-    return run("Conj", np.conj, input) if input._value.dtype.kind == "c" else input
-
-
-def real(input: Any) -> Any:
-    """The real part."""
-    return run("Real", np.real, input) if input._value.dtype.kind == "c" else input
-
-
-def imag(input: Any) -> Any:
-    """The imaginary part of a complex tensor."""
-    if input._value.dtype.kind != "c":
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return run("Imag", np.imag, input)
-
-
-def angle(input: Any) -> Any:
-    """The angle of each complex number."""
-    return run("Angle", np.angle, input)
+conj = _part("conj", np.conj, "The complex conjugate.")
+real, imag = _part("real", np.real, "The real part."), _part("imag", np.imag, "The imaginary part.")
 
 
 def _predicate(f: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
     def test(input: Any) -> Any:
         return make(np.asarray(f(input._value)))
 
-    test.__name__ = test.__qualname__ = name
-    test.__doc__ = f"Element by element, `{name}`: a tensor of bool."
-    return test
+    return named(name, test, f"Element by element, `{name}`: a tensor of bool.")
 
 
-for _name in ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit"):
+for _name in ("isnan", "isinf", "isfinite"):
     FUNCTIONS[_name] = _predicate(getattr(np, _name), _name)
-
-
-def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Whether the elements are equal but for rounding."""
-    return make(np.asarray(np.isclose(input._value, other._value, rtol, atol, equal_nan)))
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
@@ -279,13 +189,11 @@ def equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(input._value, other._value))
 
 
-FUNCTIONS.update(
-    relu=relu, clamp=clamp, clip=clamp, clamp_min=clamp_min, clamp_max=clamp_max,
-    nan_to_num=nan_to_num, lgamma=lgamma, digamma=digamma, polygamma=polygamma,
-    where=where, masked_fill=masked_fill, heaviside=heaviside, polar=polar, complex=complex_, conj=conj, real=real,
-    imag=imag, angle=angle, isclose=isclose, allclose=allclose, equal=equal,
-)  # fmt: skip
-_MODULE_ONLY = {"where", "polar", "complex", "polygamma", "entr", "expit", "real", "imag", "positive"}
+FUNCTIONS.update({f.__name__: f for f in (clamp, nan_to_num, polygamma, where, masked_fill, conj, real, imag)})
+FUNCTIONS.update(allclose=allclose, equal=equal)
+FUNCTIONS["clip"] = clamp
+_MODULE_ONLY = {"where", "polygamma", "entr", "expit", "real", "imag", "positive"}
+_NOT_IN_PLACE = {"conj", "isnan", "isinf", "isfinite", "allclose", "equal", "absolute", "sgn", "sign"}
 for _name, _f in FUNCTIONS.items():
     if _name not in _MODULE_ONLY:
         method(_name, _f)
@@ -295,11 +203,11 @@ method("real", property(real))  # type: ignore[arg-type]
 method("imag", property(imag))  # type: ignore[arg-type]
 # Written into the first operand: methods, and functions of the module.
 IN_PLACE: dict[str, Callable[..., Any]] = {
-    f"{_name}_": in_place_of(f"{_name}_", FUNCTIONS[_name])
-    for _name in (*FLOATING, *KEEPING, *ALIASES, "relu", "clamp", "clip", "masked_fill", "nan_to_num", "clamp_min",
-    "clamp_max", "lgamma", "digamma")
-    if _name not in _MODULE_ONLY
-}  # fmt: skip
+    f"{_name}_": in_place_of(f"{_name}_", _f)
+    for _name, _f in FUNCTIONS.items()
+    if _name not in _MODULE_ONLY | _NOT_IN_PLACE
+}
 for _name, _f in IN_PLACE.items():
     method(_name, _f)
-__all__ = ["FUNCTIONS", "Base", "elementwise"]
+for _name in ("absolute", "sgn", "sign"):  # methods only
+    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))

@@ -86,9 +86,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         v = v.squeeze(0)
     if np.broadcast_shapes(shape, v._value.shape) != tuple(shape):
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(v._value.shape)} cannot be broadcast to indexing "
-            f"result of shape "
-            f"{list(shape)}"
+            f"shape mismatch: value tensor of shape {list(v._value.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(shape)}"
         )
     if plain and any(s == 0 and n > 1 for s, n in zip(self._value.strides, self._value.shape)):
         getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not
@@ -162,36 +161,6 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     return run("IndexAdd", lambda a, b: add_at(a, items, b if alpha == 1 else b * alpha), input, source)
 
 
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """The tensor with the slices of `source` written at indices along an axis."""
-    items = _slices(input, dim, index)
-    return run("IndexCopy", lambda a, b: put(a, items, b), input, source)
-
-
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """The tensor with a number written into the slices at indices along an axis."""
-    items = _slices(input, dim, index)
-    number = input._value.dtype.type(value.item() if isinstance(value, Base) else value)
-    return run("IndexFill", lambda a: put(a, items, number), input)
-
-
-def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """The tensor with values written, or added, at subscripts."""
-    items, _ = _items(input, tuple(indices))
-    return run("IndexPut", lambda a, b: add_at(a, items, b) if accumulate else put(a, items, b), input, values)
-
-
-def put_at(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """The tensor with values written at indices into its elements in order."""
-    shape, where = input._value.shape, (np.array(index._value).ravel(),)
-
-    def computed(a: Any, b: Any) -> Any:
-        flat, parts = np.reshape(a, (-1,)), np.reshape(b, (-1,))
-        return np.reshape(add_at(flat, where, parts) if accumulate else put(flat, where, parts), shape)
-
-    return run("Put", computed, input, source)
-
-
 def take(input: Any, index: Any) -> Any:
     """The elements at indices into the elements in order."""
     where = np.array(index._value)
@@ -205,13 +174,6 @@ def masked_select(input: Any, mask: Any) -> Any:
     return run("MaskedSelect", lambda a: np.broadcast_to(a, shape)[where], input)
 
 
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """The tensor with elements of `source`, in order, where the mask is True."""
-    where = np.broadcast_to(mask._value, input._value.shape).copy()
-    count = int(where.sum())
-    return run("MaskedScatter", lambda a, b: put(a, (where,), np.reshape(b, (-1,))[:count]), input, source)
-
-
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of what is nonzero: one row for each, or a tensor for each axis."""
     found = np.nonzero(input._value)
@@ -222,30 +184,12 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     )
 
 
-def searchsorted(sorted_sequence: Any, input: Any, *, right: bool = False) -> Any:
-    """Where elements belong in a sorted sequence."""
-    value = input._value if isinstance(input, Base) else input
-    return make(np.asarray(np.searchsorted(sorted_sequence._value, value, "right" if right else "left")))
-
-
-def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
-    """The numbers of the buckets between boundaries."""
-    return searchsorted(boundaries, input, right=right)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (
-        gather, scatter, scatter_add, index_select, index_add, index_copy, index_fill, index_put, take, masked_select,
-        masked_scatter, nonzero, searchsorted, bucketize,
-    )
-}  # fmt: skip
+    f.__name__: f for f in (gather, scatter, scatter_add, index_select, index_add, take, masked_select, nonzero)
+}
 for _name, _f in FUNCTIONS.items():
-    if _name not in ("searchsorted", "bucketize"):
-        method(_name, _f)
-method("put", put_at)
-for _name in ("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter"):
+    method(_name, _f)
+for _name in ("scatter", "scatter_add", "index_add"):
     method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
-method("put_", in_place_of("put_", put_at))
 method("__getitem__", getitem)
 method("__setitem__", setitem)

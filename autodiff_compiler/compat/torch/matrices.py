@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import PRIMS
-from ..graph.array import to, value_of
+from ..graph.array import value_of
 from ..graph.direct import binary
-from .axes import axes_of
-from .core import TORCH, Base, make, run
-from .elementwise import FUNCTIONS as _ELEMENTWISE
-from .reductions import _evenly, norm, p_norm, pair, result
+from .core import TORCH, Base, named, run
+from .reductions import norm, pair
 from .tensor import method
 
 
@@ -77,21 +75,17 @@ def _product(name: str, dims: tuple[int, int], label: str) -> Callable[..., Any]
             if dims == (1, 1) and input._value.shape != other._value.shape:
                 raise RuntimeError(
                     f"inconsistent tensor size, expected tensor [{input._value.shape[0]}] and src "
-                    f"[{other._value.shape[0]}] to have the same number of elements, but got "
-                    f"{input._value.shape[0]} and "
-                    f"{other._value.shape[0]} elements respectively"
+                    f"[{other._value.shape[0]}] to have the same number of elements, but got {input._value.shape[0]} "
+                    f"and {other._value.shape[0]} elements respectively"
                 )
             return run(label, np.dot if dims == (1, 1) else np.matmul, input, other)
         return matmul(input, other)
 
-    product.__name__ = product.__qualname__ = name
-    product.__doc__ = f"The product of tensors with {dims[0]} and {dims[1]} axes."
-    return product
+    return named(name, product, f"The product of tensors with {dims[0]} and {dims[1]} axes.")
 
 
 mm, mv = _product("mm", (2, 2), "Mm"), _product("mv", (2, 1), "Mv")
 bmm, dot = _product("bmm", (3, 3), "Bmm"), _product("dot", (1, 1), "Dot")
-vdot = dot
 
 
 def outer(input: Any, vec2: Any) -> Any:
@@ -107,9 +101,7 @@ def _with_product(name: str, label: str) -> Callable[..., Any]:
 
         return run(label, computed, input, first, second)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "``beta * input + alpha * (first @ second)``."
-    return function
+    return named(name, function, "``beta * input + alpha * (first @ second)``.")
 
 
 addmm, addmv, baddbmm = [_with_product(n, n.capitalize()) for n in ("addmm", "addmv", "baddbmm")]
@@ -129,70 +121,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return run("UnsafeView", lambda x, y: np.tensordot(x, y, axes), a, b)
 
 
-def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product."""
-
-    def computed(a: Any, b: Any) -> Any:
-        m, n = value_of(a).shape, value_of(b).shape
-        width = max(len(m), len(n))
-        m, n = (1,) * (width - len(m)) + m, (1,) * (width - len(n)) + n
-        x = np.reshape(a, [k for pair_ in zip(m, (1,) * width) for k in pair_])
-        y = np.reshape(b, [k for pair_ in zip((1,) * width, n) for k in pair_])
-        return np.reshape(x * y, [i * j for i, j in zip(m, n)])
-
-    return run("Kron", computed, input, other)
-
-
-def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """The cross product of vectors along an axis."""
-
-    def computed(a: Any, b: Any) -> Any:
-        x, y = np.moveaxis(a, dim, 0), np.moveaxis(b, dim, 0)
-        parts = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
-        return np.moveaxis(np.stack(parts), 0, dim)
-
-    return run("LinalgCross", computed, input, other)
-
-
-def trace(input: Any) -> Any:
-    """The sum of the diagonal."""
-    return run("Trace", np.trace, input)
-
-
-def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
-    """The distances of all pairs of rows."""
-
-    def computed(a: Any, b: Any) -> Any:
-        return p_norm(np.expand_dims(a, -2) - np.expand_dims(b, -3), p, (-1,), False)
-
-    return run("Cdist", computed, x1, x2)
-
-
 # --- torch.linalg -----------------------------------------------------------------------------------------------------
-
-
-def det(A: Any) -> Any:
-    """The determinant."""
-    return run("LinalgDet", np.linalg.det, A)
-
-
-def slogdet(A: Any) -> Any:
-    """The sign and the logarithm of the absolute value of the determinant."""
-    sign = make(np.asarray(np.linalg.slogdet(A._value)[0]))
-    return pair(
-        "linalg_slogdet", sign, run("LinalgSlogdet", lambda a: np.linalg.slogdet(a)[1], A), ("sign", "logabsdet")
-    )
-
-
-def logdet(input: Any) -> Any:
-    """The logarithm of the determinant: NaN if it is negative."""
-    sign, log = slogdet(input)
-    return _ELEMENTWISE["where"](sign < 0, make(np.full_like(sign._value, np.nan)), log)
-
-
-def inv(A: Any) -> Any:
-    """The inverse. Raises ``torch.linalg.LinAlgError`` for a singular matrix."""
-    return run("LinalgInvEx", np.linalg.inv, A)
 
 
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
@@ -205,21 +134,6 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
         return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0] if vector else np.linalg.solve(a, b)
 
     return run("LinalgSolveEx", computed, A, B)
-
-
-def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
-    """The X with ``A @ X = B`` for a triangular A, of which the other part is not read."""
-    if not left:
-        return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
-
-    def computed(a: Any, b: Any) -> Any:
-        part = np.triu(a) if upper else np.tril(a)
-        if unitriangular:
-            n = value_of(a).shape[-1]
-            part = part * (1 - np.eye(n, dtype=value_of(a).dtype)) + np.eye(n, dtype=value_of(a).dtype)
-        return np.linalg.solve(part, b)
-
-    return run("LinalgSolveTriangular", computed, A, B)
 
 
 def _symmetric(a: Any, part: str) -> Any:
@@ -239,165 +153,74 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
     return made.mT if upper else made
 
 
-def qr(A: Any, mode: str = "reduced") -> Any:
-    """The factors Q and R."""
-    if mode != "reduced":
-        raise NotImplementedError(f"torch.linalg.qr: mode={mode!r} is not there. Instead: mode='reduced'")
-    q, r = run("LinalgQr", lambda a: tuple(np.linalg.qr(a)), A)
-    return pair("linalg_qr", q, r, ("Q", "R"))
+def _svd(a: Any, full_matrices: bool = True) -> Any:
+    n, m = value_of(a).shape[-2:]
+    return tuple(np.linalg.svd(a, full_matrices=full_matrices and n != m))
 
 
-def svd(A: Any, full_matrices: bool = True) -> Any:
-    """The factors U, S, Vh."""
-    n, m = A._value.shape[-2:]
-    u, s, v = run("LinalgSvd", lambda a: tuple(np.linalg.svd(a, full_matrices=full_matrices and n != m)), A)
-    return result("linalg_svd", ("U", "S", "Vh"), (u, s, v))
+def _logdet(a: Any) -> Any:
+    sign, log = np.linalg.slogdet(a)
+    return np.where(value_of(sign) < 0, value_of(log).dtype.type(np.nan), log)
 
 
-def svdvals(A: Any) -> Any:
-    """The singular values, largest first."""
-    return run("LinalgSvd", lambda a: np.linalg.svd(a, full_matrices=False)[1], A)
+# Of functions of one matrix: the name in the graph, how it is computed, the names of several results, and what it is.
+_OF_ONE: dict[str, tuple[str, Callable[..., Any], tuple[str, ...], str]] = {
+    "trace": ("Trace", np.trace, (), "The sum of the diagonal."),
+    "det": ("LinalgDet", np.linalg.det, (), "The determinant."),
+    "logdet": ("LinalgSlogdet", _logdet, (), "The logarithm of the determinant: NaN if it is negative."),
+    "slogdet": ("LinalgSlogdet", lambda a: tuple(np.linalg.slogdet(a)), ("sign", "logabsdet"),
+                "The sign and the logarithm of the absolute value of the determinant."),
+    "inv": ("LinalgInvEx", np.linalg.inv, (),
+            "The inverse. Raises ``torch.linalg.LinAlgError`` for a singular matrix."),
+    "pinv": ("LinalgPinv", lambda a: np.linalg.pinv(a), (), "The pseudoinverse."),
+    "qr": ("LinalgQr", lambda a: tuple(np.linalg.qr(a)), ("Q", "R"), "The factors Q and R."),
+    "svd": ("LinalgSvd", _svd, ("U", "S", "Vh"), "The factors U, S, Vh."),
+    "svdvals": ("LinalgSvd", lambda a: _svd(a, False)[1], (), "The singular values, largest first."),
+    "eigh": ("LinalgEigh", lambda a, UPLO="L": tuple(np.linalg.eigh(_symmetric(a, UPLO))),
+             ("eigenvalues", "eigenvectors"), "The eigenvalues and eigenvectors of a symmetric matrix."),
+    "eigvalsh": ("LinalgEigh", lambda a, UPLO="L": np.linalg.eigh(_symmetric(a, UPLO))[0], (),
+                 "The eigenvalues of a symmetric matrix."),
+}  # fmt: skip
 
 
-def eigh(A: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues and eigenvectors of a symmetric matrix."""
-    values, vectors = run("LinalgEigh", lambda a: tuple(np.linalg.eigh(_symmetric(a, UPLO))), A)
-    return pair("linalg_eigh", values, vectors, ("eigenvalues", "eigenvectors"))
+def _of_one(name: str, label: str, f: Callable[..., Any], names: tuple[str, ...], doc: str) -> Callable[..., Any]:
+    def function(A: Any, *args: Any, **options: Any) -> Any:
+        found = run(label, (lambda a: f(a, *args, **options)) if args or options else f, A)
+        return pair(f"linalg_{name}", *found, names=names) if names else found
+
+    return named(name, function, doc)
 
 
-def eigvalsh(A: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues of a symmetric matrix."""
-    return run("LinalgEigh", lambda a: np.linalg.eigh(_symmetric(a, UPLO))[0], A)
+_MATRIX = {name: _of_one(name, *row) for name, row in _OF_ONE.items()}
 
 
-def matrix_power(A: Any, n: int) -> Any:
-    """The n-th power of a matrix."""
-    if n <= 0:
-        start = make(np.broadcast_to(np.eye(A._value.shape[-1], dtype=A._value.dtype), A._value.shape).copy())
-        return matrix_power(inv(A), -n) if n < 0 else start + 0 * A
-    out = A
-    for _ in range(n - 1):
-        out = matmul(out, A)
-    return out if n > 1 else A.clone()
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
+    """The p-norm of all elements or of vectors along an axis; of a matrix the Frobenius norm."""
+    if ord not in (None, "fro") and (len(dim) == 2 if isinstance(dim, (tuple, list)) else A.dim() == 2 and dim is None):
+        raise NotImplementedError(
+            f"torch.linalg.norm: the matrix norm {ord!r} is not there. Instead: svdvals, abs, sum"
+        )
+    return norm(A, 2 if ord is None else ord, dim, keepdim)
 
 
-def pinv(A: Any) -> Any:
-    """The pseudoinverse."""
-    return run("LinalgPinv", lambda a: np.linalg.pinv(a), A)
+def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    """The p-norm of all elements, or of vectors along axes."""
+    return norm(x, ord, dim, keepdim)
 
 
-def lstsq(A: Any, B: Any) -> Any:
-    """The least squares solution."""
-    if A._value.shape[-2] == A._value.shape[-1]:
-        solution = solve(A, B)
-    else:
-        solution = run("LinalgLstsq", lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0], A, B)
-    none = make(np.zeros(0, A._value.dtype))
-    rank = make(np.asarray(np.linalg.matrix_rank(A._value)))
-    return result("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"), (solution, none, rank, none))
-
-
-def matrix_rank(A: Any) -> Any:
-    """The rank."""
-    return make(np.asarray(np.linalg.matrix_rank(A._value)))
-
-
-def cond(A: Any, p: Any = None) -> Any:
-    """The condition number."""
-    if p is None or p == 2:
-        return run("Div", lambda a: _ratio(np.linalg.svd(a, full_matrices=False)[1]), A)
-    return matrix_norm(A, p) * matrix_norm(inv(A), p)
-
-
-def _ratio(s: Any) -> Any:
-    return s[..., 0] / s[..., -1]
-
-
-def matrix_exp(A: Any) -> Any:
-    """The exponential of a matrix: scaling, a Taylor polynomial of degree 18, squaring."""
-    largest = float(np.max(np.sum(np.abs(A._value), axis=-2), initial=0.0))
-    squarings = max(0, int(np.ceil(np.log2(largest))) + 1) if largest > 0 else 0
-
-    def computed(a: Any) -> Any:
-        scaled = a / 2.0**squarings
-        unit = np.eye(value_of(a).shape[-1], dtype=value_of(a).dtype)
-        out: Any = unit + scaled / 18.0
-        for k in range(17, 0, -1):
-            out = unit + (scaled / float(k)) @ out
-        for _ in range(squarings):
-            out = out @ out
-        return out
-
-    return run("LinalgMatrixExp", computed, A)
-
-
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The norm of all elements, or of vectors along axes."""
-    axes = axes_of(x, dim)
-    wanted = None if dtype is None else dtype.numpy
-    return run("LinalgVectorNorm", lambda a: p_norm(a if wanted is None else to(a, wanted), ord, axes, keepdim), x)
-
-
-def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
-    rows, columns = [d % A._value.ndim for d in dim]
-    if ord == "fro":
-        return vector_norm(A, 2, (rows, columns), keepdim)
-
-    def computed(a: Any) -> Any:
-        m = np.moveaxis(a, (rows, columns), (-2, -1))
-        if ord in (1, -1, np.inf, -np.inf):
-            sums = np.sum(np.abs(m), axis=-2 if ord in (1, -1) else -1)
-            out = _evenly(np.max if ord > 0 else np.min)(sums, axis=-1)
-        else:
-            s = np.linalg.svd(m, full_matrices=False)[1]
-            out = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0 if ord > 0 else -1]
-        return np.expand_dims(out, tuple(sorted((rows, columns)))) if keepdim else out
-
-    if ord not in ("nuc", 1, -1, 2, -2, np.inf, -np.inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    return run("LinalgMatrixNorm", computed, A)
-
-
-def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The norm of vectors or, for two axes and a given order, of matrices."""
-    axes = dim if dim is None or isinstance(dim, (tuple, list)) else (dim,)
-    if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    if (axes is None and A._value.ndim == 2) or (axes is not None and len(axes) == 2):
-        return matrix_norm(A, ord, (-2, -1) if axes is None else axes, keepdim)
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
-
-
-def multi_dot(tensors: Any) -> Any:
-    """The product of several matrices."""
-    out = tensors[0]
-    for x in tensors[1:]:
-        out = matmul(out, x)
-    return out
-
-
-# What the module ``torch.linalg`` has.
+# What the module ``torch.linalg`` has, and what the module ``torch`` and tensors have.
 MODULE: dict[str, Any] = {
-    f.__name__: f
-    for f in (
-        det, slogdet, inv, solve, solve_triangular, cholesky, qr, svd, svdvals, eigh, eigvalsh, matrix_power, pinv,
-        lstsq,
-        matrix_rank, cond, matrix_exp, vector_norm, matrix_norm, multi_dot, cross,
-    )
+    **{n: f for n, f in _MATRIX.items() if n not in ("trace", "logdet")},
+    "solve": solve, "cholesky": cholesky, "matmul": matmul, "norm": linalg_norm, "vector_norm": vector_norm,
+    "LinAlgError": np.linalg.LinAlgError,
 }  # fmt: skip
-MODULE.update(norm=linalg_norm, LinAlgError=np.linalg.LinAlgError, matmul=matmul)
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (
-        matmul, mm, mv, bmm, dot, outer, addmm, addmv, baddbmm, kron, cross, trace, det, slogdet, logdet, matrix_power,
-        matrix_exp, pinv, svd, qr, cholesky,
-    )
-}  # fmt: skip
-FUNCTIONS.update(inverse=inv, ger=outer, vdot=vdot)
+    f.__name__: f for f in (matmul, mm, mv, bmm, dot, outer, addmm, addmv, baddbmm, cholesky)
+}
+FUNCTIONS.update({n: f for n, f in _MATRIX.items() if n not in ("eigh", "eigvalsh", "svdvals", "inv")})
+FUNCTIONS["inverse"] = _MATRIX["inv"]
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
-FUNCTIONS.update(einsum=einsum, tensordot=tensordot, cdist=cdist, norm=norm)
+FUNCTIONS.update(einsum=einsum, tensordot=tensordot, norm=norm)
 method("__matmul__", lambda self, other: matmul(self, other) if isinstance(other, Base) else NotImplemented)
 method("__rmatmul__", lambda self, other: matmul(other, self) if isinstance(other, Base) else NotImplemented)

@@ -12,7 +12,7 @@ from ..graph.array import to
 from ..graph.direct import several
 from .arithmetic import result_type
 from .axes import check_dim
-from .core import Base, assign, make, renamed, run, view
+from .core import Base, make, named, renamed, run, view
 from .tensor import method
 
 
@@ -75,22 +75,12 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, *shape[:first], int(np.prod(shape[first : last + 1])), *shape[last + 1 :])
 
 
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """The tensor with one axis made several."""
-    axis = check_dim(input, dim)
-    shape = list(sizes)
-    if -1 in shape:
-        rest = -int(np.prod(shape))
-        shape[shape.index(-1)] = input._value.shape[axis] // rest
-    return reshape(input, *input._value.shape[:axis], *shape, *input._value.shape[axis + 1 :])
-
-
 def permute(input: Any, *dims: Any) -> Any:
     """The tensor with its axes in another order."""
     order = tuple([check_dim(input, d) for d in sizes(dims)])
     if sorted(order) != list(range(input._value.ndim)):
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {input._value.ndim} is not equal to len(dims) = {len(order)}"
         )
     return view("Permute", lambda a: np.transpose(a, order), input, key=order)
@@ -99,16 +89,15 @@ def permute(input: Any, *dims: Any) -> Any:
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """The tensor with two axes exchanged."""
     a0, a1 = check_dim(input, dim0), check_dim(input, dim1)
-    if input._value.ndim == 0:
-        return view("Transpose", lambda a: np.reshape(a, ()), input)
-    return view("Transpose", lambda a: np.swapaxes(a, a0, a1), input, key=(a0, a1))
+    swapped: Any = (lambda a: np.swapaxes(a, a0, a1)) if input._value.ndim else (lambda a: np.reshape(a, ()))
+    return view("Transpose", swapped, input, key=(a0, a1) if input._value.ndim else None)
 
 
 def t(input: Any) -> Any:
     """The transpose of a matrix."""
     if input._value.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._value.ndim}D")
-    return view("T", lambda a: np.transpose(a), input, key=())
+    return view("T", np.transpose, input, key=())
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
@@ -150,8 +139,7 @@ def expand(input: Any, *shape: Any) -> Any:
     if len(given) < input._value.ndim or any(n not in (1, w) for n, w in zip(known, wanted)):
         raise RuntimeError(
             f"The expanded size of the tensor ({list(wanted)}) must match the existing size "
-            f"({list(input._value.shape)}) "
-            "at the non-singleton dimensions"
+            f"({list(input._value.shape)}) at the non-singleton dimensions"
         )
     return view("Expand", lambda a: np.broadcast_to(a, wanted), input, lambda a: _writable(a, wanted), wanted)
 
@@ -186,19 +174,6 @@ def _writable_diagonal(a: Any, offset: int, dim1: int, dim2: int) -> Any:
     return np.lib.stride_tricks.as_strided(moved, (*moved.shape[:-2], n), strides)
 
 
-def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
-    """Windows along an axis; a new last axis holds their elements."""
-    axis = check_dim(self, dimension)
-    count = (self._value.shape[axis] - size) // step + 1
-    places = np.arange(count)[:, None] * step + np.arange(size)
-    before = (slice(None),) * axis
-
-    def computed(a: Any) -> Any:
-        return np.moveaxis(a[(*before, places)], axis + 1, -1)
-
-    return run("Unfold", computed, self)
-
-
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
@@ -221,18 +196,6 @@ def detach(input: Any) -> Any:
     return input.detach()
 
 
-def repeat(self: Any, *repeats: Any) -> Any:
-    """The tensor laid side by side so many times along each axis."""
-    times = sizes(repeats)
-    return run("Repeat", lambda a: np.tile(a, times), self)
-
-
-def tile(input: Any, *dims: Any) -> Any:
-    """`repeat`, where missing leading numbers are one."""
-    times = sizes(dims)
-    return run("Repeat", lambda a: np.tile(a, times), input)
-
-
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     """Each element, or slice along an axis, so many times in a row."""
     source = flatten(input) if dim is None else input
@@ -245,35 +208,28 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
 def flip(input: Any, *dims: Any) -> Any:
     """The elements in the opposite order along axes."""
     axes = tuple([check_dim(input, d) for d in sizes(dims)])
-    if not input._value.ndim:
-        return input.clone()
-    return run("Flip", lambda a: np.flip(a, axes), input)
+    return run("Flip", lambda a: np.flip(a, axes), input) if input._value.ndim else input.clone()
 
 
-def fliplr(input: Any) -> Any:
-    """The columns in the opposite order."""
-    return flip(input, 1)
+# Of functions of NumPy's, with their further arguments: the name in the graph, what is run, and what it is.
+_COPIES: dict[str, tuple[str, Callable[..., Any], str]] = {
+    "repeat": ("Repeat", lambda a, *n: np.tile(a, sizes(n)), "The tensor laid side by side so many times."),
+    "tile": ("Repeat", lambda a, *dims: np.tile(a, sizes(dims)), "`repeat`, where missing leading numbers are one."),
+    "roll": ("Roll", lambda a, shifts, dims=None: np.roll(a, shifts, dims), "The elements moved along axes, around."),
+    "tril": ("Tril", lambda a, diagonal=0: np.tril(a, diagonal), "The part on and below a diagonal."),
+    "triu": ("Triu", lambda a, diagonal=0: np.triu(a, diagonal), "The part on and above a diagonal."),
+    "diag": ("Diag", lambda a, diagonal=0: np.diag(a, diagonal), "A matrix's diagonal, or a matrix with a diagonal."),
+}
 
 
-def flipud(input: Any) -> Any:
-    """The rows in the opposite order."""
-    return flip(input, 0)
+def _copy(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def copied(input: Any, *args: Any, **options: Any) -> Any:
+        return run(label, lambda a: f(a, *args, **options), input)
+
+    return named(name, copied, doc)
 
 
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """The elements moved along axes, around the end."""
-    axes = None if dims is None else dims
-    return run("Roll", lambda a: np.roll(a, shifts, axes), input)
-
-
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """The tensor turned by a quarter in a plane, `k` times."""
-    return run("Rot90", lambda a: np.rot90(a, k, tuple(dims)), input)
-
-
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """The part on and below a diagonal."""
-    return run("Tril", lambda a: np.tril(a, diagonal), input)
+_COPIED = {name: _copy(name, *row) for name, row in _COPIES.items()}
 
 
 def triu(input: Any, diagonal: int = 0) -> Any:
@@ -284,19 +240,6 @@ def triu(input: Any, diagonal: int = 0) -> Any:
 def diag(input: Any, diagonal: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal."""
     return run("DiagonalBackward0" if input._value.ndim == 2 else "DiagEmbed", lambda a: np.diag(a, diagonal), input)
-
-
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices with the rows on a diagonal."""
-    n = input._value.shape[-1] + abs(offset)
-    rows = np.arange(input._value.shape[-1]) + max(-offset, 0)
-    mask = np.zeros((input._value.shape[-1], n, n), input._value.dtype)
-    mask[np.arange(len(rows)), rows, rows + offset] = 1
-
-    def computed(a: Any) -> Any:
-        return np.moveaxis(np.tensordot(a, mask, 1), (-2, -1), (dim1, dim2))
-
-    return run("DiagEmbed", computed, input)
 
 
 # --- joins and splits -------------------------------------------------------------------------------------------------
@@ -351,28 +294,21 @@ def vstack(tensors: Any) -> Any:
     return cat([atleast_2d(x) for x in tensors], 0)
 
 
-def dstack(tensors: Any) -> Any:
-    """The tensors along the third axis."""
-    return _joined("Cat", np.dstack, tensors)
-
-
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """Parts along an axis, as views: of one length, or of the lengths given."""
     axis = check_dim(tensor, dim)
     n = tensor._value.shape[axis]
     if isinstance(split_size_or_sections, (list, tuple)):
-        lengths = [int(k) for k in split_size_or_sections]
+        name, lengths = "SplitWithSizes", [int(k) for k in split_size_or_sections]
         if sum(lengths) != n:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
-                f"{axis}), "
-                f"but got split_sizes={lengths}"
+                f"{axis}), but got split_sizes={lengths}"
             )
     else:
         size = int(split_size_or_sections)
-        lengths = [min(size, n - k) for k in range(0, n, size)] or [0]
+        name, lengths = "Split", [min(size, n - k) for k in range(0, n, size)] or [0]
     ends = np.cumsum([0, *lengths]).tolist()
-    name = "SplitWithSizes" if isinstance(split_size_or_sections, (list, tuple)) else "Split"
     return tuple([renamed(narrow(tensor, axis, a, b - a), name) for a, b in itertools.pairwise(ends)])
 
 
@@ -380,13 +316,6 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most so many parts of equal length along an axis, as views."""
     n = input._value.shape[check_dim(input, dim)]
     return split(input, max(-(-n // chunks), 1), dim)
-
-
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Parts between indices along an axis, or so many nearly equal ones, as views."""
-    axis = check_dim(input, dim)
-    parts = np.array_split(np.arange(input._value.shape[axis]), indices_or_sections)
-    return split(input, [len(p) for p in parts], axis)
 
 
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
@@ -422,45 +351,12 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     """Grids of coordinates."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
-    tensors = tuple([atleast_1d(x) for x in tensors])
-    shape = [x._value.size for x in tensors]
-    out = []
-    for k, x in enumerate(tensors):
-        out.append(expand(reshape(x, *[-1 if k == j else 1 for j in range(len(shape))]), *shape))
-    if indexing == "xy" and len(shape) > 1:
-        swapped = [shape[1], shape[0], *shape[2:]]
-        order = [1, 0, *range(2, len(shape))]
-        out = [
-            expand(reshape(x, *[-1 if order[k] == j else 1 for j in range(len(shape))]), *swapped)
-            for k, x in enumerate(tensors)
-        ]
-    return tuple(out)
-
-
-def block_diag(*tensors: Any) -> Any:
-    """The matrix with these on its diagonal."""
-    blocks = [atleast_2d(x) for x in tensors]
-    width = sum(x._value.shape[1] for x in blocks)
-    rows, at = [], 0
-    for x in blocks:
-        h, w = x._value.shape
-        parts = [make(np.zeros((h, at), x._value.dtype)), x, make(np.zeros((h, width - at - w), x._value.dtype))]
-        rows.append(_joined("Cat", np.concatenate, parts, 1))
-        at += w
-    return cat(rows, 0)
-
-
-def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of the elements, as rows."""
-    grids = [reshape(g, -1) for g in meshgrid(*tensors, indexing="ij")]
-    return stack(grids, 1) if len(grids) > 1 else grids[0]
-
-
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All combinations of `r` of the elements, as rows."""
-    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(pick(range(input._value.size), r)), np.int64).reshape(-1, r)
-    return run("IndexSelect", lambda a: a[rows], input)
+    order = list(range(len(tensors)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    shape = [tensors[k]._value.size for k in order]
+    places = [[-1 if order[j] == k else 1 for j in range(len(order))] for k in range(len(order))]
+    return tuple([expand(reshape(x, *place), *shape) for x, place in zip(tensors, places)])
 
 
 def _in_place_shape(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -479,32 +375,26 @@ def _in_place_shape(f: Callable[..., Any]) -> Callable[..., Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        reshape, flatten, unflatten, permute, transpose, t, movedim, unsqueeze, squeeze, diagonal, clone, detach, tile,
-        repeat_interleave, flip, fliplr, flipud, roll, rot90, tril, triu, diag, diag_embed, split, chunk,
-        tensor_split, narrow,
-        select, unbind, broadcast_to,
+        reshape, flatten, permute, transpose, t, movedim, unsqueeze, squeeze, diagonal, clone, repeat_interleave, flip,
+        split, chunk, narrow, select, unbind, broadcast_to,
     )
 }  # fmt: skip
-FUNCTIONS.update(swapaxes=transpose, swapdims=transpose, moveaxis=movedim, ravel=lambda input: reshape(input, -1))
+FUNCTIONS.update({name: f for name, f in _COPIED.items() if name != "repeat"})
+FUNCTIONS.update(swapaxes=transpose, ravel=lambda input: reshape(input, -1))
 for _name, _f in FUNCTIONS.items():
-    if _name != "detach":
-        method(_name, _f)
+    method(_name, _f)
 FUNCTIONS.update(
-    cat=cat, concat=cat, concatenate=cat, stack=stack, hstack=hstack, vstack=vstack, dstack=dstack, meshgrid=meshgrid,
-    atleast_1d=atleast_1d, atleast_2d=atleast_2d, block_diag=block_diag, cartesian_prod=cartesian_prod,
-    combinations=combinations, broadcast_tensors=broadcast_tensors, row_stack=vstack,
+    cat=cat, concat=cat, concatenate=cat, stack=stack, hstack=hstack, vstack=vstack, meshgrid=meshgrid, detach=detach,
+    atleast_1d=atleast_1d, atleast_2d=atleast_2d, broadcast_tensors=broadcast_tensors,
 )  # fmt: skip
 for _name, _f in (
-    ("view", view_), ("expand", expand), ("repeat", repeat), ("contiguous", contiguous), ("unfold", unfold),
+    ("view", view_), ("expand", expand), ("repeat", _COPIED["repeat"]), ("contiguous", contiguous),
     ("view_as", lambda self, other: view_(self, *other._value.shape)),
     ("reshape_as", lambda self, other: reshape(self, *other._value.shape)),
     ("expand_as", lambda self, other: expand(self, *other._value.shape)),
-    ("t_", _in_place_shape(t)), ("unsqueeze_", _in_place_shape(unsqueeze)), ("squeeze_", _in_place_shape(squeeze)),
-    ("transpose_", _in_place_shape(transpose)),
-    ("tril_", lambda self, diagonal=0: assign(self, lambda x: tril(x, diagonal))),
-    ("triu_", lambda self, diagonal=0: assign(self, lambda x: triu(x, diagonal))),
 ):  # fmt: skip
     method(_name, _f)
+for _f in (t, unsqueeze, squeeze, transpose):
+    method(f"{_f.__name__}_", _in_place_shape(_f))
 method("T", property(lambda self: view("Permute", lambda a: np.transpose(a), self)))  # type: ignore[arg-type]
 method("mT", property(lambda self: transpose(self, -2, -1)))  # type: ignore[arg-type]
-method("H", property(lambda self: transpose(self, -2, -1).conj()))  # type: ignore[arg-type]

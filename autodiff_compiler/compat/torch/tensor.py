@@ -11,7 +11,7 @@ import numpy as np
 
 from ..graph.record import Record, Var, Version
 from . import dtypes, printing
-from .core import TORCH, Base, make
+from .core import TORCH, Base, make, named
 from .modes import MODE
 
 
@@ -183,38 +183,8 @@ class Tensor(Base):
         return self.shape if dim is None else self._value.shape[dim]
 
     @property
-    def ndim(self) -> int:
-        return self._value.ndim
-
-    def dim(self) -> int:
-        return self._value.ndim
-
-    def ndimension(self) -> int:
-        return self._value.ndim
-
-    def numel(self) -> int:
-        return self._value.size
-
-    nelement = numel
-
-    @property
     def device(self) -> device:
         return device()
-
-    @property
-    def is_cuda(self) -> bool:
-        return False
-
-    @property
-    def itemsize(self) -> int:
-        return self._value.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self._value.nbytes
-
-    def element_size(self) -> int:
-        return self._value.itemsize
 
     def stride(self, dim: int | None = None) -> Any:
         steps = tuple([s // self._value.itemsize for s in self._value.strides])
@@ -222,24 +192,6 @@ class Tensor(Base):
 
     def storage_offset(self) -> int:
         return 0 if self._base is None else (self.data_ptr() - self._base.data_ptr()) // self._value.itemsize
-
-    def is_contiguous(self) -> bool:
-        return bool(self._value.flags.c_contiguous)
-
-    def data_ptr(self) -> int:
-        return int(self._value.__array_interface__["data"][0])
-
-    def is_floating_point(self) -> bool:
-        return bool(self._value.dtype.kind == "f")
-
-    def is_complex(self) -> bool:
-        return bool(self._value.dtype.kind == "c")
-
-    def is_inference(self) -> bool:
-        return self._inference
-
-    def get_device(self) -> int:
-        return -1
 
     def type(self, dtype: Any = None) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
@@ -266,9 +218,8 @@ class Tensor(Base):
             if requires_grad:
                 return self
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                "variable in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if not requires_grad:
             self._own = None
@@ -299,11 +250,9 @@ class Tensor(Base):
         """The gradient that `backward` has accumulated, or None."""
         if self._grad is None and not self.is_leaf and not self.retains_grad:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-                "attribute won't be "
-                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf "
-                "Tensor, use .retain_grad() on the non-leaf Tensor.",
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -408,13 +357,6 @@ class Tensor(Base):
             raise RuntimeError(f"a Tensor with {self._value.size} elements cannot be converted to Scalar")
         return self._value.item()
 
-    def tolist(self) -> Any:
-        """The elements, as nested lists of Python numbers."""
-        return self._value.tolist()
-
-    def cpu(self) -> Tensor:
-        return self
-
     def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
         raise RuntimeError("CUDA is not there: arrays of NumPy live on the CPU")
 
@@ -435,15 +377,6 @@ class Tensor(Base):
         if self._value.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         return bool(self._value.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
 
     def __index__(self) -> int:
         if self._value.dtype.kind not in "iub" or self._value.size != 1:
@@ -522,15 +455,34 @@ def method(name: str, f: Callable[..., Any]) -> None:
     setattr(Tensor, name, f)
 
 
-def register(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give tensors a function of the module as a method, under its own name or these."""
-
-    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names or (f.__name__,):
-            setattr(Tensor, name, f)
-        return f
-
-    return decorate
+# Facts, as attributes and as methods: what each is, and how it is found.
+_ATTRIBUTES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "ndim": ("The number of axes.", lambda self: self._value.ndim),
+    "is_cuda": ("Whether it is on a GPU: no.", lambda self: False),
+    "itemsize": ("The bytes of one element.", lambda self: self._value.itemsize),
+    "nbytes": ("The bytes of all elements.", lambda self: self._value.nbytes),
+}
+_FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "dim": ("The number of axes.", lambda self: self._value.ndim),
+    "ndimension": ("The number of axes.", lambda self: self._value.ndim),
+    "numel": ("The number of elements.", lambda self: self._value.size),
+    "nelement": ("The number of elements.", lambda self: self._value.size),
+    "element_size": ("The bytes of one element.", lambda self: self._value.itemsize),
+    "is_contiguous": ("Whether the memory is in order.", lambda self: bool(self._value.flags.c_contiguous)),
+    "data_ptr": ("The address.", lambda self: int(self._value.__array_interface__["data"][0])),
+    "is_floating_point": ("Whether the dtype is a floating one.", lambda self: self._value.dtype.kind == "f"),
+    "is_complex": ("Whether the dtype is a complex one.", lambda self: self._value.dtype.kind == "c"),
+    "is_inference": ("Whether it was made in `inference_mode`.", lambda self: self._inference),
+    "cpu": ("The tensor itself.", lambda self: self),
+    "tolist": ("The elements, as nested lists of Python numbers.", lambda self: self._value.tolist()),
+    "__float__": ("The only element.", lambda self: float(self.item())),
+    "__int__": ("The only element.", lambda self: int(self.item())),
+    "__complex__": ("The only element.", lambda self: complex(self.item())),
+}
+for _name, (_doc, _f) in _ATTRIBUTES.items():
+    setattr(Tensor, _name, property(_f, doc=_doc))
+for _name, (_doc, _f) in _FACTS.items():
+    method(_name, named(_name, _f, _doc))
 
 
 def is_tensor(x: Any) -> bool:
@@ -538,4 +490,4 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Base)
 
 
-__all__ = ["Parameter", "Size", "Tensor", "Version", "device", "is_tensor", "register"]
+__all__ = ["Parameter", "Size", "Tensor", "Version", "device", "is_tensor", "method"]

@@ -120,44 +120,6 @@ def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return differentiated
 
 
-def functional_call(
-    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
-    tie_weights: bool = True, strict: bool = False,
-) -> Any:  # fmt: skip
-    """What a module gives with other tensors in the places of its parameters and buffers.
-
-    >>> from autodiff_compiler.compat import torch
-    >>> weights = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
-    >>> torch.func.functional_call(torch.nn.Linear(2, 1), weights, torch.tensor([1.0, 2.0]))
-    tensor([3.])
-    """
-    tables = parameter_and_buffer_dicts
-    given = dict(tables) if isinstance(tables, dict) else {k: v for table in tables for k, v in table.items()}
-    places: dict[str, tuple[dict[str, Any], str]] = {}
-    for prefix, part in module.named_modules():
-        for table in (part._parameters, part._buffers):
-            places.update({f"{prefix}.{n}" if prefix else n: (table, n) for n, t in table.items() if t is not None})
-    if strict and set(places) != set(given):
-        unknown, missing = sorted(set(given) - set(places)), sorted(set(places) - set(given))
-        raise RuntimeError(f"Error(s) in functional_call: unexpected keys {unknown}, missing keys {missing}")
-    given = {name: t for name, t in given.items() if name in places}
-    before = {name: table[key] for name, (table, key) in places.items()}
-    new = dict(given)
-    if tie_weights:
-        by_tensor = {id(before[name]): t for name, t in given.items()}
-        new = {name: by_tensor[id(t)] for name, t in before.items() if id(t) in by_tensor} | given
-    try:
-        for name, t in new.items():
-            table, key = places[name]
-            table[key] = t
-        values = () if args is None else args if isinstance(args, tuple) else (args,)
-        return module(*values, **(kwargs or {}))
-    finally:
-        for name in new:
-            table, key = places[name]
-            table[key] = before[name]
-
-
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error"
 ) -> Callable[..., Any]:
@@ -223,6 +185,4 @@ def vmap(
     return mapped
 
 
-MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian, functional_call, vmap)} | {
-    "jacfwd": jacfwd
-}
+MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian, vmap)} | {"jacfwd": jacfwd}

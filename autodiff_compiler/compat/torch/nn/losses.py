@@ -14,8 +14,7 @@ from .... import kernels
 from ...graph.array import to, value_of
 from ...graph.direct import several
 from ..core import renamed, run
-from ..elementwise import FUNCTIONS as _ELEMENTWISE
-from ..reductions import log_softmax, norm
+from ..reductions import log_softmax
 from ..shaping import broadcast_tensors
 
 
@@ -48,9 +47,8 @@ def _sized(input: Any, target: Any) -> tuple[Any, Any]:
     if input._value.shape == target._value.shape:
         return input, target
     warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
-        f"will likely "
-        "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+        "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         UserWarning,
         stacklevel=4,
     )
@@ -186,8 +184,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     if input._value.shape != target._value.shape:
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
-            f"deprecated. "
-            "Please ensure they have the same size."
+            "deprecated. Please ensure they have the same size."
         )
     if v.size and not (v.min() >= 0 and v.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
@@ -228,95 +225,10 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-def kl_div(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    log_target: bool = False
-) -> Any:  # fmt: skip
-    """``target * (log(target) - input)``; `input` has logarithms."""
-    loss = target.exp() * (target - input) if log_target else _ELEMENTWISE_XLOGY(target) - target * input
-    if reduction == "batchmean":
-        return loss.sum() / input._value.shape[0]
-    return reduced(loss, reduction)
-
-
-def _ELEMENTWISE_XLOGY(t: Any) -> Any:
-    from ..arithmetic import xlogy
-
-    return xlogy(t, t)
-
-
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between rows."""
-    n1, n2 = norm(x1, 2, dim, keepdim=True).clamp(min=eps), norm(x2, 2, dim, keepdim=True).clamp(min=eps)
-    return (x1 / n1 * (x2 / n2)).sum(dim)
-
-
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The p-norm of the differences of rows, plus `eps`."""
-    return norm(x1 - x2 + eps, p, -1, keepdim)
-
-
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """``1 - cos`` where the target is 1, ``max(cos - margin, 0)`` where it is -1."""
-    cos = cosine_similarity(input1, input2, -1)
-    where = _ELEMENTWISE["where"]
-    return reduced(where(target == 1, 1 - cos, (cos - margin).clamp(min=0)), reduction)
-
-
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """``max(margin - target * (input1 - input2), 0)``."""
-    return reduced((margin - target * (input1 - input2)).clamp(min=0), reduction)
-
-
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
-    """`input` where the target is 1, ``max(margin - input, 0)`` where it is -1."""
-    return reduced(_ELEMENTWISE["where"](target == 1, input, (margin - input).clamp(min=0)), reduction)
-
-
-@_named("SoftMarginLoss")
-def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """``log(1 + exp(-target * input))``."""
-    return reduced(run("SoftMarginLoss", kernels.softplus, -target * input), reduction)
-
-
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """``max(d(anchor, positive) - d(anchor, negative) + margin, 0)``."""
-    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        from ..arithmetic import minimum
-
-        far = minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced((near - far + margin).clamp(min=0), reduction)
-
-
-def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
-) -> Any:
-    """The negative log likelihood of Poisson distributions, whose (logarithms of) rates are `input`."""
-    if full:
-        raise NotImplementedError("poisson_nll_loss: full=True is not there: add Stirling's term yourself")
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    return reduced(loss, reduction)
-
-
-def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
-    """The negative log likelihood of normal distributions with means `input` and variances `var`."""
-    v = var.clamp(min=eps)
-    loss = 0.5 * (v.log() + (input - target) ** 2 / v)
-    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         mse_loss, l1_loss, smooth_l1_loss, huber_loss, nll_loss, cross_entropy, binary_cross_entropy,
-        binary_cross_entropy_with_logits, kl_div, cosine_similarity, pairwise_distance, cosine_embedding_loss,
-        margin_ranking_loss, hinge_embedding_loss, soft_margin_loss, triplet_margin_loss, poisson_nll_loss,
-        gaussian_nll_loss,
+        binary_cross_entropy_with_logits,
     )
 }  # fmt: skip

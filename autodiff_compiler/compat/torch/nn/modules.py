@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..conversion import cast
+from ..conversion import cast, wanted_dtype
 from ..core import Base, make
+from ..dtypes import float16, float32, float64
 from ..modes import no_grad
-from ..tensor import HookHandle, Parameter, check_device
+from ..tensor import HookHandle, Parameter
 
 _Keys = namedtuple("_Keys", ("missing_keys", "unexpected_keys"))
 
@@ -26,6 +27,13 @@ class IncompatibleKeys(_Keys):
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
         return _Keys.__repr__(self).replace("IncompatibleKeys", "_IncompatibleKeys", 1)
+
+
+_TABLES = (
+    ("_parameters", "nn.Parameter", "parameter"),
+    ("_modules", "nn.Module", "child module"),
+    ("_buffers", "Tensor", "buffer"),
+)
 
 
 class Module:
@@ -50,16 +58,8 @@ class Module:
     _modules: dict[str, Any]
 
     def __init__(self) -> None:
-        values: dict[str, Any] = {
-            "training": True,
-            "_parameters": {},
-            "_buffers": {},
-            "_transient": set(),
-            "_modules": {},
-            "_before": {},
-            "_after": {},
-        }
-        self.__dict__.update(values)
+        tables: dict[str, Any] = {name: {} for name in ("_parameters", "_buffers", "_modules", "_before", "_after")}
+        self.__dict__.update(tables, training=True, _transient=set())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -87,34 +87,20 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         tables = self.__dict__
-        if isinstance(value, Parameter):
-            self._check_made("parameters")
-            self._forget(name)
-            self._parameters[name] = value
-        elif isinstance(value, Module):
-            self._check_made("module")
-            self._forget(name)
-            self._modules[name] = value
-        elif name in tables.get("_parameters", {}):
-            if value is not None:
-                kind = value.type() if isinstance(value, Base) else type(value).__name__
-                raise TypeError(f"cannot assign '{kind}' as parameter '{name}' (torch.nn.Parameter or None expected)")
-            self._parameters[name] = None
-        elif name in tables.get("_modules", {}):
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None "
-                    f"expected)"
-                )
-            self._modules[name] = None
-        elif name in tables.get("_buffers", {}):
-            if value is not None and not isinstance(value, Base):
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' object to buffer '{name}' (torch.Tensor or None required)"
-                )
-            self._buffers[name] = value
-        else:
-            object.__setattr__(self, name, value)
+        if isinstance(value, (Parameter, Module)):
+            parameter = isinstance(value, Parameter)
+            self._check_made("parameters" if parameter else "module")
+            tables.pop(name, None)
+            tables["_parameters" if parameter else "_modules"][name] = value
+            return
+        for table, kind, what in _TABLES:
+            if name in tables.get(table, ()):
+                if value is not None and not (table == "_buffers" and isinstance(value, Base)):
+                    given = value.type() if isinstance(value, Base) else type(value).__name__
+                    raise TypeError(f"cannot assign '{given}' as {what} '{name}' (torch.{kind} or None expected)")
+                tables[table][name] = value
+                return
+        object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         for table in (self._parameters, self._buffers, self._modules):
@@ -126,11 +112,6 @@ class Module:
     def _check_made(self, what: str) -> None:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-    def _forget(self, name: str) -> None:
-        self.__dict__.pop(name, None)
-        for table in (self._parameters, self._buffers, self._modules):
-            table.pop(name, None) if name not in table else None
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
@@ -166,11 +147,6 @@ class Module:
         for name in target.split(".") if target else ():
             found = getattr(found, name)
         return found
-
-    def get_parameter(self, target: str) -> Any:
-        """The parameter at a dotted path."""
-        path, _, name = target.rpartition(".")
-        return getattr(self.get_submodule(path), name)
 
     # --- lists --------------------------------------------------------------------------------------------------------
 
@@ -258,60 +234,37 @@ class Module:
         fn(self)
         return self
 
-    def _convert(self, f: Callable[[Any], Any]) -> Any:
-        for m in self.modules():
-            for name, p in m._parameters.items():
-                if p is not None:
-                    with no_grad():
-                        p.data = f(p.detach())
-                    if p._grad is not None:
-                        p._grad = f(p._grad.detach())
-                del name
-            for name, b in list(m._buffers.items()):
-                if b is not None:
-                    m._buffers[name] = f(b)
-        return self
-
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Parameters and buffers of floating dtypes in another one; devices other than the CPU raise RuntimeError."""
-        from ..dtypes import dtype as _dtype
-
-        wanted = kwargs.get("dtype")
-        check_device(kwargs.get("device"))
-        for a in args:
-            if isinstance(a, _dtype):
-                wanted = a
-            elif isinstance(a, Base):
-                wanted = a.dtype
-            elif not isinstance(a, bool):
-                check_device(a)
+        wanted = wanted_dtype(args, kwargs)
         if wanted is None:
             return self
-        return self._convert(lambda t: cast(t, wanted) if t.is_floating_point() else t)
+
+        def converted(t: Any) -> Any:
+            return cast(t.detach(), wanted) if t is not None and t.is_floating_point() else t
+
+        for m in self.modules():
+            with no_grad():
+                for p in m._parameters.values():
+                    if p is not None:
+                        p.data, p._grad = converted(p), converted(p._grad)
+            m._buffers.update({name: converted(b) for name, b in m._buffers.items()})
+        return self
 
     def float(self) -> Any:
         """Parameters and buffers in float32."""
-        from ..dtypes import float32
-
         return self.to(float32)
 
     def double(self) -> Any:
         """Parameters and buffers in float64."""
-        from ..dtypes import float64
-
         return self.to(float64)
 
     def half(self) -> Any:
         """Parameters and buffers in float16."""
-        from ..dtypes import float16
-
         return self.to(float16)
 
     def cpu(self) -> Any:
         return self
-
-    def cuda(self, *args: Any) -> Any:
-        raise RuntimeError("CUDA is not there: arrays of NumPy live on the CPU")
 
     # --- state --------------------------------------------------------------------------------------------------------
 
@@ -445,36 +398,17 @@ class Sequential(Module):
         return self
 
 
-class ModuleList(Module):
+class ModuleList(Sequential):
     """A list of modules."""
 
     def __init__(self, modules: Any = ()):
-        super().__init__()
-        self.extend(modules or ())
+        super().__init__(*modules)
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+    forward = Module.forward
 
     def __getitem__(self, k: Any) -> Any:
         items = list(self._modules.values())
         return type(self)(items[k]) if isinstance(k, slice) else items[k]
-
-    def __setitem__(self, k: int, m: Any) -> None:
-        self._modules[list(self._modules)[k]] = m
-
-    def append(self, m: Any) -> Any:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), m)
-        return self
-
-    def extend(self, modules: Any) -> Any:
-        """Add modules at the end."""
-        for m in modules:
-            self.append(m)
-        return self
 
     def _shown_parts(self) -> list[tuple[str, str]]:
         """Neighbours with equal texts stand once: ``(0-1): 2 x Linear(...)``."""
@@ -485,101 +419,4 @@ class ModuleList(Module):
         return out
 
 
-class ModuleDict(Module):
-    """A dict of modules."""
-
-    def __init__(self, modules: Any = None):
-        super().__init__()
-        for name, m in dict(modules or {}).items():
-            self.add_module(name, m)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._modules[name]
-
-    def __setitem__(self, name: str, m: Any) -> None:
-        self.add_module(name, m)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._modules
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def keys(self) -> Any:
-        return self._modules.keys()
-
-    def values(self) -> Any:
-        return self._modules.values()
-
-    def items(self) -> Any:
-        return self._modules.items()
-
-
-class ParameterList(Module):
-    """A list of parameters."""
-
-    def extra_repr(self) -> str:
-        rows = [f"  ({k}): Parameter containing: [{p.dtype} of size {_by(p.shape)}]" for k, p in enumerate(self)]
-        return "\n".join(rows)
-
-    def __init__(self, values: Any = ()):
-        super().__init__()
-        for v in values or ():
-            self.append(v)
-
-    def append(self, value: Any) -> Any:
-        """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
-        return self
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __getitem__(self, k: int) -> Any:
-        return list(self._parameters.values())[k]
-
-
-def _by(shape: Any) -> str:
-    return "x".join(str(n) for n in shape)
-
-
-class ParameterDict(Module):
-    """A dict of parameters."""
-
-    def __init__(self, values: Any = None):
-        super().__init__()
-        for name, v in dict(values or {}).items():
-            self[name] = v
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
-
-    def __getitem__(self, name: str) -> Any:
-        return self._parameters[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._parameters
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def keys(self) -> Any:
-        return self._parameters.keys()
-
-    def values(self) -> Any:
-        return self._parameters.values()
-
-    def items(self) -> Any:
-        return self._parameters.items()
-
-
-MEMBERS = {c.__name__: c for c in (Module, Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict)}
+MEMBERS = {c.__name__: c for c in (Module, Sequential, ModuleList)}

@@ -1,0 +1,209 @@
+"""Functions of ``torch.nn.functional`` that are neither activations nor losses: linear maps, windows, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import kernels
+from ...graph.array import value_of
+from ...graph.direct import several
+from ..arithmetic import elementwise
+from ..core import make, run
+from ..creation import rng
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``. Shapes: `weight` (outputs, inputs), `bias` (outputs)."""
+    a, w = input._value.shape, weight._value.shape
+    if a[-1] != w[-1]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({int(np.prod(a[:-1]))}x{a[-1]} and {w[-1]}x{w[0]})"
+        )
+    if input._value.dtype != weight._value.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {input.dtype} and {weight.dtype}")
+    if bias is None:
+        return several("linear", "Mm", lambda x, m: np.matmul(x, m.T), _product, input, weight)
+    return several("linear", "Addmm", lambda x, m, b: np.matmul(x, m.T) + b, _affine, input, weight, bias)
+
+
+def _product(x: Any, m: Any) -> list[Any]:
+    turned = m.T
+    return [turned, x.dot(turned) if x.ndim == 2 else np.matmul(x, turned)]
+
+
+def _affine(x: Any, m: Any, b: Any) -> list[Any]:
+    turned, product = _product(x, m)
+    return [turned, product, product + b]
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements are zero with probability `p`, the others divided by ``1 - p``; nothing changes unless `training`."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    dtype = input._value.dtype
+    kept = rng().random(input._value.shape) >= p
+    mask = make(kept.astype(dtype) * dtype.type(1 / (1 - p) if p < 1 else 0))
+    return input.mul_(mask) if inplace else elementwise("Mul", lambda a, m: a * m, input, mask)
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Channels minus a mean, divided by a deviation: the batch's if `training`, which also move the running ones, else
+    the running ones.
+
+    Raises ValueError in training for one value per channel.
+    """
+    value = input._value
+    axes = tuple([k for k in range(value.ndim) if k != 1])
+    shape = (1, value.shape[1], *(1,) * (value.ndim - 2))
+    if training:
+        count = value.size // value.shape[1]
+        if count <= 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+        if running_mean is not None:
+            mean = value.mean(axis=axes)
+            var = value.var(axis=axes) * (count / (count - 1))
+            for kept, found in ((running_mean, mean), (running_var, var)):
+                kept._value[...] = (1 - momentum) * kept._value + momentum * found
+                kept._memory.written()
+    else:
+        middle = running_mean._value.reshape(shape).copy()
+        deviation = np.sqrt(running_var._value.reshape(shape) + eps).astype(value.dtype)
+
+    def computed(a: Any, *rest: Any) -> Any:
+        if training:
+            centred = a - np.mean(a, axis=axes, keepdims=True)
+            out = centred / np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + eps)
+        else:
+            out = (a - middle) / deviation
+        if weight is not None:
+            out = out * np.reshape(rest[0], shape)
+        return out + np.reshape(rest[-1], shape) if bias is not None else out
+
+    return run("NativeBatchNorm", computed, input, *[x for x in (weight, bias) if x is not None])
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """Ones at classes along a new last axis: a tensor of int64."""
+    ids = tensor._value
+    n = int(ids.max()) + 1 if num_classes < 0 else num_classes
+    if ids.size and (ids.min() < 0 or ids.max() >= n):
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return make((np.expand_dims(ids, -1) == np.arange(n)).astype(np.int64, order="C"))
+
+
+# --- windows of images, channels first --------------------------------------------------------------------------------
+
+
+def each(x: Any) -> tuple[int, int]:
+    """A number for each of the two axes of an image."""
+    rows, columns = x if isinstance(x, (tuple, list)) else (x, x)
+    return int(rows), int(columns)
+
+
+def _last(a: Any) -> Any:
+    return np.moveaxis(a, 1, -1)
+
+
+def _first(a: Any) -> Any:
+    # In the order of its axes, as PyTorch has it: `view` is what usually comes next.
+    return np.copy(np.moveaxis(a, -1, 1), order="C")
+
+
+def _batched(f: Callable[[Any], Any], input: Any) -> Any:
+    """`f` of a batch; of one image, without the axis of the batch."""
+    if input._value.ndim == 4:
+        return f(input)
+    if input._value.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3D (unbatched) or 4D (batched) input, but got input of size: {list(input._value.shape)}"
+        )
+    return f(input.unsqueeze(0)).squeeze(0)
+
+
+def conv2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Any:
+    """The products of filters with windows. Shapes: `input` (batch, channels, height, width), `weight` (outputs,
+    channels // groups, *window)."""
+    w = weight._value.shape
+    steps, holes = each(stride), each(dilation)
+    if padding == "valid":
+        pads = [(0, 0)] * 2
+    elif padding == "same":
+        if steps != (1, 1):
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        pads = [(t // 2, t - t // 2) for t in [d * (k - 1) for d, k in zip(holes, w[2:])]]
+    else:
+        pads = [(p, p) for p in each(padding)]
+
+    def whole(x: Any) -> Any:
+        shape = x._value.shape
+        if shape[1] != w[1] * groups:
+            raise RuntimeError(
+                f"Given groups={groups}, weight of size {list(w)}, expected input{list(shape)} to have "
+                f"{w[1] * groups} channels, but got {shape[1]} channels instead"
+            )
+
+        def computed(a: Any, f: Any, *b: Any) -> Any:
+            out = kernels.conv(_last(a), np.transpose(f, (2, 3, 1, 0)), steps, pads, holes, groups)
+            return _first(out + b[0] if b else out)
+
+        return run("Convolution", computed, x, weight, *(() if bias is None else (bias,)))
+
+    return _batched(whole, input)
+
+
+def _pool(kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> tuple[Any, Any, Any]:
+    """Windows, steps and padding as the kernels take them."""
+    if ceil_mode:
+        raise NotImplementedError("ceil_mode=True is not there: pad the input first")
+    size, pads = each(kernel_size), [(p, p) for p in each(padding)]
+    if any(p[0] > k // 2 for p, k in zip(pads, size)):
+        raise RuntimeError("pad should be at most half of effective kernel size")
+    return size, size if stride is None or stride == [] else each(stride), pads
+
+
+def max_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Any:
+    """The maximum of each window; of equal elements the first gets the gradient."""
+    window = _pool(kernel_size, stride, padding, ceil_mode)
+    if each(dilation) != (1, 1):
+        raise NotImplementedError("max_pool2d: dilation is not there")
+
+    def whole(x: Any) -> Any:
+        places = kernels.pool_places(_last(x._value), *window)
+        return run("MaxPool2D", lambda a: _first(np.take(np.reshape(_last(a), (-1,)), places)), x)
+
+    return _batched(whole, input)
+
+
+def avg_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Any:  # fmt: skip
+    """The mean of each window; the zeros of the padding count unless told otherwise."""
+    window = _pool(kernel_size, stride, padding, ceil_mode)
+
+    def computed(a: Any) -> Any:
+        sums, v = kernels.pool_sum(_last(a), *window), value_of(a)
+        if divisor_override is not None:
+            return _first(sums / divisor_override)
+        if count_include_pad:
+            return _first(sums / float(np.prod(window[0])))
+        return _first(sums / kernels.pool_count(_last(v), *window).astype(v.dtype))
+
+    return _batched(lambda x: run("AvgPool2D", computed, x), input)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (linear, dropout, batch_norm, one_hot, conv2d, max_pool2d, avg_pool2d)
+}
