@@ -324,6 +324,7 @@ def test_functions_of_the_module_write_in_place():
         assert getattr(torch, name)(y) is y
         assert torch.equal(y, getattr(torch, name[:-1])(before)) and y._version == 1
     assert torch.clamp_(torch.tensor([-2.0, 2.0]), max=1.0).tolist() == [-2.0, 1.0]
+    assert torch.tensor([-2.0, 2.0]).clamp_min_(0.0).tolist() == [0.0, 2.0]
     leaf = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         torch.sin_(leaf)

@@ -294,11 +294,9 @@ def _put_back(base: Any, old: Any, path: tuple[Callable[..., Any], ...], part: A
     where = np.asarray(_follow(path, np.arange(base._value.size).reshape(base._value.shape))).ravel()
     shape = base._value.shape
     return run(
-        "CopySlices",
-        lambda a, p: np.reshape(put(np.reshape(a, (-1,)), (where,), np.reshape(p, (-1,))), shape),
-        old,
+        "CopySlices", lambda a, p: np.reshape(put(np.reshape(a, (-1,)), (where,), np.reshape(p, (-1,))), shape), old,
         part,
-    )
+    )  # fmt: skip
 
 
 def _overlaps(value: np.ndarray[Any, Any]) -> bool:

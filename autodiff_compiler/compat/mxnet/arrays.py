@@ -283,18 +283,11 @@ def _method(self: Any, name: str, fn: Any, *args: Any, **kwargs: Any) -> Any:
     return call(fn, (self, *args), kwargs)
 
 
-METHODS: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in (
-        "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "argmax", "argmin", "argsort", "sort", "dot",
-        "clip",
-        "squeeze", "swapaxes", "transpose", "repeat", "take", "round", "all", "any", "trace", "diagonal", "ravel",
-    )
-}  # fmt: skip
-METHODS["flatten"] = np.ravel
-METHODS.update(
-    {n: getattr(np, n) for n in ("exp", "log", "sqrt", "abs", "tanh", "sin", "cos", "square", "sign", "floor")}
+_METHODS = (
+    "sum mean max min prod std var cumsum argmax argmin argsort sort dot clip squeeze swapaxes transpose repeat take "
+    "round all any trace diagonal ravel exp log sqrt abs tanh sin cos square sign floor"
 )
+METHODS: dict[str, Callable[..., Any]] = {"flatten": np.ravel, **{name: getattr(np, name) for name in _METHODS.split()}}
 
 ndarray._system, MXNET.cls = MXNET, ndarray
 

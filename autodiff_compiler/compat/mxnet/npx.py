@@ -17,13 +17,11 @@ from .creation import rng
 
 # What has nothing to do here: what it returns, and why.
 _TRIVIAL: dict[str, tuple[Any, str]] = {
-    "set_np": (None, "Nothing is left to do: arrays are NumPy's always."),
-    "reset_np": (None, "Nothing is left to do."),
+    "set_np": (None, "Nothing is left to do: arrays are NumPy's always."), "reset_np": (None, "Nothing is left to do."),
     "is_np_array": (True, "Whether arrays are NumPy's: they are."),
     "waitall": (None, "Nothing is left to do: operations are done when they return."),
-    "num_gpus": (0, "How many GPUs there are: none."),
-    "cpu": ("cpu(0)", "Where arrays are."),
-}
+    "num_gpus": (0, "How many GPUs there are: none."), "cpu": ("cpu(0)", "Where arrays are."),
+}  # fmt: skip
 ACTIVATIONS: dict[str, tuple[Any, str]] = {
     "relu": (nn.relu, "``max(data, 0)``."), "sigmoid": (nn.sigmoid, "``1 / (1 + exp(-data))``."),
     "tanh": (np.tanh, "The hyperbolic tangent."), "softrelu": (nn.softplus, "``log(1 + exp(data))``."),
@@ -105,16 +103,6 @@ def topk(data: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_asc
     raise ValueError(f"topk: ret_typ={ret_typ!r} is not there. Instead: 'indices' or 'value'")
 
 
-def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """The products of stacks of matrices."""
-
-    def computed(x: Any, y: Any) -> Any:
-        x = np.swapaxes(x, -1, -2) if transpose_a else x
-        return np.matmul(x, np.swapaxes(y, -1, -2) if transpose_b else y)
-
-    return run("batch_dot", computed, a, b)
-
-
 def fully_connected(
     x: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False, flatten: bool = True
 ) -> Any:
@@ -178,22 +166,6 @@ def dropout(data: Any, p: float = 0.5, mode: str = "training") -> Any:
     return run("dropout", lambda a: a * kept, data)
 
 
-def embedding(data: Any, weight: Any, input_dim: int = 0, output_dim: int = 0) -> Any:
-    """The rows of `weight` at indices."""
-    where = data._value.astype(np.int64)
-    return run("embedding", lambda w: w[where], weight)
-
-
-def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
-    """Elements minus their mean, divided by their deviation, along an axis."""
-
-    def computed(a: Any, g: Any, b: Any) -> Any:
-        centred = a - np.mean(a, axis=axis, keepdims=True)
-        return centred / np.sqrt(np.mean(centred * centred, axis=axis, keepdims=True) + eps) * g + b
-
-    return run("layer_norm", computed, data, gamma, beta)
-
-
 def stop_gradient(data: Any) -> Any:
     """The array, cut off from what it was computed from."""
     return data.detach()
@@ -201,8 +173,7 @@ def stop_gradient(data: Any) -> Any:
 
 _PUBLIC = (
     *_TRIVIAL, "relu", "sigmoid", "softmax", "log_softmax", "leaky_relu", "activation", "one_hot", "pick", "topk",
-    "batch_dot", "fully_connected", "convolution", "pooling", "dropout", "embedding", "layer_norm", "stop_gradient",
-    "seed",
+    "fully_connected", "convolution", "pooling", "dropout", "stop_gradient", "seed",
 )  # fmt: skip
 for _name, (_value, _doc) in _TRIVIAL.items():
     globals()[_name] = _named(_name, lambda *args, _value=_value, **options: _value, _doc)

@@ -52,12 +52,9 @@ def _targets(outputs: list[Any], seeds: list[Any]) -> tuple[list[Var], list[Any]
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     inputs: Any = None,
-) -> None:
+) -> None:  # fmt: skip
     """Add the gradient of the tensors to the ``grad`` of every leaf that they depend on, or of `inputs` only.
 
     Raises RuntimeError if a tensor has more than one element and no gradient is given for it, does not require a
@@ -113,16 +110,10 @@ def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of the (sum of the) outputs with respect to each of the inputs, as a tuple.
 
     `create_graph`: the gradients can be differentiated again. Raises RuntimeError for an input that does not require

@@ -38,7 +38,8 @@ FLOATING: dict[str, tuple[Callable[[Any], Any], str]] = {
     "atanh": (np.arctanh, "Atanh"), "sigmoid": (nn.sigmoid, "Sigmoid"), "erf": (nn.erf, "Erf"),
     "erfc": (kernels.erfc, "Erfc"), "erfinv": (kernels.erfinv, "Erfinv"), "sinc": (lambda a: np.sinc(a), "Sinc"),
     "reciprocal": (lambda a: 1 / a, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
-    "lgamma": (kernels.lgamma, "Lgamma"), "digamma": (lambda a: kernels.polygamma(0, a), "Digamma"),
+    "angle": (np.angle, "Angle"), "lgamma": (kernels.lgamma, "Lgamma"),
+    "digamma": (lambda a: kernels.polygamma(0, a), "Digamma"),
     "logit": (lambda a: np.log(a / (1 - a)), "Logit"), "entr": (lambda a: -a * np.log(a), "SpecialEntr"),
 }  # fmt: skip
 # Those that keep integers.
@@ -192,6 +193,11 @@ def equal(input: Any, other: Any) -> bool:
 FUNCTIONS.update({f.__name__: f for f in (clamp, nan_to_num, polygamma, where, masked_fill, conj, real, imag)})
 FUNCTIONS.update(allclose=allclose, equal=equal)
 FUNCTIONS["clip"] = clamp
+for _name, _doc in (
+    ("clamp_min", "Each element, but at least `min`."),
+    ("clamp_max", "Each element, but at most `max`."),
+):
+    FUNCTIONS[_name] = named(_name, lambda input, bound, _key=_name[-3:]: clamp(input, **{_key: bound}), _doc)
 _MODULE_ONLY = {"where", "polygamma", "entr", "expit", "real", "imag", "positive"}
 _NOT_IN_PLACE = {"conj", "isnan", "isinf", "isfinite", "allclose", "equal", "absolute", "sgn", "sign"}
 for _name, _f in FUNCTIONS.items():

@@ -22,12 +22,8 @@ def _same_dtype(a: Any, b: Any) -> None:
 
 def _cpp(t: Any) -> str:
     names: dict[str, str] = {
-        "float32": "float",
-        "float64": "double",
-        "int64": "long long",
-        "int32": "int",
-        "bool": "bool",
-    }
+        "float32": "float", "float64": "double", "int64": "long long", "int32": "int", "bool": "bool",
+    }  # fmt: skip
     return names.get(t._value.dtype.name, str(t._value.dtype.name))
 
 

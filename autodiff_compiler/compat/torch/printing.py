@@ -11,23 +11,15 @@ from . import dtypes
 
 PRECISION, THRESHOLD, EDGE_ITEMS, LINE_WIDTH = 4, 1000, 3, 80
 OPTIONS: dict[str, Any] = {
-    "precision": PRECISION,
-    "threshold": THRESHOLD,
-    "edgeitems": EDGE_ITEMS,
-    "linewidth": LINE_WIDTH,
-    "sci_mode": None,
-}
+    "precision": PRECISION, "threshold": THRESHOLD, "edgeitems": EDGE_ITEMS, "linewidth": LINE_WIDTH, "sci_mode": None,
+}  # fmt: skip
 _INITIAL = dict(OPTIONS)
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: int | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """How tensors are printed: digits, from how many elements on they are summarised, how many are shown at the edges,
     columns."""
     if profile is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..graph.array import to
 from ..graph.direct import several
-from .arithmetic import result_type
+from .arithmetic import in_place_of, result_type
 from .axes import check_dim
 from .core import Base, make, named, renamed, run, view
 from .tensor import method
@@ -159,11 +159,9 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonal, as a view; it is the last axis."""
 
     return view(
-        "Diagonal",
-        lambda a: np.diagonal(a, offset, dim1, dim2),
-        input,
+        "Diagonal", lambda a: np.diagonal(a, offset, dim1, dim2), input,
         lambda a: _writable_diagonal(a, offset, dim1, dim2),
-    )
+    )  # fmt: skip
 
 
 def _writable_diagonal(a: Any, offset: int, dim1: int, dim2: int) -> Any:
@@ -380,7 +378,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     )
 }  # fmt: skip
 FUNCTIONS.update({name: f for name, f in _COPIED.items() if name != "repeat"})
-FUNCTIONS.update(swapaxes=transpose, ravel=lambda input: reshape(input, -1))
+FUNCTIONS.update(swapaxes=transpose, swapdims=transpose, moveaxis=movedim, ravel=lambda input: reshape(input, -1))
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
 FUNCTIONS.update(
@@ -394,6 +392,8 @@ for _name, _f in (
     ("expand_as", lambda self, other: expand(self, *other._value.shape)),
 ):  # fmt: skip
     method(_name, _f)
+for _name in ("tril", "triu"):
+    method(f"{_name}_", in_place_of(f"{_name}_", _COPIED[_name]))
 for _f in (t, unsqueeze, squeeze, transpose):
     method(f"{_f.__name__}_", _in_place_shape(_f))
 method("T", property(lambda self: view("Permute", lambda a: np.transpose(a), self)))  # type: ignore[arg-type]

@@ -11,12 +11,10 @@ from .clipping import clip_grad_norm_
 
 _FUNCTIONAL = {**activations.FUNCTIONS, **functions.FUNCTIONS, **losses.FUNCTIONS}
 _MEMBERS: dict[str, Any] = {
-    **modules.MEMBERS,
-    **layers.MEMBERS,
-    "Parameter": Parameter,
+    **modules.MEMBERS, **layers.MEMBERS, "Parameter": Parameter,
     "functional": namespace(f"{__name__}.functional", "Functions of networks.", _FUNCTIONAL),
     "init": namespace(f"{__name__}.init", "First values of parameters.", initial.MEMBERS),
     "utils": namespace(f"{__name__}.utils", "Helpers for gradients.", {"clip_grad_norm_": clip_grad_norm_}),
-}
+}  # fmt: skip
 globals().update(_MEMBERS)
 __getattr__, __dir__ = public(__name__, _MEMBERS)

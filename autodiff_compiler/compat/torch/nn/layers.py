@@ -234,15 +234,13 @@ def _module(name: str, f: Callable[..., Any], parameters: tuple[str, ...], shown
 
 
 _LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
-    ("MSELoss", losses.mse_loss, "reduction"),
-    ("L1Loss", losses.l1_loss, "reduction"),
-    ("SmoothL1Loss", losses.smooth_l1_loss, "beta reduction"),
-    ("HuberLoss", losses.huber_loss, "delta reduction"),
+    ("MSELoss", losses.mse_loss, "reduction"), ("L1Loss", losses.l1_loss, "reduction"),
+    ("SmoothL1Loss", losses.smooth_l1_loss, "beta reduction"), ("HuberLoss", losses.huber_loss, "delta reduction"),
     ("NLLLoss", losses.nll_loss, "weight ignore_index reduction"),
     ("CrossEntropyLoss", losses.cross_entropy, "weight ignore_index label_smoothing reduction"),
     ("BCELoss", losses.binary_cross_entropy, "weight reduction"),
     ("BCEWithLogitsLoss", losses.binary_cross_entropy_with_logits, "weight pos_weight reduction"),
-)
+)  # fmt: skip
 MEMBERS: dict[str, Any] = {
     **{
         c.__name__: c
