@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.native import Tensor as Traced
-from ...tape.recording import STATE, Node, Recording, Watcher, leaf_key
+from ...tape.recording import BARRIER, STATE, Node, Recording, Watcher, leaf_key
 
 _serial = itertools.count()
 new = object.__new__
@@ -262,6 +262,18 @@ def give(t: Any, record: Record, slot: int) -> None:
     """The tensor is this result of the record."""
     var = t._own = record.output(slot, t._memory)
     var.owner = weakref.ref(t)
+
+
+def record_barrier(name: str, tensors: list[Any], outs: list[Any], barrier: Any) -> tuple[Record, int]:
+    """Record that `outs` were computed from the tensors by a Python function that knows its own gradient; the slot of
+    the first of them."""
+    operands = Operands()
+    for t in tensors:
+        operands.tensor(t)
+    key = (BARRIER, tuple(range(len(tensors))), len(outs), None)
+    first = operands.step(key, [None if t is None else t._value[()] for t in outs])
+    operands.rec.set_barrier(first, barrier)
+    return operands.record(name), first
 
 
 def record(

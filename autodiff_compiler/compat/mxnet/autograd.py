@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...tape.barrier import Barrier
-from ...tape.recording import BARRIER
 from ..graph.core import Base
 from ..graph.engine import behind, gradients
-from ..graph.record import Operands, Var, give, recording
+from ..graph.record import Var, give, record_barrier, recording
 from ..space import public
 from .arrays import make
 from .base import MODE, NOT_RECORDED, MXNetError
@@ -208,12 +207,8 @@ class Function:
                 raise MXNetError(f"{type(self).__name__}.forward must return arrays, not {type(t).__name__}")
         outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
         if recorded:
-            operands = Operands()
-            for t in arrays:
-                operands.tensor(t)
-            first = operands.step((BARRIER, tuple(range(len(arrays))), len(outs), None), [t._value[()] for t in outs])
-            operands.rec.set_barrier(first, _FunctionBarrier(self, inputs, places))
-            made = operands.record(type(self).__name__)
+            barrier = _FunctionBarrier(self, inputs, places)
+            made, first = record_barrier(type(self).__name__, arrays, outs, barrier)
             for k, t in enumerate(outs):
                 give(t, made, first + k)
         return tuple(outs) if many else outs[0]

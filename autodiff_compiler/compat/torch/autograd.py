@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...tape.barrier import Barrier
-from ...tape.recording import BARRIER
 from ..graph.engine import flipped, gradients, modified
-from ..graph.record import Operands, Record, Var, give, recording
+from ..graph.record import Record, Var, give, record_barrier, recording
 from ..space import namespace, public
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
@@ -291,18 +290,10 @@ class Function:
             if not isinstance(t, Base) and t is not None:
                 raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
         outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
-        operands = Operands()
-        for t in tensors:
-            operands.tensor(t)
         ends: dict[int, Callable[[], Var | None]] = {}
         if recorded:
             barrier = _FunctionBarrier(ctx, cls, places, len(args))
-            first = operands.step(
-                (BARRIER, tuple(range(len(tensors))), len(outs), None),
-                [None if t is None else t._value[()] for t in outs],
-            )
-            operands.rec.set_barrier(first, barrier)
-            record = operands.record(f"{cls.__name__}Backward")
+            record, first = record_barrier(f"{cls.__name__}Backward", tensors, outs, barrier)
             whole = weakref.ref(record)
             for k, t in enumerate(outs):
                 if t is None or t._value.dtype.kind not in "fc" or any(t is n for n in ctx._nondifferentiable):

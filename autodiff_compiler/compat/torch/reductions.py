@@ -63,26 +63,20 @@ _mean = _reduction("mean", "Mean", _average, "")
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **kwargs: Any) -> Any:
     """The mean of all elements, or along `dim`. Raises RuntimeError for integers."""
     if input._value.dtype.kind not in "fc" and dtype is None:
-        kind = dtypes.TYPE_NAMES[input.dtype]
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{kind}"
+            f"{dtypes.TYPE_NAMES[input.dtype]}"
         )
     return _mean(input, dim, keepdim, dtype=dtype, **kwargs)
 
 
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The product of all elements, or along `dim`."""
-    axes = None if dim is None else check_dim(input, dim)
-    wanted = dtype.numpy if dtype is not None else None
+def _prod(a: Any, axis: Any, keepdims: bool) -> Any:
+    if value_of(a).dtype.kind in "biu":
+        return np.prod(value_of(a), axis=axis, keepdims=keepdims, dtype=np.int64)
+    return np.prod(a, axis=axis, keepdims=keepdims)
 
-    def computed(a: Any) -> Any:
-        a = a if wanted is None else to(a, wanted)
-        if value_of(a).dtype.kind in "biu":
-            return np.prod(value_of(a), axis=axes, keepdims=keepdim, dtype=np.int64)
-        return np.prod(a, axis=axes, keepdims=keepdim)
 
-    return run("ProdBackward0" if dim is None else "ProdBackward1", computed, input)
+prod = _reduction("prod", "Prod", _prod, "The product of all elements, or along `dim`. Integers give int64.")
 
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
@@ -358,20 +352,18 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     return run("Logsumexp", computed, input)
 
 
-def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
-    """``exp(input)``, scaled to sum to one along an axis."""
-    axis = check_dim(input, -1 if dim is None else dim)
-    if dtype is None:
-        return unary(("softmax", axis), "Softmax", lambda a: nn.softmax(a, axis), input, False)
-    return run("Softmax", lambda a: nn.softmax(to(a, dtype.numpy), axis), input)
+def _rows(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def rows(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
+        axis = check_dim(input, -1 if dim is None else dim)
+        if dtype is None:
+            return unary((name, axis), label, lambda a: f(a, axis), input, False)
+        return run(label, lambda a: f(to(a, dtype.numpy), axis), input)
+
+    return named(name, rows, doc)
 
 
-def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
-    """The logarithm of `softmax`."""
-    axis = check_dim(input, -1 if dim is None else dim)
-    if dtype is None:
-        return unary(("log_softmax", axis), "LogSoftmax", lambda a: nn.log_softmax(a, axis), input, False)
-    return run("LogSoftmax", lambda a: nn.log_softmax(to(a, dtype.numpy), axis), input)
+softmax = _rows("softmax", "Softmax", nn.softmax, "``exp(input)``, scaled to sum to one along an axis.")
+log_softmax = _rows("log_softmax", "LogSoftmax", nn.log_softmax, "The logarithm of `softmax`.")
 
 
 # --- without gradients ------------------------------------------------------------------------------------------------
