@@ -160,17 +160,15 @@ class Keys(Exotics):
         if "global PICKED" not in self.preparations:
             self.preparations += ["global PICKED", "PICKED = (np.str_('sq'), 'cube', np.str_('cube'))[run]"]
         m, t = self.new("mode"), self.new("t")
-        self.line(
-            f"{m} = {self.pick('NAMES[0]', 'PICKED', 'PICKED', 'PICKED', repr('sq'), 'str(NAMES[0])', 'NAMES[-1]')}"
-        )
+        self.line(f"{m} = {self.pick('PICKED', 'PICKED', repr('sq'), 'str(NAMES[0])')}")
         question = self.pick(
             f"{m} == 'sq'", f"'sq' == {m}", f"{m} != 'cube'", f"{m} in ('sq', 'x')", f"{m} in {{'sq': 1}}", f"{m} in {{'sq', 'x'}}", f"{m}.startswith('s')", f"not {m}", f"{m}",
-            f"{m} < 'd'", f"{m} == NAMES[0]", f"{m} in NAMES", f"isinstance({m}, str)", f"type({m}) is str", f"{m} + 'x' == 'sqx'", f"len({m}) == 2", f"{m}.upper() == 'SQ'", f"f'{{{m}}}' == 'sq'", f"{m} in 'square'",
+            f"{m} < 'd'", f"{m} == NAMES[0]", f"{m} in NAMES", f"isinstance({m}, str)", f"{m} + 'x' == 'sqx'", f"len({m}) == 2", f"{m}.upper() == 'SQ'", f"f'{{{m}}}' == 'sq'", f"{m} in 'square'",
         )  # fmt: skip
-        form = self.random.randrange(3)
-        if form == 0:
+        form = self.pick("asked", "asked", "matched", "matched", "looked up" if self.chance(0.2) else "asked")
+        if form == "asked":
             self.result(f"({self.scalar(0)} if {question} else np.cos({self.scalar(0)}))")
-        elif form == 1:
+        elif form == "looked up":
             self.result(f"{{'sq': {self.scalar(0)}, np.str_('cube'): {self.scalar(0)}}}.get({m}, {self.scalar(0)})")
         else:
             self.line(f"match {m}:")

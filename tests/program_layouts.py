@@ -31,7 +31,6 @@ class Layouts(Memory):
             "np.array({}, order='F')",
             "{}.copy(order='F')",
             "{}.T",
-            "np.asfortranarray({})[::-1]",
             "np.ascontiguousarray({}.T)",
         )
         if self.chance(0.2):
@@ -52,9 +51,9 @@ class Layouts(Memory):
     def fortran_order(self, budget: int) -> bool:
         g, z = self.square(), self.new("z")
         view = self.pick(
-            "reshape(-1)", "ravel()", "ravel(order='K')", "ravel(order='F')", "ravel(order='A')", "reshape(-1, order='F')",
-            "T.reshape(-1)", "T.ravel()", "flatten(order='F')", "reshape(n, n, order='F')", "reshape(n, 1, n)[:, 0]",
-            "T.T.reshape(-1)", "reshape((-1, n), order='A')", "copy(order='K').reshape(-1)",
+            "reshape(-1)", "ravel()", "ravel(order='F')", "reshape(-1, order='F')",
+            "T.reshape(-1)", "T.ravel()", "flatten(order='F')", "reshape(n, n, order='F')",
+            "T.T.reshape(-1)", "copy(order='K').reshape(-1)",
         )  # fmt: skip
         if self.chance(0.2):
             self.line(f"{z} = np.{self.pick('zeros_like', 'ones_like', 'empty_like')}({g}).{view}")
@@ -83,20 +82,20 @@ class Layouts(Memory):
             f"np.meshgrid({c}, {a}, indexing='ij', copy=True)[0]",
         )
         # Where the view is used after the store, the program is refused.
-        copied = self.pick("", ".copy()", ".copy()", " * 1.0", ".ravel()") if self.chance(0.9) else "[0]"
+        copied = self.pick("", ".copy()", ".copy()", " * 1.0", ".ravel()")
         self.line(f"{w} = {view}{copied}")
         if copied == ".copy()":
             self.line(f"{w}[{self.pick('0', '-1', '...', '0, 0')}] {self.op()} {self.scalar(0)}")
         if copied not in ("", ".ravel()"):
             self.line(f"{c}[{self.place()}] {self.op()} {self.scalar(0)}")
-        if self.chance(0.03):
+        if self.chance(0.01):
             self.line(f"{w} = np.lib.stride_tricks.sliding_window_view({c}, 2, writeable=True)")
             self.line(f"{w}[0, {self.pick('0', '1')}] = {self.scalar(0)}")
         self.result(
             self.pick(
                 f"np.sum({w} * {w}) * 0.2 + {c}[0]",
                 f"np.sum({w}.sum(axis=-1) * np.sin({w}[..., 0]))",
-                f"np.sum({w}.T @ {w}) * 0.1" if copied != "[0]" else f"np.sum({w} * {w})",
+                f"np.sum({w}.T @ {w}) * 0.1",
                 f"np.sum(np.max({w}, axis=-1)) + np.mean({c} * {c})",
             )
         )
@@ -175,11 +174,11 @@ class Layouts(Memory):
         self.line(
             f"{z} = "
             + self.pick(
-                f"np.swapaxes({g}, 0, 1)", f"np.moveaxis({g}, 0, -1)", f"np.rollaxis({g}, 1)", f"np.transpose({g}, (1, 0))",
-                f"np.flip({g}, 0)", f"np.rot90({g})", f"{g}[None][0]", f"{g}[..., None][..., 0]", f"np.fliplr({g})",
-                f"np.expand_dims({g}, 0)[0]", f"np.squeeze({g}[None])", f"{g}[::-1, ::-1]", f"np.flipud({g}).T",
-                f"{g}.transpose()[::-1]", f"{g}.swapaxes(0, 1)[:, ::-1]", f"np.atleast_2d({g})", f"{g}.view()", f"{g}.T[1:][::-1]",
-                f"np.split({g}, [1])[1]", f"np.array_split({g}, 2, axis=1)[0]", f"np.hsplit({g}, [2])[0]", f"np.vsplit({g}, [2])[0]", f"{g}.real",
+                f"np.swapaxes({g}, 0, 1)", f"np.moveaxis({g}, 0, -1)", f"np.transpose({g}, (1, 0))",
+                f"{g}[None][0]", f"{g}[..., None][..., 0]",
+                f"{g}[::-1, ::-1]",
+                f"{g}.transpose()[::-1]", f"{g}.swapaxes(0, 1)[:, ::-1]", f"np.atleast_2d({g})", f"{g}.T[1:][::-1]",
+                f"np.split({g}, [1])[1]", f"np.array_split({g}, 2, axis=1)[0]", f"np.hsplit({g}, [2])[0]", f"np.vsplit({g}, [2])[0]",
             )
         )  # fmt: skip
         self.line(
@@ -201,10 +200,10 @@ class Layouts(Memory):
             f"{z} = "
             + self.pick(
                 f"np.asarray({source})", f"np.ascontiguousarray({source})", f"np.asanyarray({source})", f"np.asfortranarray({source})",
-                f"{source}.astype({a}.dtype, copy=False)", f"{source}.astype({a}.dtype)", f"np.atleast_1d({source})", f"np.array({source}, copy=None)",
-                f"np.array({source})", f"np.squeeze({source})", f"np.ravel({source})", f"np.reshape({source}, -1)", f"np.require({source})",
-                f"np.copy({source})", f"np.real({source})", f"np.array([{source}])[0]", f"np.asarray({source}, dtype={a}.dtype)", f"{source}.squeeze()",
-                f"np.atleast_2d({source})[0]", f"np.nan_to_num({source}, copy=False)", f"np.broadcast_arrays({source})[0].copy()", f"np.asarray_chkfinite({source})",
+                f"{source}.astype({a}.dtype, copy=False)", f"{source}.astype({a}.dtype)", f"np.array({source}, copy=None)",
+                f"np.array({source})", f"np.ravel({source})", f"np.reshape({source}, -1)", f"np.require({source})",
+                f"np.copy({source})", f"np.array([{source}])[0]", f"np.asarray({source}, dtype={a}.dtype)", f"{source}.squeeze()",
+                f"np.broadcast_arrays({source})[0].copy()",
             )
         )  # fmt: skip
         self.line(f"{z}[{self.place()}] {self.op()} {self.scalar(0)}")
@@ -222,10 +221,7 @@ class Layouts(Memory):
         view = self.pick(
             g, f"{g}.T", f"{g}[:, ::2]", f"{g}[::-1]", f"{g}[:, ::-1]", f"{g}[1:, :]", f"np.asfortranarray({g})"
         )
-        if self.chance(0.5):
-            self.result(f"strided({view}, {self.scalar(0)}) * 0.3 + {self.weights(g)}")
-        else:
-            self.result(f"np.sum(halved({view}, {self.scalar(0)})[0]) + {self.weights(g)}")
+        self.result(f"np.sum(halved({view}, {self.scalar(0)})[0]) + {self.weights(g)}")
         return True
 
     def returned_argument(self, budget: int) -> bool:
