@@ -30,6 +30,7 @@ PROGRAMS = {
     "popped word": "D = {'alpha': 1.0, 'beta': 2.0, 'gamma': 3.0}\ndef f(x):\n    return D[{'alpha', 'beta', 'gamma'}.pop()] * x * x",
     "list of a set": "D = {'alpha': 1.0, 'beta': 2.0, 'gamma': 3.0}\ndef f(x):\n    return D[list(frozenset(['gamma', 'beta', 'alpha']))[0]] * x * x",
     "longest word": "D = {'alpha': 1.0, 'omega': 2.0, 'gamma': 3.0}\ndef f(x):\n    return D[max({'alpha', 'omega', 'gamma'}, key=len)] * x * x",
+    "hash of a word": "def f(x):\n    return x * x * (1 + 'abc'.__hash__() % 7 + str.__hash__('abd') % 7 + b'abc'.__hash__() % 5 + hash('abe') % 3)",
     # Exceptions that pass a clean-up.
     "finally below an outer try": "def f(x):\n    q = 1.0\n    try:\n        try:\n            raise KeyError\n        finally:\n            q = x * x\n    except KeyError:\n        pass\n    return q",
     "__exit__ below an outer try": "class M:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n        self.v = self.v * self.v\ndef f(x):\n    m = M()\n    m.v = x\n    try:\n        with m:\n            raise ValueError\n    except ValueError:\n        pass\n    return m.v",

@@ -28,7 +28,7 @@ from ..errors import (
 )
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step
+from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
 from ..tree import is_library_class
 from . import definitions
@@ -260,7 +260,9 @@ class Core:
         raise Unreachable
 
     def folded(self, fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """A call on constants, made now."""
+        """A call on constants, made now. The hash of a string is another in each process, so it is asked for then."""
+        if getattr(fn, "__name__", "") == "__hash__":
+            return self.emit(node, opaque(hash, "hash"), *(args or [getattr(fn, "__self__", None)]))
         try:
             return fn(*args, **kwargs)
         except Exception as error:
