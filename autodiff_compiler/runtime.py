@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .errors import RuleLookupError
 from .kernels import (
     bessel_i,
+    cofactors,
     conv,
     conv_filters,
     conv_input,
@@ -24,7 +26,7 @@ from .kernels import (
     erfinv,
     flip_scan,
     gaussian,
-    if_square,
+    inverse,
     lgamma,
     linear_scan,
     log_softmax,
@@ -402,6 +404,7 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
 
 __all__ = [
     "bessel_i",
+    "cofactors",
     "conv",
     "conv_filters",
     "conv_input",
@@ -414,6 +417,7 @@ __all__ = [
     "flip_scan",
     "gaussian",
     "if_square",
+    "inverse",
     "lgamma",
     "linear_scan",
     "log_softmax",
@@ -440,6 +444,21 @@ __all__ = [
     "softsign",
     "split_like",
 ]
+
+
+# --- errors of derivatives --------------------------------------------------------------------------------------------
+
+
+def if_square(g: Any, rows: int, columns: int, place: tuple[Any, ...]) -> Any:
+    """`g`, if the matrix that it belongs to is square."""
+    if rows != columns:
+        raise RuleLookupError(
+            "np.linalg.svd with full_matrices=True has no derivative for a matrix that is not square: some of its "
+            "vectors are not determined",
+            place,
+            "call it with full_matrices=False",
+        )
+    return g
 
 
 # --- writing to what lives outside of the function --------------------------------------------------------------------

@@ -547,7 +547,10 @@ def decomposition_cases() -> Iterator[Case]:
         yield np.linalg.qr, (x,), {}
         yield np.linalg.pinv, (x,), {}
     yield np.linalg.svd, (square,), {}
-    yield runtime.if_square, (square, 3, 3), {}
+    yield runtime.if_square, (square, 3, 3, ()), {}
+    for a in (square, normal(2, 3, 3)):
+        yield runtime.inverse, (a,), {}
+        yield runtime.cofactors, (a,), {}
     for a in (tall, square, wide):
         yield np.linalg.lstsq, (a, normal(len(a)), None), {}
         if a is not wide:

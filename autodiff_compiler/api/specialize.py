@@ -305,7 +305,11 @@ class Entry:
         """Shapes that do not fit together: the original function says what is wrong."""
         positional, keywords = split_arguments(self.fn, self.lowered.params, args)
         self.fn(*copy.deepcopy(positional), **copy.deepcopy(keywords))
-        raise AutodiffError("the shapes of the arguments do not fit together", self.lowered.loc)
+        raise AutodiffError(
+            "the derivative is that of arguments of which some lengths are equal, and these are not",
+            self.lowered.loc,
+            "of np.linalg.svd of a matrix that is not square, use full_matrices=False",
+        )
 
     def _overlap(self, i: int, j: int) -> None:
         a, b = self.lowered.inputs[i], self.lowered.inputs[j]

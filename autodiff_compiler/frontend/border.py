@@ -7,22 +7,43 @@ sequences only where NumPy takes a sequence of arrays.
 from __future__ import annotations
 
 import collections
+import inspect
 from typing import Any
 
 import numpy as np
 
 from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
-from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of
+from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
 from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, RangeOf, Seq
 from .builtin_calls import BuiltinCalls
 
 
 class Border(BuiltinCalls):
+    def accepted(
+        self, fn: Any, signature: inspect.Signature | None, args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call that Python would let through; those without a default are positional."""
+        if signature is None:
+            return args, kwargs
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            self.raises(TypeError, f"{fn.__name__}() {error}", node)
+        if not kwargs:
+            return args, kwargs
+        args, kwargs = list(args), dict(kwargs)
+        for p in list(signature.parameters.values())[len(args) :]:
+            if p.name not in kwargs or p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is not p.empty:
+                break
+            args.append(kwargs.pop(p.name))
+        return args, kwargs
+
     def entering(
         self, fn: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any], node: Any
     ) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call of a function of NumPy's: where it makes arrays of containers, these are arrays."""
+        args, kwargs = self.accepted(fn, signature_of(fn), args, kwargs, node)
         last = names[-1] if names and names[-1].startswith("*") else ""
         converted = [
             self.convert(

@@ -16,6 +16,7 @@ from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, READ_ONLY, lookup, opaque
+from ..ir.roles import is_numpys, signature_of
 from .avals import (
     MISSING,
     Bound,
@@ -208,6 +209,8 @@ class Calls(Construct):
 
     def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """Emit the primitive; its result is linked to what it may share memory with."""
+        if is_numpys(prim):
+            args, kwargs = self.accepted(prim.fn, signature_of(prim.fn), args, kwargs, node)
         if "out" in kwargs and prim.nout != 1:
             self.fail(f"{prim.name} with out=", node, "assign its results")
         out = kwargs.pop("out", None) if "out" in kwargs else None
@@ -268,6 +271,11 @@ class Calls(Construct):
     def record_dtype(self, av: Any, node: Any) -> Any:
         """A dtype that is written as a list of fields is the dtype itself."""
         return Obj(self.dtype_of(av, node), None) if type(av) in (ListRef, DictRef) else av
+
+    def accepted(
+        self, fn: Any, signature: inspect.Signature | None, args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        raise NotImplementedError
 
     def entering_primitive(
         self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any

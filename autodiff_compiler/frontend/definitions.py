@@ -61,6 +61,11 @@ def known(value: Any) -> bool:
     return True
 
 
+def place() -> tuple[Any, ...]:
+    """In a definition: where the user wrote the call, for an error that is raised when the program runs."""
+    return ()
+
+
 def is_definition(fn: Any) -> bool:
     """The function is a definition, or a helper of one."""
     return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
@@ -97,5 +102,6 @@ __all__ = [
     "is_definition",
     "known",
     "lookup",
+    "place",
     "refuse",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,13 @@ from ..errors import ArgumentError, RuleLookupError
 from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import PRIMS, lookup
-from ..ir.roles import MAKERS, names_of
+from ..ir.roles import MAKERS, names_of, signature_of
 from ..ir.types import ANY, same_dtype
 from . import definitions
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .calls import dotted_name
 from .copies import Copies
-from .definitions import DEFINED, METHODS, folded, known, refuse
+from .definitions import DEFINED, METHODS, folded, known, place, refuse
 from .iterators import Handler
 from .layout import (
     Layout,
@@ -50,11 +52,15 @@ class NumpyCalls(Copies):
         except TypeError:
             return None
         if obj in (np.vstack, np.hstack, np.column_stack):
-            return lambda args, kwargs, node: self.stack_call(obj, args, kwargs, node)
+            return lambda args, kwargs, node: self.stack_call(
+                obj, *self.accepted(obj, signature_of(obj), args, kwargs, node), node
+            )
         if name is not None:
             handler = getattr(self, "n_" + name)
             if obj in MAKERS:
-                return handler  # type: ignore[no-any-return]
+                return lambda args, kwargs, node: handler(
+                    *self.accepted(obj, signature_of(obj), args, kwargs, node), node
+                )
             names = names_of(obj)
             return lambda args, kwargs, node: handler(*self.entering(obj, names, args, kwargs, node), node)
         definition = DEFINED.get(obj)
@@ -66,6 +72,8 @@ class NumpyCalls(Copies):
             return lambda args, kwargs, node: self.vector_call(obj, args, kwargs, node)
         if obj is known:
             return lambda args, kwargs, node: is_constant(args[0])
+        if obj is place:
+            return lambda args, kwargs, node: Seq(tuple(self.loc_of(node)))
         if obj is folded:
             return lambda args, kwargs, node: self.mark_folded(args[0])
         if obj in _WRITERS:
@@ -293,13 +301,18 @@ class NumpyCalls(Copies):
         t = self.read(av, node).type
         if t.ndim is None:
             return self.linked(self.emit(node, PRIMS[np.transpose], self.operand(av, node), tuple(order)), [av])
-        return self.transpose(av, self.normal_axes(order, t.ndim, node), node)
+        if len(order) != t.ndim:
+            self.raises(ValueError, "axes don't match array", node)
+        order = self.normal_axes(order, t.ndim, node)
+        if len(set(order)) < len(order):
+            self.raises(ValueError, "repeated axis in transpose", node)
+        return self.transpose(av, order, node)
 
     def normal_axes(self, axes: Any, ndim: int, node: Any) -> tuple[int, ...]:
-        out = tuple([a + ndim if a < 0 else a for a in axes])
-        if any(not 0 <= a < ndim for a in out):
-            self.fail("axis out of bounds", node, "", ArgumentError)
-        return out
+        for a in axes:
+            if not -ndim <= a < ndim:
+                self.raises(np.exceptions.AxisError, f"axis {a} is out of bounds for array of dimension {ndim}", node)
+        return tuple([a % ndim for a in axes])
 
     def n_swapaxes(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         av, a, b = (
@@ -413,6 +426,7 @@ class NumpyCalls(Copies):
         self.require_method(av, name, node)
         if name in _AS_FUNCTION:
             fn = _AS_FUNCTION[name]
+            args, kwargs = self.accepted(fn, _SIGNATURES.get(name), args, kwargs, node)
             return self.call(Obj(fn, None), [av, *args], kwargs, node)
         method = getattr(self, "m_" + name, None)
         if method is None:
@@ -422,6 +436,7 @@ class NumpyCalls(Copies):
                 "use a function of NumPy's, or keep the value out of the differentiated path",
                 RuleLookupError,
             )
+        args, kwargs = self.accepted(method, _SIGNATURES.get(name), args, kwargs, node)
         return method(av, args, kwargs, node)
 
     def require_method(self, av: Any, name: str, node: Any) -> None:
@@ -510,7 +525,7 @@ class NumpyCalls(Copies):
         return self.copy_of(flat, node, "C")
 
     def m_transpose(self, av: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if not args or args[0] is None:
+        if not args or (args[0] is None and len(args) == 1):
             return self.transposed(av, None, node)
         return self.transposed(av, args[0] if len(args) == 1 and not is_number(args[0]) else Seq(tuple(args)), node)
 
@@ -577,6 +592,27 @@ def method_prim(name: str) -> Prim:
     return prim
 
 
+# Of methods of arrays, which have none themselves in older versions of NumPy.
+_LIKE: dict[str, Callable[..., int]] = {
+    "fill": lambda value: 0,
+    "put": lambda indices, values, mode=0: 0,
+    "sort": lambda axis=0, kind=0, order=0, *, stable=0: 0,
+    "partition": lambda kth, axis=0, kind=0, order=0: 0,
+    "conj": lambda: 0,
+    "conjugate": lambda: 0,
+    "clip": lambda min=0, max=0, out=0, **kwargs: 0,
+    "copy": lambda order=0: 0,
+    "astype": lambda dtype, order=0, casting=0, subok=0, copy=0: 0,
+    "reshape": lambda first, *shape, order=0, copy=0: 0,
+    "ravel": lambda order=0: 0,
+    "flatten": lambda order=0: 0,
+    "transpose": lambda *axes: 0,
+    "compress": lambda condition, axis=0, out=0: 0,
+    "item": lambda *args: 0,
+    "tolist": lambda: 0,
+    "squeeze": lambda axis=0: 0,
+}
+_SIGNATURES = {name: inspect.signature(like) for name, like in _LIKE.items()}
 # By function: the parameters for which NumPy makes a vector of a number.
 _OF_VECTORS: dict[Any, frozenset[str]] = {
     np.take: frozenset({"a"}), np.repeat: frozenset({"a"}), np.compress: frozenset({"a"}),

@@ -425,7 +425,7 @@ def _infer_polygamma(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 for _kernel, _params, _infer in (
     (runtime.embed, "x axis start length", _infer_embed),
     (runtime.overlap, "g other start length", _infer_overlap),
-    (runtime.if_square, "g rows columns", _infer_shift),
+    (runtime.if_square, "g rows columns place", _infer_shift),
     (runtime.bessel_i, "n x", _infer_bessel),
     (runtime.polygamma, "n x", _infer_polygamma),
     (runtime.split_like, "g arrays axis", lambda b, args, kwargs: type_of(args[1])),

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .core import Builder, type_of
+from .. import runtime
+from .core import Builder, Prim, type_of
 from .infer import broadcast_dims, join_lengths, promote
-from .ops_common import DimTuple, as_array, axes_of, enter, mixed_dtype, must_equal, scalar_or_array
+from .ops_common import DimTuple, as_array, axes_of, bound, enter, mixed_dtype, must_equal, scalar_or_array
+from .opset import PRIMS
 from .types import ANY, DimLike, Ty, array
 
 Dtype = np.dtype[Any] | None
@@ -240,6 +242,8 @@ enter("np.vdot", "a, b", _vdot)
 enter("np.tensordot", "a, b, axes", _tensordot, total="known")
 EINSUM = enter("np.einsum", "subscripts, *operands", _einsum, alias="maybe", total="known")
 enter("np.linalg.inv", "a", _square)
+for _kernel in (runtime.inverse, runtime.cofactors):
+    PRIMS[_kernel] = Prim(_kernel.__name__, _kernel, bound(_square), ("a",))
 enter("np.linalg.solve", "a, b", _solve)
 enter("np.linalg.det", "a", _det)
 SLOGDET = enter("np.linalg.slogdet", "a", _slogdet, nout=2)

@@ -55,6 +55,7 @@ _OTHERWISE: dict[tuple[Any, str], str] = {
     **{(fn, "indices"): STRICT for fn in (np.take_along_axis, np.put_along_axis)},
     (np.diag_indices_from, "arr"): STRICT,
     (np.rollaxis, "a"): STRICT,
+    **({(np.unstack, "x"): STRICT} if hasattr(np, "unstack") else {}),
 }
 _KERNELS = f"{__package__.partition('.')[0]}.kernels"
 # These make arrays of containers: what they are given is the container.
@@ -87,3 +88,14 @@ def names_of(fn: Any) -> tuple[str, ...]:
         return _NAMES_OF[fn]
     found = inspect.signature(fn).parameters.values()
     return tuple(["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in found])
+
+
+@functools.cache
+def signature_of(fn: Any) -> inspect.Signature | None:
+    """The signature of a function of NumPy's that has one; ufuncs look at their arguments themselves."""
+    if isinstance(fn, np.ufunc) or not callable(fn):
+        return None
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None

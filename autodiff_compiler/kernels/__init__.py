@@ -14,14 +14,16 @@ from .activations import (
 )
 from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
+from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import over, product, ratio
-from .scans import embed, flip_scan, if_square, linear_scan, overlap, shift, split_like
+from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
     "bessel_i",
+    "cofactors",
     "conv",
     "conv_filters",
     "conv_input",
@@ -33,7 +35,7 @@ __all__ = [
     "erfinv",
     "flip_scan",
     "gaussian",
-    "if_square",
+    "inverse",
     "lgamma",
     "linear_scan",
     "log_softmax",

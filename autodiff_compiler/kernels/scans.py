@@ -65,13 +65,3 @@ def split_like(g: Any, arrays: Any, axis: int) -> list[Any]:
     """The parts of `g` that lie where each of the arrays does in their concatenation along an axis."""
     ends = np.cumsum([np.shape(a)[axis] for a in arrays])
     return [np.array(part) for part in np.split(g, ends[:-1], axis)] if len(arrays) else []
-
-
-def if_square(g: Any, rows: int, columns: int) -> Any:
-    """`g`, if the matrix that it belongs to is square."""
-    if rows != columns:
-        raise NotImplementedError(
-            "np.linalg.svd with full_matrices=True has no derivative for a matrix that is not square: some of its "
-            "vectors are not determined. Instead: call it with full_matrices=False"
-        )
-    return g

@@ -78,8 +78,8 @@ def _svd(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
         if g_u is None and g_vh is None:
             return _svdvals(g_s, s, a)
         # The other vectors are not determined; of a square matrix there are none.
-        g_u = None if g_u is None else call(runtime.if_square, g_u, rows, columns)
-        g_vh = None if g_vh is None else call(runtime.if_square, g_vh, rows, columns)
+        g_u = None if g_u is None else call(runtime.if_square, g_u, rows, columns, lib.place())
+        g_vh = None if g_vh is None else call(runtime.if_square, g_vh, rows, columns, lib.place())
         square = True
     inner = None if g_s is None else part(g_s, _ROWS) * _identity(s, -1)
     if g_u is not None or g_vh is not None:
@@ -116,7 +116,7 @@ def _inverse(s: Any, longer: Any, shorter: Any) -> Any:
 
 
 @vjp(runtime.if_square, "g")
-def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any) -> Any:
+def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any, place: Any) -> Any:
     return g
 
 
@@ -145,7 +145,9 @@ def _qr(g: Any, out: Any, a: Any, mode: Any = "reduced") -> Any:
     m = -m_q if m is None else m - m_q
     lower = np.tril(m, -1)
     inner = g_q + q @ (lower + swap(lower) + _diagonal(m, triangle))
-    bar = swap(np.linalg.solve(triangle, swap(inner)))
+    # nan where there is no inverse
+    regular = triangle + part(0.0 / call(np.diagonal, triangle, 0, -2, -1), _COLUMNS)
+    bar = swap(np.linalg.solve(regular, swap(inner)))
     if bar_rest is None:
         bar_rest = 0.0 * part(a, rest)
     return lib.at_shape(call(np.concatenate, (bar, bar_rest), axis=ndim(a) - 1), a)

@@ -266,6 +266,8 @@ def _grid(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
 
 @vjp(np.take_along_axis, "arr")
 def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if axis is None:
+        return lib.reshape_as(lib.scatter(g, call(np.ravel, arr), (indices,)), arr)
     place = lib.axes(axis, arr)[0]
     return lib.scatter(g, arr, _grid(arr, indices, place))
 

@@ -15,7 +15,7 @@ import numpy as np
 from .. import runtime
 from ..errors import RuleLookupError
 from ..ir import numpy_ops, opset
-from ..ir.core import Value, current, leaves, type_of
+from ..ir.core import Loc, Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
 from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
 from ..ir.types import Ty
@@ -39,11 +39,19 @@ def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def unsupported(what: str, remedy: str = "write it with other functions of NumPy's") -> RuleLookupError:
     """The error of a rule that does not cover a call, located where the operation at hand was written."""
+    return RuleLookupError(what, _loc(), remedy)
+
+
+def _loc() -> Loc | None:
     try:
-        loc = current().loc
+        return current().loc
     except RuntimeError:  # the rule was called with arrays
-        loc = None
-    return RuleLookupError(what, loc, remedy)
+        return None
+
+
+def place() -> tuple[Any, ...]:
+    """Where the operation at hand was written, for an error that the emitted code may raise."""
+    return tuple(_loc() or ())
 
 
 def ndim(x: Any) -> int:

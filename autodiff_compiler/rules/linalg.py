@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir.core import current, type_of
 from ..ir.ops_linalg import parse_einsum, tensordot_axes
 from . import lib
@@ -263,9 +264,20 @@ def _solve_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return -(bar @ swap(out))
 
 
+@vjp(runtime.inverse, "a")
+def _inverse(g: Any, out: Any, a: Any) -> Any:
+    return _inv(g, out, a)
+
+
 @vjp(np.linalg.det, "a")
 def _det(g: Any, out: Any, a: Any) -> Any:
-    return _matrix(g * out) * swap(np.linalg.inv(a))
+    return _matrix(g) * call(runtime.cofactors, a)
+
+
+@vjp(runtime.cofactors, "a")
+def _cofactors(g: Any, out: Any, a: Any) -> Any:
+    m = swap(call(runtime.inverse, a))
+    return np.sum(g * out, axis=(-2, -1), keepdims=True) * m - out @ swap(g) @ m
 
 
 def _matrix(g: Any) -> Any:
@@ -281,7 +293,7 @@ def _slogdet(g: Any, out: Any, a: Any) -> Any:
             raise lib.unsupported("the sign of np.linalg.slogdet of a complex matrix has no derivative rule")
     if g_log is None:
         return None
-    return _matrix(g_log) * swap(np.linalg.inv(a))
+    return _matrix(g_log) * swap(call(runtime.inverse, a))
 
 
 @vjp(np.linalg.cholesky, "a")

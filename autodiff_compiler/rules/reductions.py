@@ -9,7 +9,7 @@ import numpy as np
 from .. import runtime
 from ..ir import opset
 from . import lib, roots
-from .lib import call, conj, count, equal, expand, per, spread
+from .lib import call, conj, count, equal, expand, part, per, spread
 from .registry import nondiff, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     left, inside = _interval(x, xp)
     lower, upper = _ends(xp, left)
     below, above = _ends(fp, left)
-    return lib.masked(g * ((above - below) / (upper - lower)), inside)
+    return lib.masked(_sorted(g, xp) * ((above - below) / lib.nonzero(upper - lower)), inside)
 
 
 @vjp(np.interp, "xp")
@@ -223,9 +223,9 @@ def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     left, inside = _interval(x, xp)
     lower, upper = _ends(xp, left)
     below, above = _ends(fp, left)
-    width = upper - lower
+    width = lib.nonzero(upper - lower)
     t = (x - lower) / width
-    share = -(g * ((above - below) / width) * inside)
+    share = -(_sorted(g, xp) * ((above - below) / width) * inside)
     bar = lib.scatter(share * (1 - t), xp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), share * t)
 
@@ -234,9 +234,18 @@ def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
 def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     left, _ = _interval(x, xp)
     lower, upper = _ends(xp, left)
-    t = call(np.clip, (x - lower) / (upper - lower), 0.0, 1.0)
+    t = call(np.clip, (x - lower) / lib.nonzero(upper - lower), 0.0, 1.0)
+    t = lib.choose(np.greater_equal(x, upper), 1.0, t)  # the last interval may have no width
+    g = _sorted(g, xp)
     bar = lib.scatter(g * (1 - t), fp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
+
+
+def _sorted(g: Any, xp: Any) -> Any:
+    """`g`, or nan where the points do not increase: there the value means nothing."""
+    last = lib.length(xp, 0) - 1
+    rises = np.less_equal(part(xp, (slice(None, last),)), part(xp, (slice(1, None),)))
+    return lib.choose(call(np.all, rises), g, np.nan)
 
 
 def _ends(points: Any, left: Any) -> tuple[Any, Any]:

@@ -276,10 +276,15 @@ def _repeat(g: Any, out: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
 def _repeated(g: Any, a: Any, repeats: Any, axis: int) -> Any:
     if lib.is_scalar(repeats):
         lengths = [lib.length(a, k) for k in range(lib.ndim(a))]
-        lengths[axis : axis + 1] = [lengths[axis], repeats]
+        lengths[axis : axis + 1] = [lengths[axis], _count(repeats)]
         return np.sum(lib.reshape(g, tuple(lengths)), axis=axis + 1)
     places = call(np.repeat, call(np.arange, lib.length(a, axis)), repeats)
     return lib.scatter(g, a, lib.vector_index(axis, places))
+
+
+def _count(n: Any) -> Any:
+    """How often an element is repeated: NumPy lets negative numbers pass where there is none."""
+    return max(n, 0) if isinstance(n, int) else n
 
 
 @vjp(np.tile, "A")
@@ -295,7 +300,7 @@ def _tile(g: Any, out: Any, A: Any, reps: Any) -> Any:
     for r, n in zip(counts, lengths):
         if not (isinstance(r, int) and r == 1):
             summed.append(len(shape))
-            shape.append(r)
+            shape.append(_count(r))
         shape.append(n)
     if not summed:
         return g

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from . import lib
 from .lib import WEIGHTS, call, choose, equal
 from .registry import elementwise, vjp
 
@@ -37,7 +38,12 @@ def _bessel(g: Any, out: Any, n: Any, x: Any) -> Any:
     return g * (0.5 * (before + after))
 
 
-elementwise(np.sinc, lambda out, x: call(runtime.sinc_slope, x))
+def _of_sinc(out: Any, x: Any) -> Any:
+    lib.need_real("np.sinc", x)
+    return call(runtime.sinc_slope, x)
+
+
+elementwise(np.sinc, _of_sinc)
 
 
 def _sinc_slope(out: Any, x: Any) -> Any:

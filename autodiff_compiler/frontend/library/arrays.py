@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
-from ..definitions import defines, folded, known, refuse
+from ..definitions import defines, folded, known, place, refuse
 
 # --- splitting --------------------------------------------------------------------------------------------------------
 
@@ -43,11 +43,11 @@ def along(axis: Any, ndim: Any, item: Any) -> Any:
 def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     array = np.asarray(ary)
     parts = []
+    length = array.shape[axis]
     if isinstance(indices_or_sections, int):
         count = indices_or_sections
         if count <= 0:
             raise ValueError("number sections must be larger than 0.")
-        length = array.shape[axis]
         each, extra = length // count, length % count
         start = 0
         for k in list(range(count)):
@@ -71,6 +71,8 @@ def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
             raise AttributeError("a list or tuple has no attribute 'shape'")
         if array.shape[axis] % indices_or_sections != 0:
             raise ValueError("array split does not result in an equal division")
+        if indices_or_sections < 0:
+            raise ValueError("number sections must be larger than 0.")
         parts = []
         each = array.shape[axis] // indices_or_sections
         for k in list(range(indices_or_sections)):
@@ -83,6 +85,8 @@ def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     if np.ndim(ary) == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    if isinstance(ary, (list, tuple)):
+        raise AttributeError("a list or tuple has no attribute 'ndim'")
     return split(ary, indices_or_sections, 0 if np.ndim(ary) == 1 else 1)
 
 
@@ -104,6 +108,8 @@ if hasattr(np, "unstack"):
 
     @defines(np.unstack)
     def unstack(x: Any, *, axis: Any = 0) -> Any:
+        if np.ndim(x) == 0:
+            raise ValueError("Input array must be at least 1-d.")
         moved = np.moveaxis(x, axis, 0)
         return tuple([moved[k] for k in list(range(moved.shape[0]))])
 
@@ -264,9 +270,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             if np.ndim(c) == 0:
                 refuse("np.piecewise with a condition that is not an array", "pass a list of arrays")
     if len(funclist) == len(conditions) + 1:
-        rest = ~conditions[0]
+        rest = np.logical_not(conditions[0])
         for c in conditions[1:]:
-            rest = rest & ~c
+            rest = rest & np.logical_not(c)
         conditions = conditions + [rest]
     if len(funclist) != len(conditions):
         raise ValueError(f"with {len(conditions)} condition(s), as many functions or one more are expected")
@@ -308,7 +314,9 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     b = np.moveaxis(np.asarray(b), axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise UnsupportedError(
-            "the derivative of np.cross is that of vectors of length 3", None, "write out a[0] * b[1] - a[1] * b[0]"
+            "the derivative of np.cross is that of vectors of length 3",
+            place(),
+            "write out a[0] * b[1] - a[1] * b[0]",
         )
     parts = [
         a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
@@ -379,18 +387,29 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
 
 @defines(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    out = np.diff(np.asarray(ary).reshape(-1))
+    flat = np.asarray(ary).reshape(-1)
+    out = flat[1:] - flat[:-1]
     if to_begin is not None:
-        out = np.concatenate((np.asarray(to_begin).reshape(-1), out))
+        out = np.concatenate((_fitting(to_begin, "to_begin", flat), out))
     if to_end is not None:
-        out = np.concatenate((out, np.asarray(to_end).reshape(-1)))
+        out = np.concatenate((out, _fitting(to_end, "to_end", flat)))
     return out
+
+
+def _fitting(end: Any, name: Any, flat: Any) -> Any:
+    """What is put before or behind the differences, in their dtype."""
+    end = np.asarray(end).reshape(-1)
+    if not np.can_cast(end.dtype, flat.dtype, "same_kind"):
+        raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    return end.astype(flat.dtype)
 
 
 @defines(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    x = np.asarray(x)
-    y = np.zeros_like(x) * 1.0
+    x, p = np.asarray(x), np.asarray(p)
+    y = np.zeros_like(x)
+    if not np.issubdtype(p.dtype, np.integer) and not np.issubdtype(p.dtype, np.bool_):
+        y = y * 1.0
     for c in p:
         y = y * x + c
     return y
@@ -462,6 +481,8 @@ def diag_indices_from(arr: Any) -> Any:
 @defines(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     rank = len(dimensions)
+    if rank == 0:
+        return () if sparse else np.zeros((0,), dtype=dtype)
     grids = [
         np.arange(dimensions[k], dtype=dtype).reshape((1,) * k + (-1,) + (1,) * (rank - 1 - k))
         for k in list(range(rank))

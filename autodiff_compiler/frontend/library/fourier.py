@@ -86,10 +86,18 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     return np.conj(np.fft.rfft(a, n, axis, _opposite(norm)))
 
 
+def _shifted(x: Any, axes: Any) -> Any:
+    if axes is not None:
+        return (axes,) if isinstance(axes, int) else axes
+    if np.ndim(x) == 0:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")  # from np.roll over no axes
+    return list(range(np.ndim(x)))
+
+
 @defines(np.fft.fftshift)
 def fftshift(x: Any, axes: Any = None) -> Any:
     x = np.asarray(x)
-    for axis in list(range(np.ndim(x))) if axes is None else (axes,) if isinstance(axes, int) else axes:
+    for axis in _shifted(x, axes):
         x = np.roll(x, x.shape[axis] // 2, axis)
     return x
 
@@ -97,6 +105,6 @@ def fftshift(x: Any, axes: Any = None) -> Any:
 @defines(np.fft.ifftshift)
 def ifftshift(x: Any, axes: Any = None) -> Any:
     x = np.asarray(x)
-    for axis in list(range(np.ndim(x))) if axes is None else (axes,) if isinstance(axes, int) else axes:
+    for axis in _shifted(x, axes):
         x = np.roll(x, -(x.shape[axis] // 2), axis)
     return x

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import inverse
 from ..definitions import defines, refuse
 from .arrays import axes_of
 from .statistics import is_empty
@@ -57,11 +58,19 @@ def eigvalsh(a: Any, UPLO: Any = "L") -> Any:
 
 @defines(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
+    x = np.asarray(x)
+    if is_empty(x):
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    if np.ndim(x) < 2:
+        raise np.linalg.LinAlgError(f"{np.ndim(x)}-dimensional array given. Array must be at least two-dimensional")
+    if p is not None and p not in (2, -2) and x.shape[-1] != x.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if p is None or p == 2 or p == -2:
         s = np.linalg.svdvals(x)
         r = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return np.where(np.isnan(r) & ~np.any(np.isnan(x), axis=(-2, -1)), np.inf, r)[()]
-    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
+    r = np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(inverse(x), p, (-2, -1))
+    return np.where(np.isnan(r) & ~np.any(np.isnan(x), axis=(-2, -1)), np.inf, r)[()]
 
 
 @defines(np.linalg.tensorinv)
@@ -69,11 +78,17 @@ def tensorinv(a: Any, ind: Any = 2) -> Any:
     a = np.asarray(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
+    if np.ndim(a) == 0:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     shape = a.shape
-    rows = 1
-    for n in shape[:ind]:
+    rows, columns = 1, 1
+    for n in shape[ind:]:
         rows = rows * n
-    return np.linalg.inv(a.reshape(rows, -1)).reshape(shape[ind:] + shape[:ind])
+    for n in shape[:ind]:
+        columns = columns * n
+    if rows != columns:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    return np.linalg.inv(a.reshape(rows, columns)).reshape(shape[ind:] + shape[:ind])
 
 
 @defines(np.linalg.tensorsolve)
@@ -81,8 +96,15 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     if axes is not None:
         refuse("np.linalg.tensorsolve with axes=", "move the axes with np.moveaxis first")
     a, b = np.asarray(a), np.asarray(b)
-    shape = a.shape[np.ndim(b) :]
-    return np.linalg.solve(a.reshape(b.size, -1), b.reshape(-1)).reshape(shape)
+    shape = a.shape[np.ndim(b) - np.ndim(a) :]
+    rows = 1
+    for n in shape:
+        rows = rows * n
+    if a.size != rows * rows:
+        raise np.linalg.LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    return np.linalg.solve(a.reshape(rows, rows), b.reshape(-1)).reshape(shape)
 
 
 def _vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
@@ -250,6 +272,8 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
         raise ValueError("expected deg >= 0")
     if np.ndim(x) != 1:
         raise TypeError("expected 1D vector for x")
+    if np.shape(x)[0] == 0:
+        raise TypeError("expected non-empty vector for x")
     if np.ndim(y) < 1 or np.ndim(y) > 2:
         raise TypeError("expected 1D or 2D array for y")
     if np.shape(x)[0] != np.shape(y)[0]:

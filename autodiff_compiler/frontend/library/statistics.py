@@ -73,6 +73,11 @@ def _product(lengths: Any) -> Any:
     return out
 
 
+def _floats(s: Any) -> Any:
+    """The numbers of which means are taken: sums of small integers would wrap around, those of booleans saturate."""
+    return s if np.issubdtype(s.dtype, np.inexact) else s * 1.0
+
+
 def _kept(out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The result of a reduction with the axes of length 1 that `keepdims` asks for; axes before `a`'s stay."""
     if not keepdims:
@@ -90,7 +95,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
         refuse("np.median with out= or overwrite_input=", "call it without")
     if axis == () and is_empty(a):
         refuse("np.median of an empty array over no axis", "return the array itself")  # some versions raise
-    s = np.sort(_last(a, axis), axis=-1)
+    s = _floats(np.sort(_last(a, axis), axis=-1))
     n = s.shape[-1]
     if known(n) and n == 0:
         return _kept(np.mean(s, axis=-1), a, axis, keepdims)
@@ -118,7 +123,7 @@ def _at_fraction(s: Any, q: Any, last: Any) -> Any:
     """Sorted samples, interpolated at the fraction q of the way to the one numbered `last`; the axis of q first."""
     if np.ndim(q):
         q = np.asarray(q)
-    if np.any(q < 0) or np.any(q > 1):
+    if not (np.all(q >= 0) and np.all(q <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     place = q * last
     lower = np.floor(place)
@@ -219,7 +224,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
     if is_empty(a):
         return nanmean(a, axis, keepdims=keepdims)
-    s = np.sort(_last(a, axis), axis=-1)
+    s = _floats(np.sort(_last(a, axis), axis=-1))
     n = np.sum(~np.isnan(s), axis=-1, keepdims=True)
     low = np.take_along_axis(s, np.maximum(n - 1, 0) // 2, axis=-1)
     high = np.take_along_axis(s, np.maximum(n, 1) // 2 - (n == 0), axis=-1)
@@ -242,6 +247,8 @@ def cov(
     variables = x.shape[0]
     if known(variables) and variables == 0:
         return np.zeros((0, 0))
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     if y is not None:
         if np.ndim(y) > 2:
             raise ValueError("y has more than 2 dimensions")
@@ -269,6 +276,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) ->
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    if not isinstance(axis, int):
+        raise TypeError("tuple indices must be integers or slices")
     y = np.moveaxis(np.asarray(y), axis, -1)
     if x is None:
         widths = dx
@@ -306,7 +315,9 @@ def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
     y = np.moveaxis(f, axis, -1) * 1.0  # small integers would wrap around
     if np.ndim(h) > 1:
         raise ValueError("distances must be either scalars or 1d")
-    h = np.asarray(h) * 1.0 if np.ndim(h) != 0 else h * 1.0
+    h = np.asarray(h) if np.ndim(h) != 0 else h
+    if np.ndim(h) == 0 or np.issubdtype(h.dtype, np.integer):
+        h = h * 1.0
     if np.ndim(h) == 1 and h.shape[0] != y.shape[-1]:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     if y.shape[-1] < edge_order + 1:
@@ -314,12 +325,14 @@ def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
             "Shape of array too small to calculate a numerical gradient, "
             "at least (edge_order + 1) elements are required."
         )
+    if np.issubdtype(f.dtype, np.bool_):
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     if np.ndim(h) == 0:
         before = after = h
         inner = (y[..., 2:] - y[..., :-2]) / (2.0 * h)
         h0 = h1 = hm = hn = h
     else:
-        steps = np.diff(h)
+        steps = np.diff(h) * 1.0
         before, after = steps[:-1], steps[1:]
         inner = (
             -(after / (before * (before + after))) * y[..., :-2]
