@@ -92,8 +92,7 @@ def _located_for_store(a: Any, path: tuple[Any, ...]) -> Any:
         return
     whole = get(a, path[:k])
     part = _step(whole, path[k])
-    target, index = _located(part, path[k + 1 :])
-    yield target, target, index
+    yield from _located_for_store(part, path[k + 1 :])
     put_back(whole, part)
 
 

@@ -329,13 +329,18 @@ class Emitter:
 
     def emit_reshaped_store(self, op: Op, base: str, cut: int) -> None:
         """A store through a reshape that, by the layout of the array, may be a copy."""
-        path = op.args[1]
-        part = "part"
-        while self.naming.is_taken(part):
-            part += "_"
-        whole = self.printer.place(base, path[:cut]).removesuffix("[...]")
-        self.line(f"{part} = {self.printer.place(whole, path[cut : cut + 1]).removesuffix('[...]')}")
-        rest = path[cut + 1 :] or (("index", (Ellipsis,)),)
+        rest, part, back = op.args[1], base, []
+        following: int | None = cut
+        while following is not None:
+            whole = self.printer.place(part, rest[:following]).removesuffix("[...]")
+            step, rest = rest[following : following + 1], rest[following + 1 :]
+            part = "part" if part == base else part + "_"
+            while self.naming.is_taken(part):
+                part += "_"
+            self.line(f"{part} = {self.printer.place(whole, step).removesuffix('[...]')}")
+            back.append(f"put_back({whole}, {part})")
+            following = next((k for k, step in enumerate(rest) if step[0] == "reshape"), None)
+        rest = rest or (("index", (Ellipsis,)),)
         if op.prim is SET:
             self.line(f"{self.printer.place(part, rest)} = {self.printer.show(op.args[2])}")
         elif opset.is_plain_path(rest):
@@ -345,7 +350,8 @@ class Emitter:
             at = self.printer.subscript(rest[-1][1], nested=True)
             self.line(f"np.add.at({head}, {at}, {self.printer.show(op.args[2])})")
         self.printer.helpers.add("put_back")
-        self.line(f"put_back({whole}, {part})")
+        for line in back[::-1]:
+            self.line(line)
 
     def increment(self, v: Any) -> str:
         op = v.op if type(v) is Value else None
@@ -675,23 +681,22 @@ _C_ORDER = frozenset(
 def _copying_step(op: Op) -> int | None:
     """The first step of the path that reshapes what may be laid out so that this makes a copy."""
     base, path = op.args[:2]
-    k = next((k for k, step in enumerate(path) if step[0] == "reshape"), None)
-    if k is None:
+    if all(step[0] != "reshape" for step in path):
         return None
     builder = Builder(Region())
     t = type_of(base)
-    for step in path[:k]:
-        t = opset.infer_step(builder, t, step)[0]
-    if t.ndim is not None and t.ndim <= 1:
-        return None
     while base.op is not None and base.op.prim in (SET, ADDAT, ACCUM):
         base = base.op.args[0]
-    made = base.op is not None and (base.op.prim is opset.COPY or _makes_c_order(base.op))
-    leading = all(
-        step[0] == "index" and all(isinstance(i, int) or (type(i) is Value and i.type.is_scalar) for i in step[1])
-        for step in path[:k]
-    )
-    return None if made and leading else k
+    in_order = base.op is not None and (base.op.prim is opset.COPY or _makes_c_order(base.op))
+    for k, step in enumerate(path):
+        if step[0] == "reshape" and not in_order and (t.ndim is None or t.ndim > 1):
+            return k
+        t = opset.infer_step(builder, t, step)[0]
+        leading = step[0] == "index" and all(
+            isinstance(i, int) or (type(i) is Value and i.type.is_scalar) for i in step[1]
+        )
+        in_order = in_order and (leading or step[0] == "reshape")
+    return None
 
 
 def _makes_c_order(op: Op) -> bool:

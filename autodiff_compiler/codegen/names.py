@@ -15,8 +15,8 @@ from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
-from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves
-from ..ir.opset import STORES
+from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves, type_of
+from ..ir.opset import DTYPE, NDIM, SHAPE_OF, SIZE, STORES
 from ..ir.rewrite import handler_of, region_of
 from ..ir.spelling import identifier
 
@@ -34,6 +34,18 @@ def is_kernel(prim: Prim) -> bool:
 
 # `_` is what the printer calls a loop variable or a result that nobody reads.
 RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS
+
+
+# What is asked of an array as an attribute, and of what may be a number by a helper of this name.
+_ASKED = {SHAPE_OF: "shape", NDIM: "ndim", SIZE: "size", DTYPE: "dtype"}
+
+
+def _is_helper(prim: Prim) -> bool:
+    return getattr(prim.fn, "__module__", "") == "autodiff_compiler.runtime" and prim not in _ASKED
+
+
+def _is_asked(op: Op) -> bool:
+    return type_of(op.args[0]).kind not in ("array", "generic")
 
 
 class Group:
@@ -122,7 +134,10 @@ class Naming:
         self.used: dict[Value, list[tuple[float, Region]]] = {}
         self._collect(body)
         self.group: dict[Value, Group] = {}
-        called = {prim.name for prim in {op.prim for op in body.walk()} if is_kernel(prim)}
+        prims = {op.prim for op in body.walk()}
+        called = {prim.name for prim in prims if is_kernel(prim)}
+        called |= {getattr(prim.fn, "__name__", "") for prim in prims if _is_helper(prim)}
+        called |= {_ASKED[op.prim] for op in body.walk() if op.prim in _ASKED and _is_asked(op)}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
         self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own
         self.given: dict[str, Variable] = {}

@@ -66,6 +66,12 @@ class Access(Memory):
     def known_class(self, av: Any, node: Any) -> Obj:
         raise NotImplementedError
 
+    def copy_of(self, av: Any, node: Any, order: str) -> Any:
+        raise NotImplementedError
+
+    def guarded_imaginary(self, made: Any, t: Any) -> Any:
+        raise NotImplementedError
+
     def flat(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
@@ -227,9 +233,10 @@ class Access(Memory):
                 return getattr(av, name)
             if prim is None:
                 self.fail(f".{name} is not supported", node, "use the function of NumPy's with this name")
-            if name == "real" and t.is_scalar and t.dtype is not None and t.dtype.kind != "c":
+            if name == "real" and (t.is_scalar or t.kind == "array") and t.dtype is not None and t.dtype.kind != "c":
                 return av
-            return self.linked(self.emit(node, prim, x), [av])
+            made = self.linked(self.emit(node, prim, x), [av])
+            return self.guarded_imaginary(made, t) if name == "imag" else made
         if name == "flat":
             return self.flat(av, node)
         return self.memory_attribute(av, name, node)
@@ -280,7 +287,11 @@ class Access(Memory):
         return SliceOf(*[None if p is None else self.ev(p) for p in (node.lower, node.upper, node.step)])
 
     def ev_Subscript(self, node: ast.Subscript) -> Any:
-        return self.subscript(self.ev(node.value), self.ev(node.slice), node)
+        base = self.ev(node.value)
+        part = self.subscript(base, self.ev(node.slice), node)
+        if type(part) is Ref and id(base) in self.flats:
+            return self.copy_of(part, node, "C")  # what is read of .flat is no view
+        return part
 
     def subscript(self, base: Any, index: Any, node: Any) -> Any:
         """``base[index]``."""

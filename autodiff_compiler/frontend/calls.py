@@ -299,9 +299,19 @@ class Calls(Construct):
                 self.cells.mark(made.cell, PROTECTED)
             return made
         made = self.linked(value, sources)
+        if prim.fn is np.imag:
+            return self.guarded_imaginary(made, type_of(value.op.args[0]))
         if prim.name == "np.diag" and type(made) is Ref and type_of(self.operand(sources[0], None)).ndim == 2:
             self.cells.read_only.add(made.cell)
             self.cells.mark(made.cell, PROTECTED)
+        return made
+
+    def guarded_imaginary(self, made: Any, t: Any) -> Any:
+        """The imaginary part of real numbers: zeros that NumPy protects from stores."""
+        if type(made) is Ref and (t.dtype is None or t.dtype.kind != "c"):
+            self.cells.mark(made.cell, PROTECTED)
+            if t.dtype is not None and t.kind == "array":
+                self.cells.read_only.add(made.cell)
         return made
 
     def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:

@@ -261,9 +261,8 @@ class NumpyCalls(Copies):
         layout = deciding(self, av)
         made = self.linked(value, [av], cause=Layout(layout) if layout is not None else None)
         if type(made) is Ref and type(av) is Ref and made.cell in self.cells.origins:
-            # Of windows and of what was broadcast NumPy makes a copy, but for some with several axes.
-            left = {PROTECTED, FOLDED} if flat else {PROTECTED}
-            self.cells.origins[made.cell] -= left
+            # Of what is folded NumPy makes a copy, but for some with several axes. What it protects may not be folded.
+            self.cells.origins[made.cell] -= {FOLDED} if flat else set()
         return made
 
     def n_ravel(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

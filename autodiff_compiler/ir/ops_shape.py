@@ -38,7 +38,13 @@ def _reshape(b: Builder, a: Any, shape: Any, order: Any = "C") -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or isinstance(shape, np.ndarray):
         return ANY
-    return array(t.dtype, reshape_dims(b, t.dims, shape))
+    dims = reshape_dims(b, t.dims, shape)
+    return type_of(a) if _is_number(a) and dims == () else array(t.dtype, dims)
+
+
+def _is_number(a: Any) -> bool:
+    """One of NumPy's numbers: it has methods of arrays, of which some give numbers again."""
+    return type_of(a).kind == "generic"
 
 
 def _ravel(b: Builder, a: Any, order: Any = "C") -> Ty:
@@ -49,6 +55,8 @@ def _transpose(b: Builder, a: Any, axes: Any = None) -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None:
         return Ty(t.kind, t.dtype, None)
+    if _is_number(a):
+        return type_of(a)
     if axes is None:
         return array(t.dtype, t.dims[::-1])
     order = axes_of(tuple(axes), len(t.dims))
@@ -92,6 +100,8 @@ def _squeeze(b: Builder, a: Any, axis: Any = None) -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None:
         return Ty(t.kind, t.dtype, None)
+    if _is_number(a):
+        return type_of(a)
     dims = [b.dims.find(d) for d in t.dims]
     if axis is not None:
         axes = axes_of(axis, len(dims))

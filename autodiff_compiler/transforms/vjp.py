@@ -283,6 +283,10 @@ class Reverse:
                 from ..errors import RuleLookupError
 
                 raise RuleLookupError("a subscript of a number", op.loc, "make it an array with np.asarray")
+            if a.type.dims == () and not holds_records(a):
+                # All that is read is the one element. The cotangent may be one of NumPy's numbers, which has no parts.
+                self.add(env, a, self.b.emit(SUM_TO, self.match_part(op, bars[0]), a))
+                return
             known = env.get(a)
             base = self.b.emit(ZEROS, a) if known is None else self.array_like(known, a)
             if holds_records(a) and not (holds_records(op.result) or op.result.type.is_float):

@@ -16,6 +16,7 @@ arguments = (np.array([[2.0, 0.3], [0.4, 1.5]]), np.array([1.0, -0.5]))
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import inverse
 
 
 def gaussian_grad(k, y):
@@ -24,7 +25,7 @@ def gaussian_grad(k, y):
     # adjoint of line 11: return 0.5 * y @ alpha + 0.5 * logdet
     y_bar = alpha * 0.5
     # adjoint of line 10: sign, logdet = np.linalg.slogdet(k)
-    k_bar = 0.5 * np.linalg.inv(k).T
+    k_bar = 0.5 * inverse(k).T
     # adjoint of line 9: alpha = np.linalg.solve(k, y)
     t = np.linalg.solve(k.T, 0.5 * y)
     k_bar -= t[:, None] * alpha[None, :]
