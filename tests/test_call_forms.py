@@ -56,6 +56,13 @@ RAISE = {
     "2": "np.linalg.cond(x, 1); np.linalg.tensorinv(x, 1); np.linalg.tensorsolve(np.ones((3, 3)), x)",
     "n": "np.linalg.cond(x); np.linalg.cond(x, -2); np.linalg.tensorinv(x)",
 }
+# What is an array without axes is changed by ``+=``, and a number is not.
+KINDS = """
+np.nanmedian(x); np.median(x); np.flip(x); np.fft.fftn(x).real; np.transpose(x); np.squeeze(x); np.reshape(x, ())
+np.pad(x, 2, 'reflect'); x + 0.0
+np.asarray(x); np.copy(x); np.ravel(x); np.positive(x); np.sum(x); np.real(x); np.take(x, 0)
+np.atleast_1d(x); np.nansum(x); np.where(x > 0, x, x); np.full((), x); np.cumsum(x); np.clip(x, 0, 1); np.round(x, 1)
+"""
 VALUES = {
     "b": "np.median(x); np.nanmedian(x); np.gradient(c, x)",
     "u": "np.median(x); np.nanmedian(x); np.polyval(x, x); np.median(x[:2]); np.polyval(x, 2.0)",
@@ -76,12 +83,12 @@ def split(text: str) -> list[str]:
     return [call.strip() for call in text.replace("\n", ";").split(";") if call.strip()]
 
 
-def function(expression: str, weigh: bool, name: str) -> Any:
+def function(expression: str, weigh: bool, name: str, then: str) -> Any:
     """`f(x)`, or, where `x` holds no floats, `f(x, s)`."""
     result = (
         "np.sum(r * s)" if not weigh else "np.sum(np.cos(r + 0.37 * np.arange(np.size(r)).reshape(np.shape(r)))) * s"
     )
-    source = f"def f(x, s=1.0):\n    r = {expression}\n    return {result}\n"
+    source = f"def f(x, s=1.0):\n    r = {expression}\n    {then}\n    return {result}\n"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace = {**NAMESPACE, "__name__": "call_forms"}
     exec(compile(source, name, "exec"), namespace)
@@ -101,9 +108,9 @@ def outcome(run: Any) -> Any:
             return error
 
 
-def check(expression: str, x: Any, key: str) -> str:
+def check(expression: str, x: Any, key: str, then: str = "pass") -> str:
     weigh = not isinstance(x, list)
-    f = function(expression, weigh, f"<{expression} {key}>")
+    f = function(expression, weigh, f"<{expression} {key} {then}>", then)
     floats = not isinstance(x, list) and np.asarray(x).dtype.kind == "f"
     want = outcome(lambda: f(own(x), 0.9))
     got = outcome(lambda: ad.value_and_grad(f, 0 if floats else 1)(own(x), 0.9))
@@ -153,6 +160,13 @@ def test_calls(part: int) -> None:
 def test_what_is_meant_to_fit_does(keys: str, text: str, right: int) -> None:
     found = [check(call, ARGUMENTS[key], key) for call in split(text) for key in keys]
     assert found.count("right") >= right and (right or set(found) == {"raises"}), found
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.array(0.7), np.array([0.7])])
+def test_numbers_and_arrays_without_axes(x: Any) -> None:
+    for expression in split(KINDS):
+        if expression != "np.reshape(x, ())" or np.ndim(x) == 0:
+            assert check(expression, x, repr(type(x)), "b = r; b += 1.0; r = r * b") == "right"
 
 
 def full(x: Any) -> Any:

@@ -110,7 +110,7 @@ class NumpyCalls(Copies):
         if fn in (np.take, np.repeat) and len(args) > 1:
             args = [args[0], self.places(args[1], node), *args[2:]]
         if fn is np.pad and args:
-            args = [self.vector(args[0], node, ()), *args[1:]]
+            args = [self.numpy_at(node, np.asarray, args[0]), *args[1:]]
         given = [self.vector(a, node) if name in names else a for name, a in zip((*prim.params, *args), args)]
         return self.call_prim(
             prim, given, {k: self.vector(v, node) if k in names else v for k, v in kwargs.items()}, node
@@ -126,13 +126,13 @@ class NumpyCalls(Copies):
             return int(av)
         return self.cast_copy(av, np.dtype(np.intp), node) if type(av) is Ref else av
 
-    def vector(self, av: Any, node: Any, shape: tuple[int, ...] = (1,)) -> Any:
+    def vector(self, av: Any, node: Any) -> Any:
         if type(av) not in (Ref, Value) and not is_number(av):
             return av
         t = type_of(self.operand(av, node))
         if t.dims != () or t.kind not in ("array", "py", "generic", "scalar"):
             return av
-        return self.numpy_at(node, np.reshape, av, Seq(shape))
+        return self.numpy_at(node, np.reshape, av, Seq((1,)))
 
     def numpy_at(self, node: Any, fn: Any, *args: Any) -> Any:
         return self.call(Obj(fn, None), list(args), {}, node)

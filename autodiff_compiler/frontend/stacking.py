@@ -50,7 +50,7 @@ class Stacking(Border):
             )
         return len(item.dims)
 
-    def vector(self, av: Any, node: Any, shape: tuple[int, ...] = (1,)) -> Any:
+    def vector(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def stack_call(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

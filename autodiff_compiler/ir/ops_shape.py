@@ -23,7 +23,7 @@ from .ops_common import (
     shape_dims,
 )  # fmt: skip
 from .opset import PRIMS, reshape_dims
-from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array, element
+from .types import ANY, PY_FLOAT, Dim, DimLike, Ty, array, element, generic
 
 # --- shaping ----------------------------------------------------------------------------------------------------------
 
@@ -40,6 +40,11 @@ def _reshape(b: Builder, a: Any, shape: Any, order: Any = "C") -> Ty:
         return ANY
     dims = reshape_dims(b, t.dims, shape)
     return type_of(a) if _is_number(a) and dims == () else array(t.dtype, dims)
+
+
+def _flip(b: Builder, m: Any, axis: Any = None) -> Ty:
+    t = _same(b, m)
+    return generic(t.dtype) if t.kind == "array" and t.dims == () else t
 
 
 def _is_number(a: Any) -> bool:
@@ -154,7 +159,7 @@ enter("np.expand_dims", "a, axis", _expand_dims, alias="view", total="known")
 enter("np.broadcast_to", "array, shape", _broadcast_to, alias="view")
 enter("np.atleast_1d", "*arys", lambda b, a: at_least(as_array(b, a), 1), alias="maybe", total="known")
 enter("np.atleast_2d", "*arys", lambda b, a: at_least(as_array(b, a), 2), alias="maybe", total="known")
-enter("np.flip", "m, axis", _same, alias="view")
+enter("np.flip", "m, axis", _flip, alias="view")
 enter("np.flipud", "m", _same, alias="view")
 enter("np.fliplr", "m", _same, alias="view")
 enter("np.roll", "a, shift, axis", _same)

@@ -21,6 +21,7 @@ def _axes(a: Any, s: Any, axes: Any) -> Any:
 
 @defines(np.fft.fftn)
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    a = np.asarray(a)
     for axis, n in _axes(a, s, axes)[::-1]:
         a = np.fft.fft(a, n, axis, norm)
     return a
@@ -28,6 +29,7 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
 
 @defines(np.fft.ifftn)
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    a = np.asarray(a)
     for axis, n in _axes(a, s, axes)[::-1]:
         a = np.fft.ifft(a, n, axis, norm)
     return a

@@ -260,7 +260,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
         raise ValueError("Invalid norm order for matrices.")
     s = np.linalg.svdvals(np.moveaxis(np.asarray(x), (rows, columns), (-2, -1)))
     out = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0] if ord == 2 else s[..., -1]
-    return np.expand_dims(out, (min(rows, columns), max(rows, columns))) if keepdims else out
+    return np.expand_dims(out, (min(rows, columns), max(rows, columns))) if keepdims else out[()]
 
 
 @defines(np.polyfit)

@@ -228,7 +228,7 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = 
     n = np.sum(~np.isnan(s), axis=-1, keepdims=True)
     low = np.take_along_axis(s, np.maximum(n - 1, 0) // 2, axis=-1)
     high = np.take_along_axis(s, np.maximum(n, 1) // 2 - (n == 0), axis=-1)
-    return _kept(((low + high) / 2)[..., 0], a, axis, keepdims)
+    return _kept(((low + high) / 2)[..., 0][()], a, axis, keepdims)
 
 
 # --- second moments ---------------------------------------------------------------------------------------------------
