@@ -34,6 +34,8 @@ from .kernels import (
     ndtr,
     over,
     overlap,
+    place_of_max,
+    place_of_min,
     polygamma,
     pool_count,
     pool_places,
@@ -51,6 +53,7 @@ from .kernels import (
     softmax,
     softplus,
     softsign,
+    sorted_places,
     split_like,
 )
 from .tree import new_object
@@ -424,6 +427,8 @@ __all__ = [
     "ndtr",
     "over",
     "overlap",
+    "place_of_max",
+    "place_of_min",
     "polygamma",
     "pool_count",
     "pool_places",
@@ -441,6 +446,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "sorted_places",
     "split_like",
 ]
 

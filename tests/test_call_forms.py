@@ -169,6 +169,34 @@ def test_numbers_and_arrays_without_axes(x: Any) -> None:
             assert check(expression, x, repr(type(x)), "b = r; b += 1.0; r = r * b") == "right"
 
 
+ORDERS = """
+max(x); min(x); sorted(x)[0]; sorted(x)[1] * sorted(x)[2]; max(x, key=abs); sorted(x, key=lambda v: -v)[0]; max(list(x))
+sorted(x, reverse=True)[0]; min(x, default=0.0); max([v * 2 for v in x]); max((v for v in x)); min(x[0], x[1], x[2])
+max(range(3), key=lambda i: x[i]) * x[2]; max(enumerate(x), key=lambda p: p[1])[0] * x[1]; sum(sorted(x)[:2])
+"""
+
+
+@pytest.mark.parametrize("places", ["0", "1", "2", "01", ""])
+def test_orders_of_numbers_among_which_there_is_nan(places: str) -> None:
+    x = np.array([1.2, 0.4, 0.9])
+    for k in places:
+        x[int(k)] = np.nan
+    for expression in split(ORDERS):
+        f = function(expression, False, f"<order {expression} {places}>", "pass")
+        value, gradient = ad.value_and_grad(f)(x)
+        assert np.array_equal(value, f(x), equal_nan=True), expression
+        for k in range(3):
+            up, down = (outcome(lambda h=h, k=k: f(x + h * (np.arange(3) == k))) for h in (1e-6, -1e-6))
+            if np.isfinite(up - down):
+                assert np.isclose(gradient[k], (up - down) / 2e-6, atol=1e-6), expression
+
+
+def test_of_equal_numbers_the_first_is_taken() -> None:
+    for name in ("max", "min"):
+        f = function(f"{name}(x)", False, f"<first of {name}>", "pass")
+        assert ad.grad(f)(np.array([1.0, 1.0, 1.0])).tolist() == [1.0, 0.0, 0.0]
+
+
 def full(x: Any) -> Any:
     u, s, vh = np.linalg.svd(x)
     return np.sum(u) + np.sum(s * s) + np.sum(vh)

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ir.core import Value
 from ..ir.opset import PRIMS
+from ..kernels import place_of_max, place_of_min, sorted_places
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number, is_static_int
 from .iterators import Iterators
 from .plan import prefer_known
@@ -128,7 +129,7 @@ class Orders(Iterators):
         return keys
 
     def order_of(self, keys: Any, node: Any) -> Any:
-        return self.call(Obj(np.argsort, None), [self.key_array(keys, node)], {"kind": "stable"}, node)
+        return self.call(Obj(sorted_places, None), [self.key_array(keys, node)], {}, node)
 
     def extreme(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         name = fn.__name__
@@ -138,8 +139,6 @@ class Orders(Iterators):
         keys: Any = None
         if len(args) == 1:
             it, keys = self.with_keys(self.unordered(args[0], key, node), key, node)
-            if type(it) is Ref and key is None and "default" not in kwargs and self.read(it, node).type.ndim == 1:
-                return self.call(Obj(getattr(np, name), None), [it], {}, node)
             items = self.iterated(it, node)
             if items is None:
                 return self.extreme_item(fn, it, keys, kwargs, node)
@@ -190,7 +189,7 @@ class Orders(Iterators):
 
         def pick() -> Any:
             array = self.key_array(keys, node)
-            place = self.call(Obj(np.argmax if fn is max else np.argmin, None), [array], {}, node)
+            place = self.call(Obj(place_of_max if fn is max else place_of_min, None), [array], {}, node)
             return self.subscript(it, place, node)
 
         n = self.iter_length(it, node)

@@ -16,7 +16,7 @@ from . import ops_fourier, ops_linalg, ops_make, ops_nn, ops_picking, ops_reduce
 from .core import Builder, Prim, type_of
 from .infer import cannot_raise, infer_ufunc
 from .opset import PRIMS, dim_of
-from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int, same_dtype
+from .types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, array, generic, join, py_int, same_dtype
 
 # --- ufuncs -----------------------------------------------------------------------------------------------------------
 
@@ -422,7 +422,15 @@ def _infer_polygamma(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return PY_FLOAT if type_of(args[1]).kind == "py" else _infer_bessel(b, args, kwargs)
 
 
+def _infer_places(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+    t = type_of(args[0])
+    return array(np.dtype(np.intp), t.dims) if t.kind == "array" else ANY
+
+
 for _kernel, _params, _infer in (
+    (runtime.sorted_places, "keys", _infer_places),
+    (runtime.place_of_max, "keys", lambda b, args, kwargs: py_int()),
+    (runtime.place_of_min, "keys", lambda b, args, kwargs: py_int()),
     (runtime.embed, "x axis start length", _infer_embed),
     (runtime.overlap, "g other start length", _infer_overlap),
     (runtime.if_square, "g rows columns place", _infer_shift),

@@ -16,6 +16,7 @@ from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
+from .orders import place_of_max, place_of_min, sorted_places
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import over, product, ratio
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
@@ -43,6 +44,8 @@ __all__ = [
     "ndtr",
     "over",
     "overlap",
+    "place_of_max",
+    "place_of_min",
     "polygamma",
     "pool_count",
     "pool_places",
@@ -60,5 +63,6 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "sorted_places",
     "split_like",
 ]

@@ -187,6 +187,7 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
 nondiff(
     (np.argmax, np.argmin, np.any, np.all, np.count_nonzero, np.argsort, np.searchsorted, np.nonzero, np.flatnonzero)
 )
+nondiff((runtime.sorted_places, runtime.place_of_max, runtime.place_of_min))
 
 
 # --- sums without nan, Python's sum, interpolation -------------------------------------------------------------------
