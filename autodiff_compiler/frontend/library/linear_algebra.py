@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import inverse
-from ..definitions import defines, refuse
+from ..definitions import defines, known, refuse
 from .arrays import axes_of
 from .statistics import is_empty
 
@@ -59,7 +59,7 @@ def eigvalsh(a: Any, UPLO: Any = "L") -> Any:
 @defines(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     x = np.asarray(x)
-    if is_empty(x):
+    if 0 in [n for n in x.shape[-2:] if known(n)]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if np.ndim(x) < 2:
         raise np.linalg.LinAlgError(f"{np.ndim(x)}-dimensional array given. Array must be at least two-dimensional")
