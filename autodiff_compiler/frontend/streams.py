@@ -352,14 +352,15 @@ class Streams(Pulls):
 
     def stepping(self, stmt: ast.For, it: Any, head: Callable[[Any], None]) -> ast.While:
         """A loop over an object whose class defines ``__next__``, in simpler statements."""
-        box: list[Any] = []
+        name = f"$next{stmt.lineno}.{stmt.col_offset}"
 
         def step() -> int:
-            box.append(self.call(self.type_attribute(it, "__next__"), [it], {}, stmt))
+            item = self.call(self.type_attribute(it, "__next__"), [it], {}, stmt)
+            self.state.envs[self.frame.env][name] = item
             return NORMAL
 
         def begin() -> int:
-            head(box[-1])
+            head(self.state.envs[self.frame.env].pop(name))
             return NORMAL
 
         stop = ast.ExceptHandler(computed(lambda: Obj(StopIteration, None), stmt), None, [ast.Break()])
