@@ -198,9 +198,6 @@ variant_102: class M:;;     def __setattr__(self, n, v): object.__setattr__(self
 variant_103: class M:;;     def __setattr__(self, n, v): self.__dict__[n] = v * 2.0 | m = M();; m.a = x | m.a * x
 variant_104: class M:;;     def __setattr__(self, n, v): super().__setattr__(n, v * 2.0) | m = M();; m.a = x | m.a * x
 variant_105: class M:;;     def __getattr__(self, n): return 3.0 | m = M();; m.a = x | m.a * m.b * x
-"""
-
-REFUSED = r"""
 list_sub: class L(list): pass | o = L();; o.append(x) | o[0] * x
 list_sub_init: class L(list): pass | o = L([x, 2.0]) | o[0] * o[1] * x
 list_sub_method: class L(list):;;     def total(self): return sum(self) | o = L();; o.append(x);; o.append(x * x) | o.total() * x
@@ -223,7 +220,6 @@ cfg_set: class Cfg(dict):;;     __getattr__ = dict.__getitem__;;     __setattr__
 cfg_outer_write: class Cfg(dict):;;     __getattr__ = dict.__getitem__;;     __setattr__ = dict.__setitem__;; C = Cfg(rate=3.0) | C.rate = x | C.rate * x
 cfg_def: class Cfg(dict):;;     def __getattr__(self, k): return self[k] | o = Cfg(a=x) | o.a * x
 cfg_def_try: class Cfg(dict):;;     def __getattr__(self, k):;;         try:;;             return self[k];;         except KeyError:;;             raise AttributeError(k) | o = Cfg(a=x) | o.a * x
-cfg_init: class Cfg(dict):;;     def __init__(self, *a, **k):;;         super().__init__(*a, **k);;         self.__dict__ = self | o = Cfg(a=x) | o.a * x
 dict_sub_missing: class D(dict):;;     def __missing__(self, k): return 3.0 | o = D(a=x) | o["a"] * o["b"]
 dict_sub_items: class D(dict): pass | o = D(a=x, b=x * x) | sum(v for k, v in o.items()) * x
 dict_sub_get: class D(dict): pass | o = D(a=x) | o.get("a", 0.0) * o.get("c", 2.0) * x
@@ -236,18 +232,50 @@ counter_sub: from collections import Counter;; class D(Counter): pass | o = D();
 deque_sub: from collections import deque;; class Q(deque): pass | o = Q();; o.append(x) | o[0] * x
 deque_sub_max: from collections import deque;; class Q(deque): pass | o = Q(maxlen=2);; o.append(1.0);; o.append(x);; o.append(x * x) | o[0] * x
 deque_sub_init: from collections import deque;; class Q(deque):;;     def __init__(self): super().__init__(maxlen=3) | o = Q();; o.append(x) | o[0] * x
+userdict_outer: from collections import UserDict;; class D(UserDict): pass;; O = D(a=2.0) |  | O["a"] * x * x
+set_sub: class S(set): pass | o = S();; o.add(1);; o.add(2) | len(o) * x
+tuple_sub: class T(tuple): pass | o = T((x, 2.0)) | o[0] * o[1] * x
+tuple_sub_new: class T(tuple):;;     def __new__(cls, a, b): return super().__new__(cls, (a, b)) | o = T(x, 2.0) | o[0] * o[1] * x
+tuple_sub_method: class T(tuple):;;     def dot(self, o): return sum(a * b for a, b in zip(self, o)) | o = T((x, 2.0)) | o.dot(o)
+abc_cls: from abc import ABC, abstractmethod;; class B(ABC):;;     @abstractmethod;;     def f(self, v): ...;; class C(B):;;     def f(self, v): return v * v |  | C().f(x)
+generic_cls: from typing import Generic, TypeVar;; T = TypeVar("T");; class G(Generic[T]):;;     def __init__(self, v): self.v = v |  | G(x).v * x
+cfg_outer_missing2: class Cfg(dict):;;     __missing__ = lambda self, k: 5.0;; C = Cfg(rate=3.0) |  | C["other"] * x * x
+cfg_outer_foreign: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.update(C, rate=x) | C["rate"] * x
+cfg_outer_foreign2: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.__setitem__(C, "rate", x) | C["rate"] * x
+list_outer_foreign: class L(list): pass;; O = L([1.0, 2.0]) | list.__setitem__(O, 0, x) | O[0] * x
+list_outer_foreign2: class L(list): pass;; O = L([1.0, 2.0]) | list.append(O, x) | O[-1] * x
+variant_1: class L(list): pass | o = L();; p = o;; p.append(x) | o[0] * x
+variant_2: class L(list): pass | o = L();; for k in range(2): o.append(x * k) | o[1] * x
+variant_3: class D(dict): pass | o = D();; o.setdefault("a", x) | o["a"] * x
+variant_4: class D(dict): pass | o = D(a=1.0);; y = o["a"];; o.update(a=x) | y * x
+variant_5: class D(dict): pass | o = D(a=x) | float(o["a"]) * x
+variant_6: class L(list): pass | o = L();; o.append(x) | float(o.pop()) * x
+variant_7: class L(list): pass | o = L();; o.append(x) | (o[0] if len(o) else 0.0) * x
+variant_8: class L(list): pass | o = L();; o.append(x) | max(o) * x
+variant_9: class L(list): pass | o = L();; o.append(x);; a = np.asarray(o) | a[0] * x
+variant_10: class L(list): pass | o = L();; o.append(x);; v, = o | v * x
+variant_11: class L(list): pass | o = L();; o.append(x) | (lambda *a: a[0])(*o) * x
+variant_12: class D(dict): pass | o = D();; o.update(a=x) | (lambda a: a)(**o) * x
+variant_13: class L(list): pass | o = L();; o.append(x);; l = list(o) | l[0] * x
+variant_14: class L(list): pass | o = L();; o.append(x) | np.sum(o) * x
+variant_15: class L(list): pass | o = L();; o.append(x) | sorted(o)[0] * x
+variant_16: class L(list): pass | o = L();; o.append(x) | [v * 2.0 for v in o][0] * x
+variant_17: class L(list): pass | o = L();; o.append(x) | o.index(x) * 1.0 + x * x
+variant_20: class L(list): pass | o = L();; o.append(x);; s = 0.0;; for v in o: s += v | s * x
+variant_21: class A(list): pass;; G = A() | G.clear();; G.append(x);; y = G.pop() | y * x
+variant_22: class A(dict): pass;; G = A() | G["k"] = x | G["k"] * x
+variant_89: import copy;; class L(list): pass | o = copy.copy(L([x])) | o[0] * x
+"""
+
+REFUSED = r"""
+cfg_init: class Cfg(dict):;;     def __init__(self, *a, **k):;;         super().__init__(*a, **k);;         self.__dict__ = self | o = Cfg(a=x) | o.a * x
 userlist: from collections import UserList | o = UserList();; o.append(x) | o[0] * x
 userlist_sub: from collections import UserList;; class L(UserList): pass | o = L([x]);; o.append(x * x) | o[0] * o[1]
 userdict: from collections import UserDict | o = UserDict();; o["a"] = x | o["a"] * x
 userdict_sub: from collections import UserDict;; class D(UserDict):;;     def __setitem__(self, k, v): super().__setitem__(k, v * 2.0) | o = D();; o["a"] = x | o["a"] * x
 userdict_kw: from collections import UserDict;; class D(UserDict): pass | o = D(a=x) | o["a"] * x
-userdict_outer: from collections import UserDict;; class D(UserDict): pass;; O = D(a=2.0) |  | O["a"] * x * x
-set_sub: class S(set): pass | o = S();; o.add(1);; o.add(2) | len(o) * x
 set_sub_val: class S(set): pass | o = S();; o.add(x) | sum(o) * x
 set_val:  | o = set();; o.add(x) | sum(o) * x
-tuple_sub: class T(tuple): pass | o = T((x, 2.0)) | o[0] * o[1] * x
-tuple_sub_new: class T(tuple):;;     def __new__(cls, a, b): return super().__new__(cls, (a, b)) | o = T(x, 2.0) | o[0] * o[1] * x
-tuple_sub_method: class T(tuple):;;     def dot(self, o): return sum(a * b for a, b in zip(self, o)) | o = T((x, 2.0)) | o.dot(o)
 float_sub: class P(float): pass | o = P(x) | o * x
 float_sub_attr: class P(float):;;     def sq(self): return self * self | o = P(x) | o.sq() * 1.0
 ndarray_sub: class A(np.ndarray): pass | o = np.zeros(2).view(A);; o[0] = x | o[0] * x
@@ -398,40 +426,13 @@ setflags:  | a = np.array([x, 1.0]);; a.setflags(write=False) | a[0] * x
 interface:  | a = np.array([x, 1.0]) | np.asarray(a.__array_interface__["data"][0] * 0.0 + x) * x
 array_fn:  | a = np.array([x, 1.0]) | a.__array__()[0] * x
 call_uf:  |  | np.multiply.__call__(x, x)
-abc_cls: from abc import ABC, abstractmethod;; class B(ABC):;;     @abstractmethod;;     def f(self, v): ...;; class C(B):;;     def f(self, v): return v * v |  | C().f(x)
-generic_cls: from typing import Generic, TypeVar;; T = TypeVar("T");; class G(Generic[T]):;;     def __init__(self, v): self.v = v |  | G(x).v * x
 mutseq: from collections.abc import MutableSequence;; class L(MutableSequence):;;     def __init__(self): self.d = [];;     def __getitem__(self, k): return self.d[k];;     def __setitem__(self, k, v): self.d[k] = v;;     def __delitem__(self, k): del self.d[k];;     def __len__(self): return len(self.d);;     def insert(self, k, v): self.d.insert(k, v) | o = L();; o.append(x) | o[0] * x
 mutmap: from collections.abc import MutableMapping;; class L(MutableMapping):;;     def __init__(self): self.d = {};;     def __getitem__(self, k): return self.d[k];;     def __setitem__(self, k, v): self.d[k] = v;;     def __delitem__(self, k): del self.d[k];;     def __len__(self): return len(self.d);;     def __iter__(self): return iter(self.d) | o = L();; o.update({"a": x}) | o["a"] * x
 number_cls: from numbers import Number |  | (x * x if isinstance(x, Number) else x)
 exc_args:  | try:;;     raise ValueError(x);; except ValueError as e:;;     y = e.args[0] | y * x
 exc_str:  | try:;;     raise ValueError(x);; except ValueError as e:;;     y = float(str(e)) | y * x
 exc_attr: class E(Exception):;;     def __init__(self, v): self.v = v | try:;;     raise E(x);; except E as e:;;     y = e.v | y * x
-cfg_outer_missing2: class Cfg(dict):;;     __missing__ = lambda self, k: 5.0;; C = Cfg(rate=3.0) |  | C["other"] * x * x
-cfg_outer_foreign: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.update(C, rate=x) | C["rate"] * x
-cfg_outer_foreign2: class Cfg(dict): pass;; C = Cfg(rate=3.0) | dict.__setitem__(C, "rate", x) | C["rate"] * x
-list_outer_foreign: class L(list): pass;; O = L([1.0, 2.0]) | list.__setitem__(O, 0, x) | O[0] * x
-list_outer_foreign2: class L(list): pass;; O = L([1.0, 2.0]) | list.append(O, x) | O[-1] * x
 nested_vjp:  | y, pull = ad.vjp(lambda v: v * v, x) | y + pull(1.0)[0]
-variant_1: class L(list): pass | o = L();; p = o;; p.append(x) | o[0] * x
-variant_2: class L(list): pass | o = L();; for k in range(2): o.append(x * k) | o[1] * x
-variant_3: class D(dict): pass | o = D();; o.setdefault("a", x) | o["a"] * x
-variant_4: class D(dict): pass | o = D(a=1.0);; y = o["a"];; o.update(a=x) | y * x
-variant_5: class D(dict): pass | o = D(a=x) | float(o["a"]) * x
-variant_6: class L(list): pass | o = L();; o.append(x) | float(o.pop()) * x
-variant_7: class L(list): pass | o = L();; o.append(x) | (o[0] if len(o) else 0.0) * x
-variant_8: class L(list): pass | o = L();; o.append(x) | max(o) * x
-variant_9: class L(list): pass | o = L();; o.append(x);; a = np.asarray(o) | a[0] * x
-variant_10: class L(list): pass | o = L();; o.append(x);; v, = o | v * x
-variant_11: class L(list): pass | o = L();; o.append(x) | (lambda *a: a[0])(*o) * x
-variant_12: class D(dict): pass | o = D();; o.update(a=x) | (lambda a: a)(**o) * x
-variant_13: class L(list): pass | o = L();; o.append(x);; l = list(o) | l[0] * x
-variant_14: class L(list): pass | o = L();; o.append(x) | np.sum(o) * x
-variant_15: class L(list): pass | o = L();; o.append(x) | sorted(o)[0] * x
-variant_16: class L(list): pass | o = L();; o.append(x) | [v * 2.0 for v in o][0] * x
-variant_17: class L(list): pass | o = L();; o.append(x) | o.index(x) * 1.0 + x * x
-variant_20: class L(list): pass | o = L();; o.append(x);; s = 0.0;; for v in o: s += v | s * x
-variant_21: class A(list): pass;; G = A() | G.clear();; G.append(x);; y = G.pop() | y * x
-variant_22: class A(dict): pass;; G = A() | G["k"] = x | G["k"] * x
 variant_25: class O: pass | o = O();; o.__dict__ = {"v": x} | o.v * x
 variant_26: class O: v = 1.0 | o = O();; setattr(O, "v", x) | o.v * x
 variant_27: G = {"a": 1.0};; P = G | G["a"] = x | P["a"] * x
@@ -454,7 +455,6 @@ variant_83:  | b = f"{x}".encode() | float(b) * x
 variant_84: import io | b = io.StringIO();; print(x, file=b) | float(b.getvalue()) * x
 variant_85: import contextlib, io | b = io.StringIO();; with contextlib.redirect_stdout(b): print(x) | float(b.getvalue()) * x
 variant_87: import functools | h = functools.lru_cache(lambda v: v * v) | h(x) * x
-variant_89: import copy;; class L(list): pass | o = copy.copy(L([x])) | o[0] * x
 variant_91: import array | A = array.array("d", [1.0, 2.0]);; A[0] = x | A[0] * x
 variant_92: import array | A = array.array("d");; A.extend([x, x]);; b = np.array(A) | b[0] * x
 variant_93: B = bytearray(8) | np.frombuffer(B, dtype=float)[0] = x | np.frombuffer(B, dtype=float)[0] * x

@@ -7,6 +7,7 @@ A case is a program with carets under the place that the error has to name. docs
 from __future__ import annotations
 
 import ast
+import collections
 import importlib.util
 import itertools
 import re
@@ -665,26 +666,6 @@ def f(x):
     ".",
 )
 refuse(
-    "hasattr of an object that makes up its attributes",
-    """
-class Model:
-    def __getattr__(self, name):
-        return 1.0
-
-model = Model()
-
-def f(x):
-    return np.sum(x) if hasattr(model, "w") else 0.0
-                        ^^^^^^^^^^^^^^^^^^^
-""",
-    errors.UnsupportedError,
-    "__getattr__",
-    ".",
-)
-
-# --- foreign code ---
-
-refuse(
     "vjp in a function that is compiled",
     """
 def f(x):
@@ -699,20 +680,170 @@ def f(x):
 refuse(
     "a __getattr__ without source",
     """
-class Box(list):
-    __getattr__ = list.__getitem__
+class Box:
+    __getattr__ = {}.get
 
 BOX = Box()
 
 def f(x):
-    return BOX.size * x[0]
-           ^^^^^^^^
+    return x[0] if BOX.size else x[1]
+                   ^^^^^^^^
 """,
     errors.UnsupportedError,
     r"Box\.__getattr__, which computes 'size', has no source",
     "define it as a function",
 )
+refuse(
+    "the __dict__ of an object that is a container",
+    """
+class Config(dict):
+    pass
 
+def f(x):
+    c = Config(a=x[0])
+    c.b = x[1]
+    return vars(c)["b"]
+           ^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"__dict__ of an instance of Config, which is a container too",
+    "use its attributes",
+)
+refuse(
+    "a deque of a class of one's own from outside",
+    """
+import collections
+
+class Window(collections.deque):
+    pass
+
+WINDOW = Window([1.0])
+
+def f(x):
+    return x[0] * WINDOW[0]
+                  ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"'Window' from outside, of a class derived from deque",
+    "pass its items",
+)
+refuse(
+    "defaults that are stored by a method of one's own",
+    """
+import collections
+
+class Groups(collections.defaultdict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+
+def f(x):
+    g = Groups(list)
+    g["a"].append(x[0])
+    ^^^^^^
+    return g["a"][0]
+""",
+    errors.UnsupportedError,
+    r"Groups stores its defaults by its own __setitem__",
+    "define __missing__",
+)
+refuse(
+    "an operator that makes another deque of one's own",
+    """
+import collections
+
+class Window(collections.deque):
+    pass
+
+def f(x):
+    w = Window(x[:2]) + Window([1.0])
+        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return w[0]
+""",
+    errors.UnsupportedError,
+    r"__add__ of an instance of Window, which makes another one",
+    "make it in steps",
+)
+refuse(
+    "a dataclass that is a list",
+    """
+import dataclasses
+
+@dataclasses.dataclass
+class Row(list):
+    weight: float = 1.0
+
+def f(x):
+    return Row(x[0]).weight
+           ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"how Row is made, which is a container too",
+    "write its __init__",
+)
+refuse(
+    "a copy of a list of one's own",
+    """
+import copy
+
+class Log(list):
+    def append(self, value):
+        super().append(value * 2)
+
+def f(x):
+    log = Log([x[0]])
+    return copy.copy(log)[0]
+           ^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"a copy of an instance of Log",
+    "make a new one of its items",
+)
+refuse(
+    "the entries of a dictionary that says what they are",
+    """
+class Config(dict):
+    def __iter__(self):
+        return iter(["a"])
+
+def f(x):
+    return dict(Config(a=x[0]))["a"]
+           ^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"the entries of an instance of Config, whose class says what they are",
+    "loop over it",
+)
+refuse(
+    "an argument that holds floats where no gradient is put",
+    """
+def f(d):
+^^^^^^^^^
+    return d["q"]
+""",
+    errors.UnsupportedError,
+    r"holds floats in a UserDict",
+    "pass them in a list",
+    ({"p": collections.UserDict(a=1.0), "q": 2.0},),
+)
+refuse(
+    "a length that is no int",
+    """
+class Index:
+    def __index__(self):
+        return 2
+
+class Pair:
+    def __len__(self):
+        return Index()
+
+def f(x):
+    return x[0] if Pair() else x[1]
+                   ^^^^^^
+""",
+    errors.UnsupportedError,
+    r"__len__ returns Index, which is no int",
+    "return int",
+)
 refuse(
     "what foreign code gives after a value entered it",
     """

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import collections
+import collections.abc
 import inspect
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ArgumentError, IntegerArgumentError
-from ..frontend.inputs import Inputs
+from ..errors import ArgumentError, IntegerArgumentError, UnsupportedError
+from ..frontend.inputs import Inputs, base_of, held, place_of
 from ..frontend.lower import Lowered
 from ..frontend.state import Cells
-from ..tree import attribute_names, is_leaf, is_object
+from ..tree import attribute_names, flatten, is_leaf, is_object
 
 
 def argument_place(
@@ -103,12 +105,44 @@ class Wanted:
             self.inputs.guard(path, "type", dict)
             self.inputs.guard(path, "keys", tuple(x))
             return ("dict", tuple(x), tuple([self.walk(y, (*path, ("item", k)), f"{name}_{k}") for k, y in x.items()]))
+        if isinstance(x, (dict, list, tuple, collections.deque)):
+            return self.walk_container(x, path, name)
         if is_object(x) and not any(x is y for y in self.outer):
             return self.walk_object(x, path, name)
+        if isinstance(x, collections.abc.Collection) and holds_floats(x):
+            self.refuse(x, name)
         if self.outer:
             self.inputs.guard(path, "type", type(x))
             return self.keep(x, path, name)
         return ("static", None if self.exact else x)
+
+    def walk_container(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
+        """The gradient of a container of another class is a plain dictionary or list."""
+        if any(holds_floats(getattr(x, attribute)) for attribute in attribute_names(x)):
+            self.refuse(x, name)
+        kind = type(x)
+        self.inputs.guard(path, "type", kind)
+        derived = base_of(kind) is not None
+        if derived and base_of(kind) not in (list, tuple, dict):
+            if holds_floats(x):
+                self.refuse(x, name)
+            return ("static", None if self.exact else x)
+        there = place_of(x, path) if derived else path
+        plain = held(x) if derived else x
+        if isinstance(plain, dict):
+            self.inputs.guard(there, "keys", tuple(plain))
+            items = [self.walk(y, (*there, ("item", k)), f"{name}_{k}") for k, y in plain.items()]
+            return ("dict", tuple(plain), tuple(items))
+        self.inputs.guard(there, "len", len(plain))
+        items = [self.walk(y, (*there, ("item", k)), f"{name}_{k}") for k, y in enumerate(plain)]
+        return ("tuple" if isinstance(plain, tuple) else "list", tuple(items))
+
+    def refuse(self, x: Any, name: str) -> NoReturn:
+        raise UnsupportedError(
+            f"cannot differentiate with respect to {name!r}: it holds floats in a {type(x).__name__}",
+            self.lowered.loc,
+            "pass them in a list, a tuple, a dict or an object, or leave it out of argnums",
+        )
 
     def walk_object(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
         """A copy of the object with cotangents for the attributes that hold floats."""
@@ -147,3 +181,12 @@ class Wanted:
         if tree[0] in ("leaf", "like") and tree[1] < 0:
             tree = (tree[0], len(self.wrt) - tree[1] - 1, *tree[2:])
         return tree if tree[0] in ("leaf", "static") else (*tree[:-1], tuple([self.finished(t) for t in tree[-1]]))
+
+
+def holds_floats(x: Any) -> bool:
+    """A float, or something that holds one."""
+    if is_leaf(x):
+        return bool(np.result_type(x).kind in "fc")
+    if isinstance(x, (str, bytes)) or not isinstance(x, collections.abc.Collection):
+        return any(bool(np.result_type(leaf).kind in "fc") for leaf in flatten(x)[0])
+    return any(map(holds_floats, x.values() if isinstance(x, collections.abc.Mapping) else x))

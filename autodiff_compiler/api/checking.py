@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import WrongValueError, is_interruption
-from ..frontend.inputs import Guard, fetch
+from ..frontend.inputs import Guard, base_of, fetch
 from ..frontend.lower import Lowered, bind_arguments
 from ..ir.core import Region
 from ..ir.interp import interpret
 from ..ir.opset import ASSERT, RAISE
-from ..tree import attribute_names, copy_with, flatten, is_object, unflatten
+from ..tree import attribute_names, copy_with, flatten, is_object, slot_names, unflatten
 from .specialize import apart
 
 VARIABLE = "AUTODIFF_COMPILER_CHECK"
@@ -127,7 +127,7 @@ def is_pure(body: Region) -> bool:
 
 def _is_spent(x: Any) -> bool:
     """An iterator, which a run uses up."""
-    return hasattr(x, "__next__")
+    return hasattr(type(x), "__next__")
 
 
 def is_low(body: Region) -> bool:
@@ -147,6 +147,8 @@ def copied(x: Any, memo: Memo) -> Any:
     new: Any
     if kind is np.ndarray:
         new = copied_array(x)
+    elif base_of(kind) not in (None, tuple):
+        new = copied_container(x, memo)
     elif isinstance(x, tuple):
         items = [copied(item, memo) for item in x]
         new = kind._make(items) if hasattr(kind, "_make") else tuple(items) if kind is tuple else x
@@ -168,6 +170,26 @@ def copied(x: Any, memo: Memo) -> Any:
     else:
         return x
     memo[id(x)] = (x, new)
+    return new
+
+
+def copied_container(x: Any, memo: Memo) -> Any:
+    """A copy of an object whose class is derived from a container, without what the class does on the way."""
+    base: Any = base_of(type(x))
+    new = base.__new__(type(x))
+    memo[id(x)] = (x, new)
+    if issubclass(base, dict):
+        if base is collections.defaultdict:
+            base.__init__(new, x.default_factory)
+        for key in base.__iter__(x):
+            base.__setitem__(new, key, copied(dict.__getitem__(x, key), memo))
+    elif base is collections.deque:
+        base.__init__(new, [copied(item, memo) for item in base.__iter__(x)], x.maxlen)
+    else:
+        base.__init__(new, [copied(item, memo) for item in base.__iter__(x)])
+    for name in [*getattr(x, "__dict__", ()), *slot_names(type(x))]:
+        if hasattr(x, name) and name != "default_factory":
+            object.__setattr__(new, name, copied(object.__getattribute__(x, name), memo))
     return new
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import is_interruption
 from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
 from ..frontend.lower import Lowered, location_of
-from ..ir.core import Function, Region
+from ..ir.core import Function, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
 from ..rules.registry import has_user_rules
 from ..tree import children
@@ -192,6 +192,9 @@ class _Reader:
                 out.append((kind, self.objects[step[1]], _constant(step[2])))
             elif kind == "object":
                 out.append((kind, self.objects[step[1]]))
+            elif kind == "call":
+                args = _constant(step[1])
+                out.append((kind, args, structural_key(args)))
             else:
                 out.append((kind, _constant(step[1])))
         return tuple(out)

@@ -23,7 +23,7 @@ import numpy as np
 from .. import deep
 from ..errors import AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
-from ..frontend.inputs import class_lookup
+from ..frontend.inputs import class_lookup, held
 from ..frontend.lower import location_of
 from ..ir import budget
 from ..ir.core import Function, Region, structural_key
@@ -106,6 +106,11 @@ class _Names:
             return self.constant(step[1])
         elif kind == "item":
             text = f"{self.fetch(path[:-1])}[{self.constant(step[1])}]"
+        elif kind == "inner":
+            return self.fetch(path[:-1])
+        elif kind == "held":
+            self.namespace["held"] = held
+            text = f"held({self.fetch(path[:-1])})"
         elif kind == "call":
             text = f"{self.fetch(path[:-1])}({', '.join(map(self.constant, step[1]))})"
         elif kind == "member":

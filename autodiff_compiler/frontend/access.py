@@ -346,12 +346,6 @@ class Access(Memory):
                     "make it an array with a known number of axes, with .reshape(...)",
                 )
             return self.plain_get(base, index, node)
-        if kind is Obj:
-            found = self.outside_item(base, index, node)
-            if found is MISSING:
-                self.raises(KeyError, index, node)
-            if found is not NotImplemented:
-                return found
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
             if found is not NotImplemented:
@@ -493,6 +487,9 @@ class Access(Memory):
                 )
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
+            held = self.underlying(av, node, "__len__")
+            if held is not av:
+                return self.length(held, node)
             found = self.object_length(av, node)
             if found is not MISSING:
                 return found

@@ -77,6 +77,7 @@ class Border(BuiltinCalls):
         """A sequence of which each item is an array; all else as it is."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the value", node)
+        av = self.held_items(av, node)
         if type(av) is Seq:
             return Seq(tuple([self.as_array(x, node) for x in av.items]))
         if type(av) is ListRef:
@@ -92,6 +93,7 @@ class Border(BuiltinCalls):
         """What `np.asarray` makes of a container; all else as it is."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the value", node)
+        av = self.held_items(av, node)
         if self.is_container(av):
             return self.n_array([av], {}, node)
         if type(av) is RangeOf:
@@ -99,6 +101,13 @@ class Border(BuiltinCalls):
         if type(av) in (list, tuple) or (type(av) is Value and av.type.kind == "list"):
             return self.emit(node, PRIMS[np.array], av if type(av) is not tuple else list(av))
         return av
+
+    def held_items(self, av: Any, node: Any) -> Any:
+        """The list or tuple that NumPy takes an object for whose class is derived from it: it goes through it."""
+        if type(av) not in (Instance, Obj) or self.derived_from(av) not in (list, tuple):
+            return av
+        held = self.underlying(av, node, "__iter__", "__array__")
+        return self.as_list(av, node) if held is av and self.is_native(av, "__array__") else held
 
     def is_container(self, av: Any) -> bool:
         return type(av) in (Seq, ListRef, RangeOf) or (type(av) is Instance and av.cls is collections.deque)

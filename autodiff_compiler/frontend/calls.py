@@ -113,6 +113,8 @@ class Calls(Construct):
         prim = lookup(obj)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
+        if isinstance(obj, _DESCRIPTORS) and args and self.is_builtin_method(args[0], obj):
+            return self.derived_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, _DESCRIPTORS) and args and self.is_of(args[0], obj.__objclass__, node):
             return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:

@@ -36,6 +36,7 @@ from .avals import (
 )
 from .folds import proved
 from .inputs import class_lookup
+from .library.attributes import attribute_or, has_attribute
 from .memory import FLAGS_CLASS
 from .objects import NATIVE, is_generated, is_object
 from .questions import ASKED_HASH, Questions
@@ -166,16 +167,23 @@ class Classes(Questions):
         av, name = args[0], args[1]
         if not isinstance(name, str):
             self.fail("hasattr() needs a literal name", node, "write the name as a literal")
+        if self.computes(av, name, node):
+            return self.inline_function(Obj(has_attribute, None), [av, name], {}, node)
         return proved("class", self.looked_up(av, str.__str__(name), False, node) is not MISSING)
+
+    def computes(self, av: Any, name: str, node: Any) -> bool:
+        """Only ``__getattr__`` knows of an attribute of an object."""
+        if not is_object(av) or class_lookup(self.cls_of(av), "__getattr__") is None:
+            return False
+        return class_lookup(self.cls_of(av), name) is None and self.own_attribute(av, name, node) is MISSING
+
+    def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        raise NotImplementedError
 
     def looked_up(self, av: Any, name: str, read: bool, node: Any) -> Any:
         """``av.name``, or `MISSING`. What is only asked for need not be read."""
         if type(av) in (Obj, Instance) and not (type(av) is Instance and self.class_of(av, node) is not av.cls):
             if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
-                if self.own_attribute(av, name, node) is MISSING and class_lookup(self.cls_of(av), name) is None:
-                    self.fail(
-                        f"hasattr() of {describe(av)}, whose class defines __getattr__", node, "ask in another way"
-                    )
                 return self.attribute(av, name, node) if read else proved("class", True)
             if is_object(av) and not read and self.is_in_class(av, name, node):
                 return proved("class", True)
@@ -222,6 +230,8 @@ class Classes(Questions):
         args = [args[0], str.__str__(args[1]), *args[2:]]
         if len(args) < 3:
             return self.attribute(args[0], args[1], node)
+        if self.computes(args[0], args[1], node):
+            return self.inline_function(Obj(attribute_or, None), args, {}, node)
         found = self.looked_up(args[0], args[1], True, node)
         return args[2] if found is MISSING else found
 

@@ -38,7 +38,7 @@ from .avals import (
     is_constant,
 )
 from .folds import proved
-from .inputs import class_lookup
+from .inputs import BASES, DATA, base_of, class_lookup
 from .objects import is_generated, is_library_class, is_object
 from .recursion import Recursions
 
@@ -108,6 +108,8 @@ class Construct(Recursions):
             ):
                 self.fail(f"{cls.__name__} defines __new__", node, "use a function that makes the tuple")
             return self.construct_named_tuple(cls, args, kwargs, node)
+        if base_of(cls) is not None:
+            return self.construct_derived(fn, args, kwargs, node)
         if any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
             return self.call_unknown(cls, args, kwargs, node)
         if cls is types.SimpleNamespace:
@@ -134,6 +136,26 @@ class Construct(Recursions):
             self.call(self.outside(init, path, node), [made, *args], kwargs, node)
         elif (args or kwargs) and not isinstance(new, types.FunctionType):
             self.raises(TypeError, f"{cls.__name__}() takes no arguments", node)
+        return made
+
+    def construct_derived(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """An instance of a class that is derived from a built-in container."""
+        cls: type = fn.obj
+        if type(cls).__call__ is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
+            self.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
+        new, init = class_lookup(cls, "__new__"), class_lookup(cls, "__init__")
+        if isinstance(new, staticmethod):
+            path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
+            made = self.call(self.outside(new.__func__, path, node), [fn, *args], kwargs, node)
+            if not (type(made) is Instance and issubclass(made.cls, cls)):
+                return made
+        else:
+            made = self.new_derived(cls, args, node)
+        if isinstance(init, types.FunctionType):
+            path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
+            self.call(self.outside(init, path, node), [made, *args], kwargs, node)
+        else:
+            self.initialised(made, args, kwargs, node)
         return made
 
     def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
@@ -390,7 +412,11 @@ class Construct(Recursions):
             if av.cell in self.cells.ordered:
                 self.cells.ordered.add(cell)
             self.state.heap[cell] = Entries((), ())
-            self.state.heap[cell] = Entries(content.keys, tuple([inner(x) for x in content.items]))
+            items = [
+                self.copied(x, made, deep, node) if key is DATA else inner(x)
+                for key, x in zip(content.keys, content.items)
+            ]
+            self.state.heap[cell] = Entries(content.keys, tuple(items))
             return new
         if kind is Seq:
             return Seq(tuple([inner(x) for x in av.items]), av.cls)
@@ -406,6 +432,10 @@ class Construct(Recursions):
 
     def require_plain_copy(self, av: Any, node: Any) -> None:
         cls = self.cls_of(av)
+        if base_of(cls) is not None:  # it is put together by append, or by storing each item
+            there = type(av) is Obj or av.cell in self.inputs.outside or base_of(cls) not in (list, dict)
+            if there or not self.is_native(av, "append", "extend", "__setitem__", "__iter__"):
+                self.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
         if cls is OneShot:
             self.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
         for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
@@ -506,6 +536,9 @@ class Construct(Recursions):
                     self.raises(dataclasses.FrozenInstanceError, message, node, text, "use dataclasses.replace")
                 self.call(self.type_attribute(base, "__setattr__"), [base, name, av], {}, node)
                 return
+            if self.is_builtin_method(base, setter):
+                self.derived_method(base, setter.__name__, [name, av], {}, node)
+                return
             if type(base) is not Seq and cls is not types.SimpleNamespace and setter is not object.__setattr__:
                 self.fail(f"{cls.__name__} says how its attributes are stored", node, "write __setattr__ in Python")
         self.store_generic(base, name, av, node)
@@ -565,11 +598,19 @@ class Construct(Recursions):
 
     def delete_attribute(self, base: Any, name: str, node: Any) -> None:
         """``del base.name``."""
+        if type(base) in (Instance, Obj) and is_object(base):
+            remove = class_lookup(self.cls_of(base), "__delattr__")
+            if isinstance(remove, types.FunctionType) and not is_generated(remove):
+                self.call(self.type_attribute(base, "__delattr__"), [base, name], {}, node)
+                return
+            if self.is_builtin_method(base, remove):
+                self.derived_method(base, remove.__name__, [name], {}, node)
+                return
         if type(base) is not Instance:
             self.fail(f"del of an attribute of {describe(base)}", node, "set it to None")
         raw = class_lookup(base.cls, name)
         if (
-            isinstance(class_lookup(base.cls, "__delattr__"), types.FunctionType)
+            is_generated(class_lookup(base.cls, "__delattr__"))
             or hasattr(type(raw), "__delete__")
             and (not isinstance(raw, types.MemberDescriptorType))
         ):
@@ -586,6 +627,7 @@ _SPECIAL: dict[Any, str] = {
     dataclasses.fields: "s_fields", dataclasses.is_dataclass: "s_is_dataclass", copy.copy: "s_copy",
     copy.deepcopy: "s_deepcopy", object.__setattr__: "s_object_setattr", object.__new__: "s_object_new",
 }  # fmt: skip
+_SPECIAL.update((base.__new__, "s_derived_new") for base in BASES)
 if hasattr(copy, "replace"):
     _SPECIAL[copy.replace] = "s_replace"
 

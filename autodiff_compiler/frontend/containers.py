@@ -18,6 +18,7 @@ from .avals import (
     Instance,
     Items,
     ListRef,
+    Obj,
     RangeOf,
     Ref,
     Seq,
@@ -49,6 +50,8 @@ class Containers(Calls):
         if name.startswith("object."):
             return self.object_method(av, name, args, kwargs, node)
         kind = type(av)
+        if kind in (Instance, Obj) and self.derived_from(av) is not None:
+            return self.derived_method(av, name, args, kwargs, node)
         if name[:2] == "__" and not kwargs and is_builtin_thing(av):
             made = call_dunder(self, av, name, args, node)
             if made is not NotImplemented:
@@ -323,6 +326,11 @@ class Containers(Calls):
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
         """``del base[index]``."""
+        if (
+            type(base) in (Instance, Obj)
+            and self.call_special(base, "__delitem__", [index], node) is not NotImplemented
+        ):
+            return
         if is_collection(base) and base.cls is not set:
             base = self.inner(base, node)
         if type(base) is DictRef:
@@ -457,6 +465,11 @@ class Containers(Calls):
 
     def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
         """The entries of a dictionary, or of an iterable of pairs."""
+        if type(av) in (Instance, Obj) and issubclass(self.derived_from(av) or object, dict):
+            names = ("__iter__", "keys", "__getitem__")
+            if not self.is_native(av, *names if self.derived_from(av) is collections.OrderedDict else names[:1]):
+                self.fail(f"the entries of {describe(av)}, whose class says what they are", node, "loop over it")
+            av = self.data_of(av, node)
         if is_collection(av) and av.cls in (collections.defaultdict, collections.Counter):
             av = self.inner(av, node)
         if type(av) is DictRef:

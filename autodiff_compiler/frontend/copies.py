@@ -72,6 +72,7 @@ class Copies(ArrayStores):
         return self.call_prim(PRIMS[np.copy], args, kwargs, node)
 
     def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        args = [self.held_items(args[0], node), *args[1:]]
         dtype = self.dtype_of(kwargs.get("dtype", args[1] if len(args) > 1 else None), node)
         if getattr(dtype, "names", None) is not None and type(args[0]) is not Ref:
             self.fail("records made of tuples", node, "make them with np.zeros(n, dtype), and store each field")

@@ -529,6 +529,10 @@ class Core:
             if type(content) is Columns:
                 return self.one_list(content, node)
             return [self.operand(x, node) for x in content.items]
+        if kind is Instance:
+            held = self.underlying(av, node, "__iter__", "__array__", "__repr__", "__str__")
+            if type(held) in (Seq, ListRef):
+                return self.operand(held, node)
         if kind is RangeOf and all(is_constant(x) for x in (av.start, av.stop, av.step)):
             return list(range(av.start, av.stop, av.step))
         if kind is RangeOf:
@@ -540,6 +544,9 @@ class Core:
         self.fail(
             f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
         )
+
+    def underlying(self, av: Any, node: Any, *names: str) -> Any:
+        raise NotImplementedError
 
     def only_looked_at(self, av: Any, name: str, node: Any) -> None:
         """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that

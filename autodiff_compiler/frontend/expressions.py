@@ -276,6 +276,9 @@ class Expressions(Classes):
             made = self.object_operator(_DUNDER[fn], a, b, node)
             if made is not NotImplemented:
                 return made
+            held = [self.underlying(x, node) for x in (a, b)]
+            if held[0] is not a or held[1] is not b:
+                return self.binary(fn, held[0], held[1], node)
         if fn is operator.add and type(a) is Seq and type(b) is Seq:
             self.budget.spend(self.builder.loc, len(a.items) + len(b.items))
             return Seq(a.items + b.items)

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
-from ..tree import slot_names
+from ..tree import is_library_class, slot_names
 from .avals import (
     UNSET,
     Bound,
@@ -57,6 +57,11 @@ BAKED_MODULES = (
 )
 
 OBJECT_KEY = ("object",)
+# The containers from which a class may be derived, those that are derived themselves first.
+BASES: tuple[type, ...] = (
+    collections.OrderedDict, collections.defaultdict, collections.Counter, dict, list, tuple, collections.deque, set,
+)  # fmt: skip
+DATA = "(data)"  # the hidden name of the container that an object is; no attribute has it
 # Methods of these that were looked up before are methods of what they are here.
 _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
 _WITH_METHODS = frozenset(
@@ -128,6 +133,10 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
             obj = class_lookup(obj, step[1])
         elif kind == "call":
             obj = obj(*step[1])
+        elif kind == "held":
+            obj = held(obj)
+        elif kind == "inner":
+            pass  # the list or dictionary that it is
         else:
             obj = getattr(obj, step[1])
     return obj
@@ -148,6 +157,38 @@ def class_lookup(cls: type, name: str) -> Any:
         if name in klass.__dict__:
             return klass.__dict__[name]
     return None
+
+
+def base_of(cls: Any) -> type | None:
+    """The built-in container that a class of the user's is derived from."""
+    return _base_of(cls)
+
+
+@functools.cache
+def _base_of(cls: type) -> type | None:
+    if cls in BASES or not issubclass(cls, BASES) or issubclass(cls, enum.Enum) or hasattr(cls, "_fields"):
+        return None
+    for base in cls.__mro__:
+        if base in BASES:
+            return base
+        if is_library_class(base) or base.__module__ == "collections":
+            return None
+    return None
+
+
+def held(obj: Any) -> Any:
+    """A plain copy of the list, tuple or dictionary that an object is, whatever its class says of it."""
+    if isinstance(obj, dict):
+        return {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)}
+    return list.copy(obj) if isinstance(obj, list) else tuple(tuple.__iter__(obj))
+
+
+def place_of(obj: Any, path: Path) -> Path:
+    """Where the container is that an object at the path is: there too, if its class leaves it to it how it is read."""
+    base: Any = base_of(type(obj))
+    names = ("__getitem__", "__iter__" if base is dict else "__len__")
+    reads = all(class_lookup(type(obj), name) is class_lookup(base, name) for name in names)
+    return path if reads else (*path, ("held", None))
 
 
 def is_lasting(obj: Any) -> bool:
@@ -380,6 +421,27 @@ class Inputs:
             return self._written(obj, path, loc)
         return Obj(obj, path)
 
+    def derived(self, obj: Any, path: Path, writes: bool, loc: Loc | None) -> Any:
+        """The container that an object is whose class is derived from a list, tuple or dictionary; `writes`: the class
+        leaves it to the container how it is written to."""
+        inner = (*path, ("inner", None))
+        if inner not in self.by_path:
+            base, hidden, name = base_of(type(obj)), path[0][0] != "arg", path_name(path)
+            there = place_of(obj, path)
+            plain = held(obj)
+            items: list[Any] = list(plain.items() if base is dict else enumerate(plain))
+            self.guard(there, *(("keys", tuple(plain)) if base is dict else ("len", len(plain))))
+            wrapped = tuple([self.wrap(x, (*there, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in items])
+            if base is tuple:
+                self.by_path[inner] = Seq(wrapped)
+            elif base is dict:
+                self.by_path[inner] = DictRef(self._inner(obj, path, Entries(tuple(plain), wrapped), name, hidden))
+            else:
+                self.by_path[inner] = ListRef(self._inner(obj, path, Items(wrapped), name, hidden))
+            if hidden and writes and base in (list, dict):
+                self.outside[self.by_path[inner].cell] = ("dict" if base is dict else "list", obj, path)
+        return self.by_path[inner]
+
     def _written(self, obj: Any, path: Path, loc: Loc | None) -> Instance:
         """An object that is written to: a container of the attributes that are, with what they are at the start."""
         assert self.plan is not None
@@ -448,7 +510,7 @@ class Inputs:
 
     def _inner(self, obj: Any, path: Path, content: Any, name: str, hidden: bool) -> int:
         """The list or dictionary that a deque or a dictionary with a default is."""
-        path = (*path, ("inner",))
+        path = (*path, ("inner", None))
         cell = self._container(obj, path, content, name, hidden)
         self.by_path[path] = ListRef(cell)
         return cell

@@ -246,7 +246,9 @@ class Iterators(Streams):
 
     def b_reversed(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         self.only(args, 1, 1, kwargs, node, "reversed")
-        av = args[0]
+        av = self.underlying(args[0], node, "__reversed__")
+        if type(av) is Seq and av is not args[0]:  # a tuple has no method of its own for that
+            av = self.underlying(args[0], node, "__getitem__", "__len__")
         if is_set(av):
             self.raises(TypeError, f"{av.cls.__name__!r} object is not reversible", node)
         if type(av) in (Instance, Obj) and not is_collection(av):

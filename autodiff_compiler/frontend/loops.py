@@ -58,6 +58,7 @@ class Loops(Statements):
         head = lambda item: self.assign(stmt.target, item, stmt.target)
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the iterable", stmt)
+        av = self.underlying(av, stmt, "__iter__")
         if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
             av = self.iter_of(av, stmt)
             if type(av) is Instance:

@@ -36,7 +36,7 @@ from .avals import (
     is_constant,
 )
 from .core import RecursionTooDeep, Unreachable
-from .inputs import Guard, Input, path_name
+from .inputs import Guard, Input, base_of, path_name
 from .numpy_calls import NumpyCalls
 from .plan import Plan, Replan
 from .recursion import Recursive
@@ -104,7 +104,7 @@ class Interpreter(NumpyCalls):
         if kind is Instance and av.cell in self.inputs.outside:
             _, obj, path = self.inputs.outside[av.cell]
             return self.object_tree(av, Obj(obj, path), leaves)
-        if kind is Instance and not is_collection(av):
+        if kind is Instance and not is_collection(av) and base_of(av.cls) is None:
             content = self.checked(av.cell, None, "object")
             items = tuple([self.result_tree(self.use(x, "an attribute", None), leaves) for x in content.items])
             return ("new", av.cls, content.keys, items)

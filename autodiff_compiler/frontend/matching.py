@@ -179,6 +179,7 @@ class Matching(Expressions):
 
     def structured(self, av: Any, pattern: Any) -> Any:
         """The sequence or the dictionary that a deque or a dictionary with a default is."""
+        av = self.underlying(av, pattern, "__len__", "__iter__", "__getitem__", "get", "keys")
         self.known_structure(av, pattern)
         return self.inner(av, pattern) if is_collection(av) and av.cls.__flags__ & _STRUCTURED else av
 

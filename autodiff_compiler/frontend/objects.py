@@ -19,9 +19,22 @@ from ..errors import MissingAttributeError
 from ..pristine import as_it_was
 from ..tree import is_library_class
 from . import definitions
-from .avals import COLLECTIONS, MISSING, UNSET, Bound, DictRef, Instance, Obj, ObjectStep, Seq, Super, is_constant
+from .avals import (
+    COLLECTIONS,
+    MISSING,
+    UNSET,
+    Bound,
+    DictRef,
+    Instance,
+    Obj,
+    ObjectStep,
+    Seq,
+    Super,
+    describe,
+    is_constant,
+)
+from .derived import Derived
 from .inputs import class_lookup, is_baked_module, is_lasting
-from .outside import Outside
 
 
 class _Native:
@@ -30,7 +43,6 @@ class _Native:
 
 
 NATIVE = _Native()  # a method that is not written in Python
-_ITEMS = ("__getitem__", "__len__", "__iter__", "__getattribute__", "keys")
 _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -42,7 +54,7 @@ def is_object(av: Any) -> bool:
     return (type(av) is Instance and av.cls not in COLLECTIONS) or (type(av) is Seq and av.cls is not None)
 
 
-class Objects(Outside):
+class Objects(Derived):
     """Attributes of objects, classes and modules."""
 
     def cls_of(self, av: Any) -> type:
@@ -150,6 +162,9 @@ class Objects(Outside):
             if name in ("_replace", "_asdict", "index", "count"):
                 return Bound(name, av)
         raw = class_lookup(cls, name)
+        found = self.container_attribute(av, raw, node)
+        if found is not NotImplemented:
+            return found
         stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
         if raw is not None and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
             return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
@@ -177,6 +192,8 @@ class Objects(Outside):
         if type(av) is Instance:
             origin = self.origin(av)
             if name == "__dict__" and cls.__dictoffset__:
+                if self.derived_from(av) is not None:
+                    self.fail(f"__dict__ of {describe(av)}, which is a container too", node, "use its attributes")
                 if origin is not None:
                     self.fail(
                         "__dict__ of an object from outside that the function writes to", node, "use its attributes"
@@ -209,26 +226,6 @@ class Objects(Outside):
             return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
         return MISSING
 
-    def outside_item(self, av: Obj, key: Any, node: Any) -> Any:
-        """The item of an object from outside whose class is derived from a list, tuple or dictionary and takes items
-        from it as they do; MISSING if there is no such item, NotImplemented if it is no such object."""
-        obj = av.obj
-        base = next((c for c in (list, tuple, dict) if isinstance(obj, c)), None)
-        if base is None or is_library_class(type(obj)):
-            return NotImplemented
-        if any(class_lookup(type(obj), name) is not class_lookup(base, name) for name in _ITEMS):
-            return NotImplemented
-        if base is not dict and not (type(key) is int and -len(obj) <= key < len(obj)):
-            return NotImplemented
-        if not is_constant(key) or (base is dict and key not in obj and hasattr(type(obj), "__missing__")):
-            return NotImplemented
-        self.check_undisturbed(obj, node)
-        path = self.object_path(av)
-        self.inputs.guard(path, *(("keys", tuple(obj)) if base is dict else ("len", len(obj))))
-        if base is dict and key not in obj:
-            return MISSING
-        return self.outside(obj[key], (*path, ("item", key)), node)
-
     def computed_attribute(self, av: Any, name: str, node: Any) -> Any:
         """What ``__getattr__`` says of an attribute that is not there."""
         cls = self.cls_of(av)
@@ -239,13 +236,8 @@ class Objects(Outside):
         if isinstance(raw, types.FunctionType):
             method = self.outside(raw, (*self.class_path(av), ("member", "__getattr__")), node)
             return self.call(method, [av, name], {}, node)
-        if raw in (dict.__getitem__, dict.get) and origin is not None:
-            found = self.outside_item(origin, name, node)
-            if found is not MISSING:
-                return found
-            if raw is dict.get:
-                return None
-            self.raises(KeyError, name, node)
+        if self.is_builtin_method(av, raw):
+            return self.derived_method(av, raw.__name__, [name], {}, node)
         if raw is not None and not is_library_class(cls):
             self.fail(
                 f"{cls.__name__}.__getattr__, which computes {name!r}, has no source",
@@ -284,6 +276,8 @@ class Objects(Outside):
                          for k, x in raw.keywords.items()}  # fmt: skip
                 fn = self.member(av, raw.func, (*path, ("attr", "func")), name, node)
                 return self.partial(fn, given, named)
+        if av is not None and self.is_builtin_method(av, raw):
+            return Bound(raw.__name__, av)
         if type(raw) is type(_CACHED):
             fn = self.outside(raw, path, node)
             return fn if av is None else Bound(fn, av)
@@ -402,6 +396,11 @@ class Objects(Outside):
         """``type(av).name(av, *args)``, or NotImplemented if the class has no such method."""
         method = self.type_attribute(av, name)
         if method is None:
+            if type(av) in (Instance, Obj) and self.derived_from(av) is not None:
+                raw = class_lookup(self.cls_of(av), name)
+                if self.is_builtin_method(av, raw):
+                    result = self.derived_method(av, raw.__name__, args, {}, node)
+                    return NotImplemented if type(result) is Obj and result.obj is NotImplemented else result
             return NotImplemented
         result = self.call(method, [av, *args], {}, node)
         return NotImplemented if type(result) is Obj and result.obj is NotImplemented else result

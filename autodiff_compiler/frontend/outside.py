@@ -58,7 +58,7 @@ from .avals import (
     is_collection,
     is_constant,
 )
-from .inputs import path_name
+from .inputs import base_of, path_name
 from .plan import Replan
 from .splices import Splices
 
@@ -139,8 +139,10 @@ class Outside(Splices):
     def is_plain(self, obj: Any) -> bool:
         """It keeps its attributes as most objects do; a `threading.local` does not."""
         cls = type(obj)
+        plain = (object, base_of(cls) or object)
         for name in ("__getattribute__", "__setattr__"):
-            if not (getattr(cls, name) is getattr(object, name) or isinstance(getattr(cls, name), types.FunctionType)):
+            found = getattr(cls, name)
+            if not isinstance(found, types.FunctionType) and all(found is not getattr(c, name) for c in plain):
                 return False
         return hasattr(obj, "__dict__") or bool(getattr(cls, "__slots__", ()))
 
@@ -364,7 +366,7 @@ class Outside(Splices):
         if type(av) is Ref:
             self.frozen.setdefault(av.cell, loc)
             return self.emit(node, KEEP, self.read(av, node))
-        if is_collection(av):
+        if is_collection(av) or (type(av) is Instance and base_of(av.cls) is not None):
             self.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
         content = self.checked(av.cell, node, "container")
         if isinstance(content, Poison):

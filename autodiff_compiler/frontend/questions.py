@@ -121,7 +121,8 @@ class Questions(Access):
         if is_constant(av):
             return proved("constants", bool(av))
         if kind is Obj or is_object(av):
-            return self.object_truth(av, node)
+            held = self.underlying(av, node, "__bool__", "__len__")
+            return self.object_truth(av, node) if held is av else self.truth(held, node)
         if kind is Seq:
             return proved("length", len(av.items) > 0)
         if kind in (ListRef, DictRef):
@@ -322,6 +323,7 @@ class Questions(Access):
             if type(x) is Maybe or type(x) is Conflict:
                 a, b = (self.use(y, "the value", node) for y in (a, b))
                 break
+        a, b = self.compared(a, node), self.compared(b, node)
         if is_constant(a) and is_constant(b):
             try:
                 made = fn(a, b)
@@ -511,6 +513,7 @@ class Questions(Access):
         """``a in b``."""
         if type(b) is Maybe or type(b) is Conflict:
             b = self.use(b, "the value", node)
+        b = self.underlying(b, node, "__contains__")
         if type(b) is Obj or is_object(b) and type(b) is not Seq:
             return self.object_contains(a, b, node)
         if is_collection(b) and b.cls is not OneShot:

@@ -70,6 +70,7 @@ class Remains(Collections):
             av = self.use(av, "the iterable", node)
         if is_iterator(av):
             return av
+        av = self.underlying(av, node, "__iter__")
         if type(av) in (Instance, Obj) and not is_collection(av):
             method = self.type_attribute(av, "__iter__")
             if method is not None:

@@ -55,6 +55,7 @@ class Streams(Pulls):
             av = self.use(av, "the iterable", node)
         if type(av) in (ZipOf, EnumerateOf, IndexedOf, DeferredOf):
             av = self.one_shot(av)
+        av = self.underlying(av, node, "__iter__")
         if type(av) in (Instance, Obj) and not is_collection(av):
             av = self.iter_of(av, node)
         if not is_iterator(av):
@@ -85,6 +86,7 @@ class Streams(Pulls):
         few: the trips of a loop over a range that are copied out; at: the loop's syntax node.
         """
         at = node if at is None else at
+        av = self.underlying(av, node, "__iter__")
         if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, ZipOf, EnumerateOf, Maybe)):
             if type(av) is not ListRef or type(self.content(av.cell)) is Items:
                 av = self.iter_of(av, node)
