@@ -123,6 +123,26 @@ class Scaled:
 SOFT = np.str_("soft")
 MODES = {{Mode.ON, Kind.SOFT, "soft"}}"""
 
+CONTAINER_CLASSES = """class Track(list):
+    def append(self, v):
+        super().append(v * {factor})
+
+    def last(self):
+        return self[-1] + len(self)
+
+
+class Bag(dict):
+    __setattr__ = dict.__setitem__
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name)
+
+    def __missing__(self, key):
+        return {factor}"""
+
 PARAMS_CLASS = """@dataclasses.dataclass{frozen}
 class Params:
     w: object
@@ -153,7 +173,59 @@ class Objects(Exotics):
             "callable_object",
             "asked_object",
             "setter_object",
+            "derived_list",
+            "derived_dictionary",
         ]
+
+    def container_classes(self) -> None:
+        if not any(text.startswith("class Track") for text in self.definitions):
+            self.define(CONTAINER_CLASSES.format(factor=self.constant()))
+
+    def derived_list(self, budget: int) -> bool:
+        """A list of a class with methods of its own."""
+        self.container_classes()
+        o, i = self.new("o"), self.new("i")
+        self.line(f"{o} = Track([{self.scalar(0)}, {self.scalar(0)}])")
+        for _ in range(self.random.randrange(1, 4)):
+            self.line(
+                self.pick(
+                    f"{o}.append({self.scalar(0)})",
+                    f"{o}.extend([{self.scalar(0)}])",
+                    f"{o} += [{self.scalar(0)}]",
+                    f"{o}[0] {self.pick('=', '+=', '*=')} {self.scalar(0)}",
+                    f"{o}.tag = {self.scalar(0)}",
+                    f"for {i} in range(2): {o}.append({self.scalar(0)} * {i})",
+                )
+            )
+        self.result(
+            self.pick(
+                f"sum({o}) * {o}.last()", f"np.sum(np.array({o}) ** 2)", f"sum({o} + [0.5]) * max({o}[:2])",
+                f"getattr({o}, 'tag', {self.scalar(0)}) * {o}.pop()", f"({o}[1] if {o} == [0.5] else {o}[0])",
+            )
+        )  # fmt: skip
+        return True
+
+    def derived_dictionary(self, budget: int) -> bool:
+        """A dictionary whose entries are its attributes."""
+        self.container_classes()
+        o = self.new("o")
+        self.line(f"{o} = Bag(p={self.scalar(0)})")
+        for _ in range(self.random.randrange(1, 4)):
+            self.line(
+                self.pick(
+                    f"{o}.p {self.pick('=', '+=', '*=')} {self.scalar(0)}",
+                    f"{o}.q = {self.scalar(0)}",
+                    f"{o}['r'] {self.pick('=', '+=')} {self.scalar(0)}",
+                    f"{o}.update(q={self.scalar(0)})",
+                )
+            )
+        self.result(
+            self.pick(
+                f"{o}.p * {o}['q']", f"sum({o}.values()) * len({o})", f"getattr({o}, 'q', {self.scalar(0)}) * {o}.p",
+                f"dict({o})['p'] + {o}['nothing']", f"({o}.p if 'q' in {o} else 2.0 * {o}['p'])",
+            )
+        )  # fmt: skip
+        return True
 
     def asked_object(self, budget: int) -> bool:
         """Truth, equality and membership of members of enums, strings of NumPy's and objects."""

@@ -35,6 +35,10 @@ class Deep(dict):
         for key, v in self.items():
             if isinstance(v, dict): self[key] = Deep(v)
     __getattr__ = dict.__getitem__
+class Own(dict):
+    def __init__(self, *a, **k):
+        super().__init__(*a, **k)
+        self.__dict__ = self
 class Stack(list):
     push = list.append
     @property
@@ -117,6 +121,7 @@ class Managed(list):
     def __enter__(self): self.append(1.0); return self
     def __exit__(self, *a): self.append(3.0)
 LISTED, CONFIG, RING = L([1.0, 2.0]), Config(rate=2.0, sub=Config(k=3.0)), Ring([1.0, 2.0, 3.0])
+OWN = Own(p=2.0, q=Own(r=3.0))
 TWICE, ODD, PATH = Twice(a=1.5), Odd([1.0, 2.0]), Path((0.0, 0.0), (3.0, 4.0))
 GROWING, COUNTS = L([1.0]), Config(n=1.0)
 def total(*a, **k): return sum(a) + sum(k.values())
@@ -179,6 +184,8 @@ c = Config(a=x, b=2.0); return c.a * c.b * c["a"]
 p = Params(w=x); p.b = x * x; p.w += 1.0; del p["b"]; p.c = Params(z=x); p.c.z *= 2.0; del p.w; return p.c.z * len(p) + ("w" in p) * x
 p = Params(w=x); return getattr(p, "nothing", 3.0) * p.w + hasattr(p, "w") * x + (5.0 * x if hasattr(p, "q") else x)
 p = Open(w=x); p.b = x * x; p.w += 1.0; del p.b; return p.w * p["w"] * len(p) + (x if p.nothing is None else 1.0)
+a = Own(p=x, q=2.0); a.r = x * x; a["s"] = a.r * x; del a.q; a.p += 1.0; return a.p * a["r"] * a.s * len(a) + hasattr(a, "q") * x + sum(a.values())
+a = Own(items=x); a.keys = 2.0; return a.items * x * a["keys"] * len(a)
 d = Deep({"p": {"q": {"r": x}}, "s": 2.0}); return d.p.q.r * d.s * d["p"]["q"].r
 d = Missing(a=x); return d["a"] * d["b"] * x + len(d) + (d.get("b") or 5.0)
 m = Memo(lambda k: x ** k); return m[2] + m[2] * m[3] + len(m)
@@ -196,6 +203,7 @@ t = T([x, 1.0]); t[0] = 3.0; return t[0]
 return x * LISTED[0] + sum(LISTED) * x * x + len(LISTED) * LISTED[-1] * x + (x if LISTED else 0.0)
 return x * CONFIG.rate + x * x * CONFIG.sub.k * CONFIG["rate"] + sum(v for k, v in CONFIG.items() if k == "rate") * x
 return x * RING[4] + sum(RING) * x * x + TWICE["a"] * x + sum(TWICE.values()) * x + total(**TWICE) * x
+return x * OWN.p + OWN.q.r * x * x + OWN["p"] * x * len(OWN)
 return sum(ODD) * x + ODD[1] * x * x + len(ODD) * x + (x if ODD else 2 * x) + PATH.length * x + PATH[1][0] * x
 """.strip().split("\n")
 

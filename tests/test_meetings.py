@@ -5,8 +5,32 @@ import pytest
 
 from .live_runs import module_of, outcome
 
-HEAD = """import collections, functools
+HEAD = """import collections, enum, functools
 import numpy as np
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 3
+class Way(enum.Flag):
+    IN = enum.auto()
+    OUT = enum.auto()
+    BOTH = IN | OUT
+class Bits(enum.IntFlag):
+    A = 1
+    B = 2
+class Row:
+    def __init__(self, n): self.r = [1.0] * n
+    def __getitem__(self, i):
+        if isinstance(i, slice): return [self.r[k] for k in range(*i.indices(len(self.r)))]
+        return self.r[i]
+    def __setitem__(self, i, v):
+        if isinstance(i, slice):
+            for k in range(*i.indices(len(self.r))): self.r[k] = v
+        else: self.r[i] = v
+    def __delitem__(self, i): del self.r[i]
+    def __len__(self): return len(self.r)
+class Right:
+    def __radd__(self, o): return 5.0 * len(o)
+    def __rmul__(self, o): return 7.0 * len(o)
 class O: pass
 class Length:
     def __init__(self, n): self.n = n
@@ -54,6 +78,24 @@ PROGRAMS = {
     "cache, two": "return x * kind(1, 2) + x * x * kind(True, 2) + x ** 3 * kind(1.0, 2) + kind(1, 3) * x",
     "cache, loop": "y = x\n    for k in (0, False, 0.0): y = y + x * kind(k, 7)\n    return y",
     "cache, typed": "return x * typed(1) + x * x * typed(True) + x ** 3 * typed(1.0)",
+    # Members of enums: each is one object, also what an operator of flags gives.
+    "enum": "return sum(x * m.value for m in Color) + len(Color) * x + {m: x for m in Color}[Color.RED]",
+    "enum, loop": "y = x\n    for k, m in enumerate(Color): y = y + m.value * x ** k\n    return y * len(list(Color))",
+    "flags": "m = Way.IN; n = m | Way.OUT; return (x if n is Way.BOTH else 2.0) * (x if m & Way.OUT else x * x)",
+    "flags, not": "m = ~Way.IN; return (x if m == Way.OUT else 2.0) * (x if not m & Way.IN else 3.0)",
+    "flags, int": "m = Bits.A | Bits.B; m ^= Bits.A; return (x if m is Bits.B else 2.0) * (3 if m & ~Bits.B else m)",
+    "flags, loop": "s = x\n    for m in Bits: s = s * x if m & Bits.B else s + x\n    return s",
+    # What a slice means for a length.
+    "slices": "a = Row(4); a[1:3] = x; a[-1] = x * x; a[::2] = 2.0; return sum(a[:]) + sum(a[::-1]) * a[3]",
+    "slices, del": "a = Row(4); a[0] = x; del a[1]; return a[0] * len(a) + sum(a[-2:]) * x",
+    "slices, run time": "s = 0.0\n    for k in range(4): s = s + sum(slice(k, None, 1).indices(5)) * x\n    return s",
+    # Arrays of iterators.
+    "fromiter": "a = np.fromiter((x * k for k in range(3)), float); return a @ a + np.fromiter([x, 1.0], 'f8').sum()",
+    "fromiter, map": "return np.fromiter(map(lambda v: v * x, [1.0, 2.0]), dtype=float, count=-1)[1] * x",
+    "list += object": "l = [x, 2.0]; l += Right(); m = [x]; m *= Right(); return l * m * x",
+    "list += no iterable": "l = [x, 2.0]; l += O(); return l[0]",
+    "no iterable": "for k in O(): x = x * 2\n    return x",
+    "no pair": "a, b = O(); return x",
 }
 
 

@@ -826,6 +826,17 @@ def f(d):
     ({"p": collections.UserDict(a=1.0), "q": 2.0},),
 )
 refuse(
+    "np.fromiter with a count",
+    """
+def f(x):
+    return np.fromiter((v for v in x), float, 2)[0]
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    r"np.fromiter with count=",
+    "make a list of as many items",
+)
+refuse(
     "a length that is no int",
     """
 class Index:

@@ -434,7 +434,11 @@ class Construct(Recursions):
         cls = self.cls_of(av)
         if base_of(cls) is not None:  # it is put together by append, or by storing each item
             there = type(av) is Obj or av.cell in self.inputs.outside or base_of(cls) not in (list, dict)
-            if there or not self.is_native(av, "append", "extend", "__setitem__", "__iter__"):
+            if (
+                there
+                or self.own_dict(av, node) is not None
+                or not self.is_native(av, "append", "extend", "__setitem__", "__iter__")
+            ):
                 self.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
         if cls is OneShot:
             self.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
@@ -569,6 +573,10 @@ class Construct(Recursions):
                 path = (*self.class_path(base), ("member", name), ("attr", "fset"))
                 self.call(self.outside(raw.fset, path, node), [base, av], {}, node)
                 return
+            if name == "__dict__" and type(base) is type(av) is Instance and base.cell == av.cell:
+                if self.derived_from(base) is dict:
+                    self.become_own_dict(base, node)
+                    return
             store = class_lookup(type(raw), "__set__")
             if isinstance(store, types.FunctionType):
                 descriptor = self.outside(raw, (*self.class_path(base), ("member", name)), node)
@@ -588,6 +596,10 @@ class Construct(Recursions):
     def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
         if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
             self.raises(AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
+        held = self.own_dict(av, node)
+        if held is not None:
+            self.store_item(held, name, value, node)
+            return
         content = self.checked(av.cell, node, "object")
         entries = dict(zip(content.keys, content.items))
         origin = self.origin(av)
@@ -615,6 +627,10 @@ class Construct(Recursions):
             and (not isinstance(raw, types.MemberDescriptorType))
         ):
             self.fail("del of an attribute that the class computes", node, "call a method")
+        held = self.own_dict(base, node)
+        if held is not None and name in self.checked(held.cell, node, "dictionary").keys:
+            self.delete_item(held, name, node)
+            return
         content = self.checked(base.cell, node, "object")
         if name not in content.keys:
             self.no_attribute(base, name, node)

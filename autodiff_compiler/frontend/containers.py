@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from ..ir.opset import opaque
+from ..ir.opset import SLICE_BOUND, opaque
 from .avals import (
     Columns,
     DictRef,
@@ -34,6 +34,7 @@ from .avals import (
 from .calls import Calls
 from .dunders import call_dunder, is_builtin_thing
 from .folds import proved
+from .objects import is_object
 from .ranges import range_method
 from .sets import is_set
 
@@ -72,6 +73,9 @@ class Containers(Calls):
             return self.new_dict(dict(zip(av.cls._fields, av.items)))
         if kind is Seq and name in ("index", "count"):
             return self.search(list(av.items), name, args, node)
+        if kind is SliceOf and name == "indices" and len(args) == 1 and not kwargs:
+            places = self.slice_range(args[0], av, node)
+            return Seq((places.start, places.stop, places.step))
         if kind is RangeOf and name in ("index", "count") and not kwargs:
             return range_method(self, av, name, args, node)
         if is_number(av):
@@ -200,6 +204,14 @@ class Containers(Calls):
         if type(before) is type(made) is Columns:  # different places: items that share nothing still do not
             self.state.heap[out.cell] = Columns(made.form, made.leaves, before.distinct)
         return out
+
+    def slice_range(self, n: Any, index: SliceOf, node: Any) -> RangeOf:
+        """The places that a slice picks of `n` items."""
+        bounds = [None if b is None else self.operand(b, node) for b in (index.start, index.stop, index.step)]
+        if is_static_int(n) and all(b is None or is_static_int(b) for b in bounds):
+            return RangeOf(*self.folded(slice.indices, [slice(*bounds), n], {}, node))
+        start, stop = (self.emit(node, SLICE_BOUND, k, n, *bounds) for k in range(2))
+        return RangeOf(start, stop, bounds[2] or 1)
 
     def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
         content = self.checked(av.cell, node, "list")
@@ -525,7 +537,10 @@ class Containers(Calls):
         return False
 
     def has_the_say(self, fn: Any, value: Any, node: Any) -> bool:
-        """An array or a number of NumPy's on the right of ``l += value`` adds, before the list takes its items."""
+        """What is on the right of ``l += value`` adds, before the list takes its items: an array or a number of
+        NumPy's, or an object with a method for that."""
+        if is_object(value) and type(value) is not Seq:
+            return self.type_attribute(value, f"__r{fn.__name__.strip('_')}__") is not None
         if type(value) is Ref:
             return bool(self.read(value, node).type.kind != "list")
         return type(value) is Value and fn is operator.add and value.type.kind not in ("list", "shape")

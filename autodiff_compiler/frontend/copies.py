@@ -107,6 +107,12 @@ class Copies(ArrayStores):
             self.cells.numpy.add(value.cell)
         return value
 
+    def n_fromiter(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        source, dtype, count = self.given("iter dtype count", args, kwargs, node, "fromiter")
+        if count not in (None, -1) or dtype is None:
+            self.fail("np.fromiter with count=", node, "make a list of as many items, and an array of that")
+        return self.n_array([self.as_list(source, node), dtype], {}, node)
+
     def n_asarray(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         if "order" in kwargs or len(args) > 2:
             order = kwargs.get("order", args[2] if len(args) > 2 else None)

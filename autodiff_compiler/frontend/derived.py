@@ -9,12 +9,13 @@ asking the class they read from the container (`underlying`).
 from __future__ import annotations
 
 import collections
+import enum
 import operator
 import types
 from typing import Any
 
-from .avals import Bound, Entries, Instance, Obj, ObjectStep, describe
-from .inputs import BASES, DATA, base_of, class_lookup
+from .avals import Bound, Entries, Instance, Obj, ObjectStep, Seq, describe
+from .inputs import BASES, DATA, SELF, base_of, class_lookup
 from .outside import Outside
 
 _STEMS = ("add", "mul", "or", "and", "sub", "xor")
@@ -59,9 +60,18 @@ class Derived(Outside):
 
     def underlying(self, av: Any, node: Any, *names: str) -> Any:
         """The container that an object is, if its class leaves these methods as they are; all else as it is."""
+        if type(av) is Obj and isinstance(av.obj, enum.EnumMeta) and names in (("__iter__",), ("__len__",)):
+            return self.members_of(av)
         if type(av) not in (Instance, Obj) or self.derived_from(av) is None or not self.is_native(av, *names):
             return av
         return self.data_of(av, node)
+
+    def members_of(self, av: Obj) -> Any:
+        """The members of an enum, which do not change."""
+        if type(av.obj).__iter__ is not enum.EnumMeta.__iter__ or type(av.obj).__len__ is not enum.EnumMeta.__len__:
+            return av
+        members = list(self.pinned(av))
+        return Seq(tuple([Obj(m, (ObjectStep(("object", m)),)) for m in members]))
 
     def compared(self, av: Any, node: Any) -> Any:
         return self.underlying(av, node, *_COMPARISONS)
@@ -84,6 +94,16 @@ class Derived(Outside):
         self.check_undisturbed(origin.obj, node)
         path: Any = origin.path or (ObjectStep(("object", origin.obj)),)
         return self.inputs.derived(origin.obj, path, self.is_native(av, *_WRITES[base]), self.loc_of(node))
+
+    def own_dict(self, av: Any, node: Any) -> Any:
+        """The dictionary that an object is, if that is where its attributes are: after ``self.__dict__ = self``."""
+        if type(av) is not Instance or SELF not in self.checked(av.cell, node, "object").keys:
+            return None
+        return self.data_of(av, node)
+
+    def become_own_dict(self, av: Instance, node: Any) -> None:
+        """``self.__dict__ = self``: the attributes until then are gone."""
+        self.mutate(av.cell, Entries((DATA, SELF), (self.data_of(av, node), True)), node)
 
     def set_data(self, av: Instance, data: Any, node: Any) -> None:
         content = self.checked(av.cell, node, "object")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import enum
 import operator
 from typing import Any
 
@@ -26,6 +27,7 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
+    ObjectStep,
     Ref,
     Seq,
     describe,
@@ -273,6 +275,9 @@ class Expressions(Classes):
     def container_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """Operators of tuples, lists and user objects; NotImplemented for numbers and arrays."""
         if fn in _DUNDER and (is_object(a) or is_object(b)):
+            flags = self.of_flags(_DUNDER[fn], [a, b], node)
+            if flags is not NotImplemented:
+                return flags
             made = self.object_operator(_DUNDER[fn], a, b, node)
             if made is not NotImplemented:
                 return made
@@ -292,6 +297,18 @@ class Expressions(Classes):
                 ):
                     return self.repeat_list(x, y, node)
         return NotImplemented
+
+    def of_flags(self, stem: str, avs: list[Any], node: Any) -> Any:
+        """``a | b`` and the like of members of an `enum.Flag`, which are one object each; NotImplemented for others."""
+        name = f"__{stem}__"
+        flags = [av for av in avs if type(av) is Obj and isinstance(av.obj, enum.Flag)]
+        if not flags or not all(is_constant(av) or av in flags for av in avs):
+            return NotImplemented
+        plain = [class_lookup(cls, name) for cls in (enum.Flag, enum.IntFlag)]
+        if any(class_lookup(type(av.obj), name) not in plain for av in flags):
+            return NotImplemented
+        made = self.folded(getattr(operator, name), [self.pinned(av) if av in flags else av for av in avs], {}, node)
+        return Obj(made, (ObjectStep(("object", made)),)) if isinstance(made, enum.Enum) else made
 
     def object_operator(self, stem: str, a: Any, b: Any, node: Any) -> Any:
         """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
@@ -358,6 +375,9 @@ class Expressions(Classes):
         if is_number(av):
             return fn(av)
         name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
+        flags = self.of_flags(name.strip("_"), [av], node)
+        if flags is not NotImplemented:
+            return flags
         made = self.call_special(av, name, [], node)
         if made is not NotImplemented:
             return made

@@ -62,6 +62,7 @@ BASES: tuple[type, ...] = (
     collections.OrderedDict, collections.defaultdict, collections.Counter, dict, list, tuple, collections.deque, set,
 )  # fmt: skip
 DATA = "(data)"  # the hidden name of the container that an object is; no attribute has it
+SELF = "(self)"  # that of an object that is its own ``__dict__``
 # Methods of these that were looked up before are methods of what they are here.
 _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
 _WITH_METHODS = frozenset(

@@ -624,7 +624,7 @@ _SPECIAL: dict[Any, str] = {
     np.ravel: "ravel", np.transpose: "transpose", np.swapaxes: "swapaxes", np.expand_dims: "expand_dims",
     np.moveaxis: "moveaxis", np.squeeze: "squeeze", np.atleast_1d: "atleast_1d", np.atleast_2d: "atleast_2d",
     np.lib.stride_tricks.sliding_window_view: "sliding_window_view", np.lib.stride_tricks.as_strided: "as_strided",
-    np.copyto: "copyto", np.put: "put", np.place: "place", np.putmask: "putmask",
+    np.copyto: "copyto", np.fromiter: "fromiter", np.put: "put", np.place: "place", np.putmask: "putmask",
     np.fill_diagonal: "fill_diagonal", np.put_along_axis: "put_along_axis",
     np.shape: "shape", np.ndim: "ndim", np.size: "size", np.isscalar: "isscalar",
 }  # fmt: skip

@@ -200,6 +200,9 @@ class Objects(Derived):
                     )
                 return DictRef(av.cell)
             content = self.checked(av.cell, node, "object")
+            held = self.own_dict(av, node)
+            if held is not None:
+                content = self.checked(held.cell, node, "dictionary")
             item = content.items[content.keys.index(name)] if name in content.keys else UNSET
             if item is not UNSET:
                 return self.use(item, f"{cls.__name__}.{name}", node)

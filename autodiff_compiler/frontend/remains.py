@@ -40,6 +40,8 @@ from .avals import (
 )
 from .calls import FEW
 from .collection_calls import Collections
+from .inputs import class_lookup
+from .objects import is_object
 from .sets import is_set
 
 UNROLL_LIMIT = 200
@@ -55,6 +57,8 @@ Then = Callable[[Any], Any]
 
 
 Count = Any  # an int, inf, or None
+
+_ITERABLE = ("__iter__", "__getitem__")
 
 
 class Remains(Collections):
@@ -81,6 +85,8 @@ class Remains(Collections):
                 return self.iter_of(made, node)
             if type(av) is Instance and self.type_attribute(av, "__next__") is not None:
                 return av
+            if is_object(av) and all(class_lookup(self.cls_of(av), name) is None for name in _ITERABLE):
+                self.raises(TypeError, f"{self.cls_of(av).__name__!r} object is not iterable", node)
         if type(av) is DictRef or type(av) is ViewOf or is_collection(av):
             keys = self.keys_of(av, node)
             if keys is not None:
