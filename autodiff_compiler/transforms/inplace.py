@@ -148,7 +148,8 @@ class Analysis:
         for op in region.ops:
             content = set(content_operands(op)) if op.prim in SHAPE_ONLY else None
             for v in dict.fromkeys(op.operands()):
-                self.uses.setdefault(v, []).append((op, content is None or v in content))
+                # How long a list is changes in place as well.
+                self.uses.setdefault(v, []).append((op, content is None or v in content or v.type.kind == "list"))
             for inner in op.regions:
                 self._collect(inner)
         for v in set(leaves(region.exit)):
