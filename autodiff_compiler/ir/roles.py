@@ -23,9 +23,9 @@ _NAMES = {
     ARRAYS: "arrays arys choicelist choices condlist operands tup xi varargs",
     PLAIN: """
         M N UPLO alpha args atol axes axis axis1 axis2 axisa axisb axisc base bias casting check_bounds
-        columns compute_uv copy correction cov ddof decimals default deg density destination device
+        columns compute_uv copy correction count cov ddof decimals default deg density destination device
         dilations dimensions discont dst dtype dx edge_order element endpoint equal_nan f fill full
-        full_matrices func1d funclist function groups hermitian i include_initial increasing ind indexing
+        full_matrices func1d funclist function groups hermitian i include_initial increasing ind indexing iter
         indices_or_sections item k keepdims kernel key keys kind kth kw kwargs length like method minlength
         mode n ndim ndmax ndmin new_shape newshape norm num obj object offset ord order other out
         overwrite_input pad_width padding random range rate rcond repeats reps requirements retstep returned
