@@ -106,7 +106,10 @@ def made(item: str, change: str, place: str) -> Any:
     indent = re.search(r"( *)\{change\}", PLACES[place]).group(1)
     body = PLACES[place].replace("{change}", change.replace("; ", "\n" + indent))
     value, read = ITEMS[item]
-    text = TEXT.format(item=value, read=read, body=body)
+    return compiled(TEXT.format(item=value, read=read, body=body))
+
+
+def compiled(text: str) -> Any:
     name = f"<list change {next(numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     module: dict[str, Any] = {"__name__": name}
@@ -201,6 +204,113 @@ def test_items_that_change(item: str, change: str) -> None:
 
 def emitted(change: str, item: str = "number") -> str:
     return str(ad.grad(made(item, change, "loop")).source(X))
+
+
+# Rows of a table that grow and change by way of the table.
+ROWS = [
+    "g[k].append(item(x, k))",
+    "g[k].append(g[k][0] * item(x, k))",
+    "g[k][0] = g[k][1] * x[0]",
+    "g[k].insert(0, item(x, k)); g[k].pop()",
+    "s += g[k].pop() * g[k][0]",
+    "b = g[k]; b.append(item(x, k)); s += b[0] * g[k][1] * g[k][-1]",
+    "a = g[k][0]; g[k][0] = x[1] * a; s += a * g[k][0]",
+    "g[k] = [g[k][0] * x[2], x[0]]; g[k].append(x[1])",
+    "g.append([x[0], x[1]]); g[-1].append(g[0][0]); g[0][0] = x[2]",
+    "g.append(g[k]); g[k].append(x[1])",
+    "b = g[k]; g[k] = [x[0], x[2]]; b.append(x[1]); s += b[-1] * b[0] * g[k][1]",
+    "b = g[:]; b[k].append(x[1])",
+    "b = g.pop(k); b.append(x[1]); g.append(b); g[-1][0] = x[0]",
+    "g[k].extend(g[k + 1]); g[k + 1][0] = x[0]",
+    "g[k] = g[k][1:] + [x[2]]; g[k][0] *= x[0]",
+    "g[k][1:2] = [x[0], x[1] * x[1]]; s += g[k][2]",
+    "g[k], g[k + 1] = g[k + 1], g[k]; g[k].append(x[1])",
+    "g[k].reverse(); g[k][-1] += x[0]",
+    "del g[k][0]; g[k][0] = x[0] * g[k][-1]",
+]
+TABLE = """
+import numpy as np
+
+def item(x, k):
+    return np.sin(x[0] * (k + 1)) + x[1]
+
+def f(x, n=5):
+    s = x[0] * 0.5
+    g = []
+    for i in range(n):
+        row = []
+        for j in range(i % 2 + 4):
+            row.append(item(x, i + j))
+        g.append(row)
+    s += g[0][0] * g[1][1]
+    for k in range(3):
+        {change}
+        s = s * 0.9 + g[0][0]
+    w = 1.0
+    for row in g:
+        for v in row:
+            s += v * v * w
+            w = w * 0.9 + 0.1
+    for i in range(len(g)):
+        s += g[i][0] * g[i][-1]
+    return s + len(g)
+"""
+
+
+def table(change: str) -> Any:
+    return compiled(TABLE.replace("{change}", change.replace("; ", "\n" + " " * 8)))
+
+
+@pytest.mark.parametrize("change", ROWS)
+def test_rows_of_a_table(change: str) -> None:
+    f = table(change)
+    try:
+        ad.grad(f)(X)
+    except ad.errors.AliasError:
+        return
+    check(f)
+
+
+def grown(x, n=5):
+    g = []
+    for i in range(n):
+        g.append([])
+    for i in range(n):
+        for j in range(3 + i):
+            g[i].append(np.sin(x[0] * (j + 1)) * x[1])
+    s = x[2]
+    for i in range(n):
+        for j in range(3 + i):
+            s += g[i][j] * s
+    return s
+
+
+def test_rows_are_changed_in_place() -> None:
+    check(grown)
+    text = ad.grad(grown).source(X)
+    assert "list(" not in text
+    assert "accum" not in text
+    inner, weights = ad.grad(table(ROWS[1])), np.array([0.3, -1.0, 0.5])
+    curved = ad.grad(lambda x: np.sum(inner(x) * weights))(X)
+    np.testing.assert_allclose(curved, differences(inner, X) @ weights, rtol=1e-4, atol=1e-5)
+
+
+# The cotangent of a list has the length that the list had, also where only the length is asked for later.
+LENGTHS = [
+    "for i in range(n): l.append(x[0])",
+    "l.insert(0, 1.0); l.pop(); l.pop()",
+    "l.clear()",
+    "l.extend(l)",
+    "del l[1:]",
+    "l.pop()",
+]
+
+
+@pytest.mark.parametrize("change", LENGTHS)
+def test_length_asked_for_later(change: str) -> None:
+    lines = change.replace("; ", "\n    ")
+    start = "\ndef f(x, n=4):\n    l = []\n    for i in range(n): l.append(x[0] * x[1] * (i + 1))\n"
+    check(compiled(f"{start}    s = l[0] * l[1] + l[-1]\n    {lines}\n    return s * len(l)\n"))
 
 
 def loops(text: str) -> int:

@@ -32,6 +32,7 @@ from ..ir.types import same_dtype
 from . import layout
 from .expressions import Printer
 from .layout import Block, Line
+from .list_stores import changed_list
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
 from .statements import shortened
@@ -256,8 +257,7 @@ class Emitter:
             self.line(f"{self.printer.place(base, op.args[1])} {self.stored(op)}")
         elif prim is ACCUM:
             if op.args[0].type.kind == "list":
-                self.printer.helpers.add("accum")
-                self.line(f"{base} = accum({base}, {show(op.args[1])})")
+                self.line(changed_list(self.printer, op))
             else:
                 self.line(f"{base} {self.increment(op.args[1])}")
         elif prim is ADDAT:
@@ -267,34 +267,9 @@ class Emitter:
             else:
                 head = self.printer.place(base, path[:-1]) if len(path) > 1 else base
                 self.line(f"np.add.at({head}, {self.printer.subscript(path[-1][1], nested=True)}, {show(op.args[2])})")
-        elif prim is opset.LIST_APPEND:
-            self.line(f"{base}.append({show(op.args[1])})")
-        elif prim is opset.LIST_SET:
-            self.line(f"{base}[{show(op.args[1])}] = {show(op.args[2])}")
-        elif prim is opset.LIST_ADDAT:
-            self.printer.helpers.add("accum")
-            at = f"{base}[{show(op.args[1])}]"
-            self.line(f"{at} = accum({at}, {show(op.args[2])})")
-        elif prim is opset.LIST_INSERT:
-            self.line(f"{base}.insert({show(op.args[1])}, {show(op.args[2])})")
-        elif prim is opset.LIST_DROP:
-            self.line(f"del {base}[{show(op.args[1])}]")
-        elif prim is opset.LIST_CUT:
-            self.line(f"del {base}[{self.printer.subscript((slice(*op.args[1:3]),))}]")
-        elif prim is opset.LIST_SPLICE:
-            self.emit_splice(base, *op.args[1:])
-        elif prim is opset.LIST_ADDSLICE:
-            self.printer.helpers.add("accum")
-            at = f"{base}[{self.printer.subscript((slice(*op.args[1:4]),))}]"
-            self.line(f"{at} = map(accum, {at}, {show(op.args[4])})")
-        self.rename(op)
-
-    def emit_splice(self, base: str, at: Any, new: Any) -> None:
-        if at is None:
-            self.line(f"{base}.extend({self.printer.show(new)})")
         else:
-            start = "" if type(at) is int and at == 0 else self.printer.show(at)
-            self.line(f"{base}[{start}:{self.printer.show(at)}] = {self.printer.show(new)}")
+            self.line(changed_list(self.printer, op))
+        self.rename(op)
 
     def rename(self, op: Op) -> None:
         """The version that a store made, under its own name where it has one."""

@@ -255,6 +255,8 @@ def _zeros(p: Printer, op: Op) -> tuple[str, int]:
         return "0.0", ATOM
     if t.kind == "array" and t.is_float and op.args[0] not in p.maybe:
         return f"np.zeros_like({p.show(op.args[0])})", ATOM
+    if t.kind == "list" and t.elem is not None and t.elem.is_scalar and op.args[0] not in p.maybe:
+        return f"[0.0] * len({p.show(op.args[0])})", PRODUCT
     p.helpers.add("zeros")
     return f"zeros({p.show(op.args[0])})", ATOM
 

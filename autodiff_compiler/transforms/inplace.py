@@ -246,6 +246,8 @@ class Analysis:
     def _enter(self, v: Value, roots: frozenset[Root], inner: frozenset[Root]) -> bool:
         if not _may_share(v):
             roots = inner = frozenset()
+        if v.type.kind == "list" and v.type.elem is not None and v.type.elem.is_scalar:
+            inner = frozenset()  # numbers share nothing
         old, old_inner = self.roots.get(v), self.inner.get(v)
         roots = roots | (old or frozenset())
         inner = inner | (old_inner or frozenset())
@@ -304,7 +306,11 @@ class Analysis:
             return (frozenset([("slot", param)]), inner) if param in self.mutated else (self.of(outs), inner)
         if prim in STORES:
             inner = self.inside_of(op.args[0])
-            if prim in STORED:
+            if prim is opset.LIST_ADDAT and v.type.elem is not None and v.type.elem.kind == "list":
+                items = ("items", v)  # a sum is a new list
+                self.made[items] = op
+                inner = inner | frozenset([items])
+            elif prim in STORED:
                 stored = op.args[STORED[prim]]
                 inner = inner | self.of(stored) | self.inside_of(stored)
             elif prim in SPLICED:
@@ -428,11 +434,16 @@ class Analysis:
         views: list[Op] = []
         captures: list[tuple[Op, Value]] = []
         made_at = self._made_at(dest)
+        moved = (
+            bool(self.captures)
+            and dest.type.kind == "list"
+            and all(self._taken_out(dest, root, op, site) for root in self.of(dest))
+        )
         for root in self.of(dest):
             if not self.owned(root, op):
                 self._copy_dest(op, dest, site)
                 return
-            if root[0] == "items" and not self._taken_out(dest, root) and self._still_listed(root, op, site):
+            if root[0] == "items" and not self._taken_out(dest, root, op, site) and self._still_listed(root, op, site):
                 self._copy_dest(op, dest, site)
                 return
             if root not in self.lives:
@@ -447,7 +458,7 @@ class Analysis:
                     if not content or user is op and self._only_as_dest(op, v, site):
                         continue
                     if isinstance(user, Op) and user.prim in CAPTURES and self._captures(user, v):
-                        if self._after_capture(user, op, root):
+                        if self._after_capture(user, op, root) and not (moved and self._moves(user, v, root)):
                             captures.append((user, v))
                             continue
                     if not self._reads_after(v, user, op, site):
@@ -460,7 +471,7 @@ class Analysis:
         for root in self.of(dest):
             for other in self.family.get(root, (root,)) if made_at < 0 and self.captures else ():
                 for user, v in self.captures.get(other, ()):
-                    if self._after_capture(user, op, root):
+                    if self._after_capture(user, op, root) and not (moved and self._moves(user, v, other)):
                         captures.append((user, v))
         if captures and (_read_from_list(dest) is not None or any(self._is_copied(v) for _, v in captures)):
             # A copy put into the list would come out of it again.
@@ -500,7 +511,7 @@ class Analysis:
             for user, content in self.uses.get(held, ())
         )
 
-    def _taken_out(self, dest: Value, root: Root) -> bool:
+    def _taken_out(self, dest: Value, root: Root, op: Op, site: Any) -> bool:
         """The item leaves its list where it is read, and was in no other."""
         get = _read_from_list(dest)
         if get is None or region_of(get.args[0]) is not get.parent:
@@ -514,11 +525,30 @@ class Analysis:
             if user.prim not in (opset.LIST_DROP, opset.LIST_SET) or user.args[1] is not index:
                 return False
         return all(
-            isinstance(user, Region) or user.prim in (IF, LOOP, LIST_GET, *LIST_STORES) or not content
+            isinstance(user, Region)
+            or user.prim in (IF, LOOP, LIST_GET, opset.LEN, *LIST_STORES)
+            or not content
+            or (user.prim is opset.ZEROS and not self._reads_after(other, user, op, site))
             for other, inner in self.inner.items()
             if root in inner and other.type.kind == "list"
             for user, content in self.uses.get(other, ())
         )
+
+    def _moves(self, capture: Op, v: Value, root: Root) -> bool:
+        """The list gets the only reference to the buffer: what was just made for it, or was taken out there."""
+        if self._puts_back(capture, v):
+            return True
+        others = [user for user, x in self.captures[root] if user.prim is not PUSH and not self._puts_back(user, x)]
+        if capture.prim not in STORED or others != [capture]:
+            return False
+        makers = [self.made.get(r) for r in self.family.get(root, (root,))]
+        return all(maker is not None and maker.parent is capture.parent for maker in makers)
+
+    def _puts_back(self, capture: Op, v: Value) -> bool:
+        """What was read at a place of a list goes back there."""
+        get = self.first_version(v).op
+        same_place = get is not None and get.prim is LIST_GET and capture.prim is opset.LIST_SET
+        return same_place and all(x is y for x, y in zip(get.args, capture.args))  # type: ignore[union-attr]
 
     def _is_copied(self, v: Value) -> bool:
         """A copy that was made for the one place that reads it."""
@@ -725,9 +755,10 @@ class Analysis:
 
 def _read_from_list(v: Value) -> Op | None:
     """The read of the item of a list that `v` is, or is part of."""
-    while v.op is not None and (v.op.prim in STORES or v.op.prim is GET or v.op.prim.alias == "view"):
-        v = v.op.args[0]
-    return v.op if v.op is not None and v.op.prim is LIST_GET else None
+    op = v.op
+    while op is not None and (op.prim in STORES or op.prim is GET or op.prim.alias == "view"):
+        op = op.args[0].op if type(op.args[0]) is Value else None
+    return op if op is not None and op.prim is LIST_GET else None
 
 
 def _takes_part(op: Op) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import Builder, Function, Value, structural_key
+from ..ir.core import Builder, Function, Op, Value, structural_key
 from ..ir.opset import (
     LIST_ADDAT,
     LIST_APPEND,
@@ -12,6 +12,7 @@ from ..ir.opset import (
     LIST_DROP,
     LIST_GET,
     LIST_INSERT,
+    LIST_SET,
     LIST_SLICE,
     SLICE_BOUND,
     SPREAD,
@@ -23,14 +24,31 @@ from .simplify import drop_dead
 
 def added_at(b: Builder, base: Any, index: Any, g: Any) -> Any:
     """`g`, of the item's shape and dtype, added to the item at an index; where zero was put there, `g` is put there."""
-    op = base.op if type(base) is Value else None
-    if op is not None and op.parent is b.region and op.prim in (LIST_APPEND, LIST_INSERT) and _is_zero(op.args[-1]):
+    op = _made_here(b, base)
+    if op is not None and op.prim in (LIST_APPEND, LIST_INSERT, LIST_SET) and _is_zero(op.args[-1]):
         last = op.prim is LIST_APPEND
         same = type(index) is int and index == -1 if last else _same_place(op.args[1], index)
         spread = type(g) is Value and g.op is not None and g.op.prim is SPREAD  # not in a buffer of its own
         if same and not spread:
             return b.emit(op.prim, *op.args[:-1], g)
+    # Of an item that is a list, a few items: added to the item itself.
+    chain: list[Op] = []
+    op = _made_here(b, g)
+    while op is not None and op.prim is LIST_ADDAT and len(chain) < 8:
+        chain.append(op)
+        op = _made_here(b, op.args[0])
+    if chain and op is not None and op.prim is ZEROS:
+        item = b.emit(LIST_GET, base, index)
+        for addition in reversed(chain):
+            item = b.emit(LIST_ADDAT, item, *addition.args[1:])
+        return b.emit(LIST_SET, base, index, item)
     return b.emit(LIST_ADDAT, base, index, g)
+
+
+def _made_here(b: Builder, v: Any) -> Op | None:
+    """The operation that made the value, in the region that is being built."""
+    op = v.op if type(v) is Value else None
+    return op if op is not None and op.parent is b.region else None
 
 
 def _is_zero(v: Any) -> bool:

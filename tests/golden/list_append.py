@@ -18,7 +18,6 @@ arguments = (0.3, 4)
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import accum, zeros
 
 
 def spread_of_grad(x, n):
@@ -34,11 +33,11 @@ def spread_of_grad(x, n):
         t2 += t[i]
     t3 = t[-1]
     t2 * t3
-    t = zeros(t)
+    t = [0.0] * len(t)
     # adjoint of line 13: return sum(path) * path[-1]
-    t[-1] = accum(t[-1], 1.0 * t2)
+    t[-1] += 1.0 * t2
     for i in reversed(range(n2)):
-        t[i] = accum(t[i], t3)
+        t[i] += t3
     x_bar = 0.0
     # adjoint of line 10: for _ in range(n):
     for x in reversed(x_saved):

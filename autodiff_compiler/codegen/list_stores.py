@@ -1,0 +1,65 @@
+"""Statements that change a list of run-time length in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import opset
+from ..ir.core import Op, type_of
+from .expressions import Printer
+
+
+def changed_list(p: Printer, op: Op) -> str:
+    """The statement for a store into a list."""
+    items, *rest = op.args
+    base, prim = p.show(items), op.prim
+    if prim is opset.LIST_APPEND:
+        return f"{base}.append({p.show(rest[0])})"
+    if prim is opset.LIST_INSERT:
+        return f"{base}.insert({p.show(rest[0])}, {p.show(rest[1])})"
+    if prim is opset.LIST_SET:
+        return f"{base}[{p.show(rest[0])}] = {p.show(rest[1])}"
+    if prim is opset.LIST_DROP:
+        return f"del {base}[{p.show(rest[0])}]"
+    if prim is opset.LIST_CUT:
+        return f"del {base}[{_slice(p, *rest[:2])}]"
+    if prim is opset.LIST_SPLICE:
+        at, new = rest
+        if at is None:
+            return f"{base}.extend({p.show(new)})"
+        start = None if type(at) is int and at == 0 else at
+        return f"{base}[{_slice(p, start, at)}] = {p.show(new)}"
+    if prim is opset.LIST_ADDAT:
+        at, g = rest
+        place = f"{base}[{p.show(at)}]"
+        if _is_number(type_of(items).elem) and _is_number(type_of(g)):
+            return f"{place} += {p.show(g)}"
+        p.helpers.add("accum")
+        return f"{place} = accum({place}, {p.show(g)})"
+    if prim is opset.LIST_ADDSLICE:
+        *bounds, g = rest
+        place = f"{base}[{_slice(p, *bounds)}]"
+        if _adds_numbers(items, g):
+            return f"{place} = [a + b for a, b in zip({place}, {p.show(g)})]"
+        p.helpers.add("accum")
+        return f"{place} = map(accum, {place}, {p.show(g)})"
+    assert prim is opset.ACCUM
+    if _adds_numbers(items, rest[0]):
+        return f"{base} = [a + b for a, b in zip({base}, {p.show(rest[0])})]"
+    p.helpers.add("accum")
+    return f"{base} = accum({base}, {p.show(rest[0])})"
+
+
+def _slice(p: Printer, *bounds: Any) -> str:
+    return p.subscript((slice(*bounds),))
+
+
+def _adds_numbers(items: Any, g: Any) -> bool:
+    return _is_number(type_of(items).elem) and _is_number(type_of(g).elem)
+
+
+def _is_number(t: Any) -> bool:
+    return t is not None and bool(t.is_scalar)
+
+
+__all__ = ["changed_list"]
