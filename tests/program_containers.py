@@ -11,6 +11,7 @@ class Containers(Exotics):
             "records",
             "list_operations",
             "filtered_list",
+            "edited_list",
             "list_of_lists",
             "shared_lists",
             "stacked",
@@ -148,6 +149,40 @@ class Containers(Exotics):
         self.result(
             self.pick(f"sum({name})", f"{name}[-1] * {name}[0]", f"sum({name}) / len({name})", f"np.mean({name})")
         )
+        return True
+
+    def edited_list(self, budget: int) -> bool:
+        """A list whose length the run decides gets longer and shorter."""
+        l, m, i, k, t = (self.new(name) for name in ("xs", "ys", "i", "k", "t"))
+        self.line(f"{l} = []")
+        self.line(f"for {i} in range(n + 3):")
+        self.line(f"    {l}.append({self.smooth(self.scalar(0))} + 0.1 * {i})")
+        self.line(f"{m} = {l}[{self.pick('1:', ':2', ':-1', '::2', '::-1')}]")
+        self.line(f"{t} = 0.0")
+        self.line(f"for {k} in range({self.pick('2', '3', 'n')}):")
+        for _ in range(self.random.randrange(1, 4)):
+            v = self.scalar(0)
+            at = self.pick("0", "1", "-1", k, f"-{k}", "99")
+            options = [
+                f"{l}.insert({at}, {v})", f"{l}.insert(0, {l}.pop())", f"{l}.append({l}.pop(0) * {v})",
+                f"{l} = {l} + [{v}]", f"{l} += [{v}, {l}[0]]", f"{l}.extend({m})", f"{l}.extend({l}[:{k}])",
+                f"{l}[{k}:{k}] = {m}", f"{l}[{k}:{k} + 1] = [{v}, {v}]", f"{l} = {l}[{k}:] + {l}[:{k}]", f"{l}.reverse()",
+                f"{m}.append({l}[-1])", f"{l}[0] = {l}[-1] * {v}",
+            ]  # fmt: skip
+            shorter = [
+                f"{t} = {t} + {l}.pop({self.pick('', '0', '1', '-1')})", f"del {l}[{self.pick('0', '-1', '1')}]",
+                f"del {l}[{self.pick('1:3', ':1', '-1:')}]", f"{l} = {l}[:-1]",
+            ]  # fmt: skip
+            if self.chance(0.4):
+                self.line(f"    if len({l}) > 3:")
+                self.line(f"        {self.random.choice(shorter)}")
+            elif self.chance(0.3):
+                self.line(f"    if {self.condition()}:")
+                self.line(f"        {self.random.choice(options)}")
+            else:
+                self.line(f"    {self.random.choice(options)}")
+        self.line(f"    {t} = {t} * 0.5 + {l}[0] * {l}[-1]")
+        self.result(f"{t} + sum([v * (j + 1) for j, v in enumerate({l})]) * 0.1")
         return True
 
     def called_by_class(self, budget: int) -> bool:
