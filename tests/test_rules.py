@@ -661,7 +661,15 @@ APART = {
     (opset.LIST_SET, "v"),
     (opset.LIST_ADDAT, "l"),
     (opset.LIST_ADDAT, "g"),
-    (opset.LIST_DROP, "l"),  # lists of run-time length
+    (opset.LIST_DROP, "l"),
+    (opset.LIST_INSERT, "l"),
+    (opset.LIST_INSERT, "v"),
+    (opset.LIST_SLICE, "l"),
+    (opset.LIST_ADDSLICE, "l"),
+    (opset.LIST_ADDSLICE, "g"),
+    (opset.LIST_SPLICE, "l"),
+    (opset.LIST_SPLICE, "new"),
+    (opset.LIST_CUT, "l"),  # lists of run-time length: tests/test_list_changes.py
     (lookup(np.histogram), "a"),  # counts, whose derivative is zero, and edges
     (lookup(runtime.split_like), "g"),  # a list of run-time length
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,31 @@ def test_what_a_clean_up_appends_before_it_returns_is_kept(dtype: Any) -> None:
     steps = 1e-6 * np.eye(3)
     expected = [(lists_of_clean_ups(wide + h) - lists_of_clean_ups(wide - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(slopes, expected, rtol=1e-5 if dtype is np.float64 else 1e-3)
+
+
+EXITS_OF_TRIES = """
+import numpy as np
+
+def f(x, s):
+    t, r = s, 1.0
+    for i in range(4):
+        for j in range(2):
+            try:
+                if i == LIMIT and t > 0.1:
+                    LEAVE
+                r = r * t
+            finally:
+                u = np.exp(t) * s
+                t = np.sin(u * u) + x[i % 3] * r
+    return t * r + s
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 9])
+@pytest.mark.parametrize("leave", ["break", "continue", "return t * s", "t = t * 0.5"])
+def test_a_finally_that_computes_after_the_trip_was_left(leave: str, limit: int, tmp_path: Path) -> None:
+    path = tmp_path / "exits.py"
+    path.write_text(EXITS_OF_TRIES.replace("LIMIT", str(limit)).replace("LEAVE", leave))
+    space: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    ad.check_grads(space["f"], (np.array([0.3, 0.8, 0.5]), 0.4), order=2)

@@ -710,7 +710,8 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     k = owner.results.index(code)
     paths = [_path(r, r.exit[k], exits) for r in owner.regions]
     at = items.index(owner)
-    if at != len(items) - 1 and any(inner.regions or inner.prim.effects for inner in items[at + 1 :]):
+    if at != len(items) - 1:
+        # The end of the branch is where the path saves what it needs, and what comes after it is not there yet.
         raise Undecided
     if paths[0] is not None and paths[1] is not None:
         items[at] = Kept(owner, [paths[0], paths[1]])
