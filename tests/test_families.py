@@ -115,7 +115,7 @@ PROGRAMS = {
     "returned argument": "def relax(p, b):\n    p[0] = p[0] * 0.9 + b\n    return p\ndef f(x):\n    p = np.array([x, 1.0])\n    for _ in range(100):\n        p = relax(p, x * x)\n    return p[0]",
 }  # fmt: skip
 REFUSED = {
-    "base of an array", "flat overlap", "list of one's own", "meshgrid without copies", "text and back", "windows written to",
+    "base of an array", "flat overlap", "meshgrid without copies", "text and back", "windows written to",
 }  # fmt: skip
 SEEDS = (0, 1, 1, 0)
 
