@@ -195,7 +195,7 @@ def test_lists(element: Any) -> None:
         items = emit(LIST_SET, items, 0, emit(LIST_GET, items, 2) * y)
         items = emit(LIST_ADDAT, items, 1, x * x)
         last = emit(LIST_GET, items, 2)
-        items = emit(LIST_DROP, items)
+        items = emit(LIST_DROP, items, -1, last)
         return np.sum(emit(LIST_GET, items, 0) * emit(LIST_GET, items, 1) + last * last)
 
     xs = [element, element * 2.0]
