@@ -416,3 +416,17 @@ def test_reductions_of_a_number_along_an_axis(reduction, axis):
     with ad.GradientTape() as tape:
         y = f(v)
     assert tape.gradient(y, v).numpy() == want
+
+
+def test_a_zero_that_stands_in_the_program_divides_as_numpy_does() -> None:
+    def f(x):
+        try:
+            t = x[1] / 0 - x[0] / -0.0
+        except ZeroDivisionError:
+            t = x[0]
+        return t
+
+    with np.errstate(all="ignore"):
+        value, x_bar = ad.value_and_grad(f)(np.array([2.0, 3.0]))
+    assert value == np.inf
+    np.testing.assert_array_equal(x_bar, [np.inf, np.inf])

@@ -48,7 +48,7 @@ def shortened(text: str, width: int) -> str:
     """The text, without a piece in its middle where it is longer than `width`.
 
     >>> shortened("z = np.concatenate([first, second, third], axis=1)", 36)
-    'z = np.concatenate([fir ... axis=1)'
+    'z = np.concatenate([fi ... , axis=1)'
     """
     if len(text) <= width:
         return text

@@ -244,6 +244,9 @@ def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
 
 def _sorted(g: Any, xp: Any) -> Any:
     """`g`, or nan where the points do not increase: there the value means nothing."""
+    if not lib.symbolic(xp):  # a list, perhaps
+        points = np.asarray(xp)
+        return g if np.all(points[:-1] <= points[1:]) else g * np.nan
     last = lib.length(xp, 0) - 1
     rises = np.less_equal(part(xp, (slice(None, last),)), part(xp, (slice(1, None),)))
     return lib.choose(call(np.all, rises), g, np.nan)

@@ -326,7 +326,17 @@ class Reverse:
             contribution = contribution_of(op, rule, g, out)
             if not _fits(arg, contribution):
                 raise lost.container_given(op, name)
-            self.distribute(env, arg, contribution)
+            self.distribute(env, arg, self.over_result(op, contribution))
+
+    def over_result(self, op: Op, g: Any) -> Any:
+        """The contribution of an elementwise operation, with all axes of its result: it is summed over those that the
+        operand lacks."""
+        if op.prim.elementwise and g is not None and len(op.results) == 1:
+            have, want = type_of(g).dims, op.result.type.dims
+            if have is not None and want is not None:
+                if len(have) != len(want) or not all(map(self.b.dims.same, have, want)):
+                    return self.b.emit(opset.SPREAD, g, op.result)
+        return g
 
     def match_part(self, op: Op, g: Any) -> Any:
         """The cotangent of an element or a slice: of its shape."""
