@@ -78,15 +78,45 @@ def is_numpys(prim: Prim) -> bool:
 
 
 # Functions in C that have no signature in older versions of NumPy.
-_NAMES_OF = {np.copyto: ("dst", "src", "casting", "where"), np.putmask: ("a", "mask", "values")}
+# Parameters of functions in C, of versions of NumPy that do not tell them.
+_UNTOLD = {
+    np.array: "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None",
+    np.asarray: "a, dtype=None, order=None, *, device=None, copy=None, like=None",
+    np.asanyarray: "a, dtype=None, order=None, *, device=None, copy=None, like=None",
+    np.ascontiguousarray: "a, dtype=None, *, like=None",
+    np.asfortranarray: "a, dtype=None, *, like=None",
+    np.bincount: "x, /, weights=None, minlength=0",
+    np.concatenate: "arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind'",
+    np.copyto: "dst, src, casting='same_kind', where=True",
+    np.dot: "a, b, out=None",
+    np.empty: "shape, dtype=None, order='C', *, device=None, like=None",
+    np.empty_like: "prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None",
+    np.fromiter: "iter, dtype, count=-1, *, like=None",
+    np.inner: "a, b, /",
+    np.lexsort: "keys, axis=-1",
+    np.putmask: "a, /, mask, values",
+    np.ravel_multi_index: "multi_index, dims, mode='raise', order='C'",
+    np.unravel_index: "indices, shape, order='C'",
+    np.vdot: "a, b, /",
+    np.where: "condition, x=None, y=None, /",
+    np.zeros: "shape, dtype=None, order='C', *, device=None, like=None",
+}
+
+
+def _told(fn: Any) -> inspect.Signature:
+    """The signature of a function. Raises ValueError where there is none."""
+    try:
+        return inspect.signature(fn)
+    except ValueError:
+        if fn not in _UNTOLD:
+            raise
+        return inspect.signature(eval(f"lambda {_UNTOLD[fn]}: None"))
 
 
 @functools.cache
 def names_of(fn: Any) -> tuple[str, ...]:
     """The names of the parameters of a function that has a signature, with a star before the variadic one."""
-    if fn in _NAMES_OF:
-        return _NAMES_OF[fn]
-    found = inspect.signature(fn).parameters.values()
+    found = _told(fn).parameters.values()
     return tuple(["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in found])
 
 
@@ -96,6 +126,6 @@ def signature_of(fn: Any) -> inspect.Signature | None:
     if isinstance(fn, np.ufunc) or not callable(fn):
         return None
     try:
-        return inspect.signature(fn)
+        return _told(fn)
     except (TypeError, ValueError):
         return None
