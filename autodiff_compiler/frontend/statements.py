@@ -1,6 +1,6 @@
 """Lowering of statements: blocks with their exit codes, branches, assignments.
 
-A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 9 raised. Where two paths end
+A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 5 raised. Where two paths end
 differently the code is a value, and what follows is guarded by it. Code behind an ``if`` that exits is lowered inside
 the branch that does not.
 """
