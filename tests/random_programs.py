@@ -46,13 +46,13 @@ def level_of(seed: int) -> int:
     return LEVELS - 1 if seed % 2 else seed // 2 % (LEVELS - 1)
 
 
-def check(source: str, seed: int, *, second: bool = False, timeout: float = 60.0) -> str:
+def check(source: str, seed: int, *, second: bool = False, timeout: float = 20.0) -> str:
     """ "ok", "refused: ...", "skip: ..." (the program itself is no use) or "WRONG: ..."."""
     result = check_in_time(source, seed, ("plain", "warm", *(("second",) if second else ())), timeout)
     return "ok" if result.startswith("ok") else result
 
 
-def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: float = 60.0) -> str:
+def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: float = 20.0) -> str:
     """As `program_checks.check_program`, which is given up after `timeout` seconds of this process's time, so that a
     busy machine makes no difference, or 30 times as many in all, which only a process that waits needs."""
     timers = []

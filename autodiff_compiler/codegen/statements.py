@@ -1,8 +1,8 @@
 """A statement of the user's on one line, for the comments of emitted code.
 
-``astunparse`` prints syntax trees. Version 1.6.3 writes ``x[(1:, None)]`` for ``x[1:, None]``, which is a syntax error,
-puts parentheses around every operation, and does not know ``match``. The subclass mends these three things. The library
-is imported when the first statement over several lines is met, so that a start does not pay for it.
+``astunparse`` prints syntax trees. Version 1.6.3 has three flaws: it prints ``x[1:, None]`` as ``x[(1:, None)]``, a
+syntax error; it puts parentheses around every operation; it does not know ``match``. The subclass mends them. The first
+statement over several lines imports the library, so a start does not pay for it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _BINARY: dict[type[ast.operator], int] = {
 _STARS = {"TypeVar": "", "TypeVarTuple": "*", "ParamSpec": "**"}
 
 
+@functools.lru_cache(maxsize=256)  # each operation of a statement asks
 def on_one_line(node: ast.AST) -> str:
     """The text of a simple statement or an expression; of a compound statement the line before its body.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 from typing import Any, NoReturn
 
@@ -12,13 +11,14 @@ import numpy as np
 from ..errors import AliasError
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import GET
+from ..ir.roles import signature_of
 from .avals import Obj, Ref, Seq, describe, is_number
 from .layout import Layout, layout_of
 from .stacking import Stacking
 from .state import FOLDED, PROTECTED
 
-# Functions written in C, of which some versions of NumPy do not tell the parameters.
-_TAKE_OUT = frozenset({"dot", "concatenate", "reduce", "accumulate", "reduceat", "einsum", "c_einsum", "clip"})
+# Methods and functions without a signature.
+_TAKE_OUT = frozenset({"reduce", "accumulate", "reduceat", "c_einsum", "clip"})
 # They want the dtype of their result, and do not cast.
 _EXACT = frozenset({"np.dot", "np.argmax", "np.argmin", "np.einsum", "np.take", "np.choose", "np.compress"})
 # They write to the array while they still read their operands.
@@ -32,10 +32,8 @@ def takes_out(fn: Any) -> bool:
     """The function has a parameter ``out``."""
     if isinstance(fn, np.ufunc):
         return True
-    try:
-        return "out" in inspect.signature(fn).parameters
-    except (TypeError, ValueError):
-        return getattr(fn, "__name__", "") in _TAKE_OUT
+    signature = signature_of(fn)
+    return "out" in signature.parameters if signature is not None else getattr(fn, "__name__", "") in _TAKE_OUT
 
 
 class Outputs(Stacking):

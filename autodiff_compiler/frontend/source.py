@@ -78,7 +78,8 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
 
 
 def statement_over_lines(file: str, line: int) -> ast.stmt | ast.Lambda | None:
-    """The statement to which a line of a function belongs that was read, if it, or its head, stands on several."""
+    """The statement that a line belongs to, if the statement or its head stands on several lines. None for a line of
+    code that was not read."""
     known = _over_lines.setdefault(file, {})
     while waiting := _read_of.get(file):
         node = waiting.pop(0)

@@ -26,8 +26,8 @@ SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
 
 
 def content_operands(op: Op) -> list[Value]:
-    """The values whose content, not only whose shape, the operation reads. Stores change the length of a list, so that
-    what is made in its likeness reads its content."""
+    """The values whose content the operation reads, not only their shape. The length of a list counts as content: a
+    store in place changes it."""
     skip = SHAPE_ONLY.get(op.prim)
     if skip is None:
         return op.operands()

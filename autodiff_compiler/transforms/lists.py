@@ -23,7 +23,7 @@ from .simplify import drop_dead
 
 
 def added_at(b: Builder, base: Any, index: Any, g: Any) -> Any:
-    """`g`, of the item's shape and dtype, added to the item at an index; where zero was put there, `g` is put there."""
+    """Add `g`, of the shape and dtype of the item, to the item at an index. Replace a zero that was just put there."""
     op = _made_here(b, base)
     if op is not None and op.prim in (LIST_APPEND, LIST_INSERT, LIST_SET) and _is_zero(op.args[-1]):
         last = op.prim is LIST_APPEND
@@ -58,7 +58,7 @@ def _is_zero(v: Any) -> bool:
 
 
 def _same_place(at: Any, index: Any) -> bool:
-    """What was inserted at the one place has the other as its index."""
+    """An item inserted at `at` has this index afterwards."""
     if type(at) is Value and at.op is not None and at.op.prim is SLICE_BOUND and at.op.args[0] == 0:
         at = at.op.args[2]
     elif type(at) is int and at < 0:
@@ -67,7 +67,7 @@ def _same_place(at: Any, index: Any) -> bool:
 
 
 def forget_likes(fn: Function) -> None:
-    """What an operation that takes an item out was given for the sake of its adjoint, is not needed any more."""
+    """Drop the items that deletions carry as templates: only their adjoints needed the shapes, and these are built."""
     drops = [op for op in fn.body.walk() if op.prim in (LIST_DROP, LIST_CUT) and type(op.args[-1]) is Value]
     if not drops:
         return

@@ -329,8 +329,8 @@ class Reverse:
             self.distribute(env, arg, self.over_result(op, contribution))
 
     def over_result(self, op: Op, g: Any) -> Any:
-        """The contribution of an elementwise operation, with all axes of its result: it is summed over those that the
-        operand lacks."""
+        """Broadcast the contribution of an elementwise operation to its result. `add` then sums over the axes that the
+        operand lacks, so it has to see all of them."""
         if op.prim.elementwise and g is not None and len(op.results) == 1:
             have, want = type_of(g).dims, op.result.type.dims
             if have is not None and want is not None:
@@ -721,7 +721,7 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     paths = [_path(r, r.exit[k], exits) for r in owner.regions]
     at = items.index(owner)
     if at != len(items) - 1:
-        # The end of the branch is where the path saves what it needs, and what comes after it is not there yet.
+        # A path saves residuals at the end of the branch. Values that are computed behind the branch are not there yet.
         raise Undecided
     if paths[0] is not None and paths[1] is not None:
         items[at] = Kept(owner, [paths[0], paths[1]])

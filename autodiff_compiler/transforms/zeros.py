@@ -88,7 +88,7 @@ class Cotangents:
         self.inputs = list(inputs)
         self.nondiff = nondiff
         self.tag = b.tag
-        # False: zero times an infinite partial is nan, but for the partial of a root. None: there, too.
+        # False: zero times an infinite partial is nan, except for the partial of a root. None: for all partials.
         self.masks = masks
         self._varied: dict[Value, int] = {}
         self._forward: set[Region] = set()
