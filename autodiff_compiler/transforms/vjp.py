@@ -326,17 +326,17 @@ class Reverse:
             contribution = contribution_of(op, rule, g, out)
             if not _fits(arg, contribution):
                 raise lost.container_given(op, name)
-            self.distribute(env, arg, self.over_result(op, contribution))
+            self.distribute(env, arg, self.over_result(op, contribution, g))
 
-    def over_result(self, op: Op, g: Any) -> Any:
+    def over_result(self, op: Op, contribution: Any, g: Any) -> Any:
         """Broadcast the contribution of an elementwise operation to its result. `add` then sums over the axes that the
-        operand lacks, so it has to see all of them."""
-        if op.prim.elementwise and g is not None and len(op.results) == 1:
-            have, want = type_of(g).dims, op.result.type.dims
-            if have is not None and want is not None:
+        operand lacks, so it has to see all of them. A rule that cancels a factor of the cotangent `g` loses axes."""
+        if op.prim.elementwise and contribution is not None and len(op.results) == 1:
+            have, want = type_of(contribution).dims, op.result.type.dims
+            if have is not None and want is not None and not _computed_of(contribution, g):
                 if len(have) != len(want) or not all(map(self.b.dims.same, have, want)):
-                    return self.b.emit(opset.SPREAD, g, op.result)
-        return g
+                    return self.b.emit(opset.SPREAD, contribution, op.result)
+        return contribution
 
     def match_part(self, op: Op, g: Any) -> Any:
         """The cotangent of an element or a slice: of its shape."""
@@ -705,6 +705,16 @@ def _outcomes(region: Region, code: Any) -> set[bool]:
         k = code.op.results.index(code)
         return set().union(*(_outcomes(r, r.exit[k]) for r in code.op.regions))
     return {False, True}
+
+
+def _computed_of(v: Any, g: Any, depth: int = 6) -> bool:
+    """`v` is an elementwise function of `g`, among others: it has all axes of `g`."""
+    if v is g:
+        return True
+    op = v.op if type(v) is Value else None
+    if op is None or not depth or not op.prim.elementwise:
+        return False
+    return any(_computed_of(a, g, depth - 1) for a in op.args)
 
 
 def _path(region: Region, code: Any, exits: bool) -> Path | None:
