@@ -303,12 +303,24 @@ def same(a: Any, b: Any) -> bool:
     )
 
 
+def same_state(a: list[Any] | None, b: list[Any] | None) -> bool:
+    """The same types, and the same numbers but for the rounding of sums: NumPy adds in the order of memory, which differs
+    between an array in Fortran order and its copy."""
+    if a is None or b is None:
+        return a is b
+    return [type(v) for v in a] == [type(v) for v in b] and all(map(close, a, b))
+
+
+def close(a: Any, b: Any) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-13, atol=0.0, equal_nan=True)) if isinstance(b, float) else bool(a == b)
+
+
 def check_call(program: Program, args: Args, left: Any) -> Args:
     """The gradient, called twice: the same, fresh, without a trace in the arguments, and with the plain call's traces
     outside."""
     given = fresh(args)
     got = program.gradient_of(given)
-    if program.state() != left:
+    if not same_state(program.state(), left):
         raise Wrong(f"the gradient leaves {program.state()!r} outside, the function {left!r}")
     again = program.gradient_of(given)
     for k, (a, b) in enumerate(zip(args, given)):
