@@ -9,22 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..frontend.avals import (
-    MISSING,
-    DictRef,
-    Entries,
-    Instance,
-    ItemOf,
-    Items,
-    ListRef,
-    Maybe,
-    Ref,
-    is_composite,
-    parts_of,
-    with_parts,
-)
+from ..frontend.avals import MISSING, ItemOf, Ref, leaves_of, substituted, values_in
 from ..frontend.state import State
-from ..ir.core import Value, leaves
+from ..ir.core import Value
 
 
 class Changes:
@@ -46,29 +33,26 @@ class Changes:
         todo = [*self.cells.values(), *[av for _, _, av in self.names]]
         while todo:
             av = todo.pop(0)
-            if type(av) is Value:
-                if av not in self.values:
-                    self.values.append(av)
-            elif type(av) is Maybe:
-                todo += [av.av, av.flag]
-            elif type(av) in (Ref, ListRef, DictRef, Instance):
-                if type(av) is Ref and any(True for _ in leaves(av.path)):
-                    raise UnsupportedError(
-                        "a view made in a function that is differentiated is kept outside of it",
-                        interp.builder.loc,
-                        "keep a copy",
-                    )
-                if av.cell not in before and av.cell not in self.cells:
-                    self.cells[av.cell] = end.heap[av.cell]
-                    todo.append(end.heap[av.cell])
-            elif type(av) is ItemOf:
+            if type(av) is ItemOf:
                 raise UnsupportedError(
                     "an item of a list of run-time length is changed, or kept, by a function that is differentiated",
                     interp.builder.loc,
                     "use an array",
                 )
-            elif type(av) in (Items, Entries) or is_composite(av):
-                todo += parts_of(av)
+            for leaf in leaves_of(av):
+                if type(leaf) is Value:
+                    if leaf not in self.values:
+                        self.values.append(leaf)
+                    continue
+                if type(leaf) is Ref and values_in(leaf):
+                    raise UnsupportedError(
+                        "a view made in a function that is differentiated is kept outside of it",
+                        interp.builder.loc,
+                        "keep a copy",
+                    )
+                if leaf.cell not in before and leaf.cell not in self.cells:
+                    self.cells[leaf.cell] = end.heap[leaf.cell]
+                    todo.append(end.heap[leaf.cell])
 
     def apply(self, interp: Any, replaced: dict[Value, Any]) -> None:
         """Bring them into the present state, with the results of the spliced operations as their values."""
@@ -86,13 +70,3 @@ class Changes:
             for b in others:
                 if a in known and b in known:
                     state.link(a, b)
-
-
-def substituted(av: Any, replaced: dict[Value, Any]) -> Any:
-    if type(av) is Value:
-        return replaced.get(av, av)
-    if type(av) is Maybe:
-        return Maybe(substituted(av.av, replaced), substituted(av.flag, replaced))
-    if is_composite(av):
-        return with_parts(av, [substituted(p, replaced) for p in parts_of(av)])
-    return av

@@ -12,7 +12,7 @@ from numpy.exceptions import AxisError
 from ..errors import AliasError, ArgumentError, MissingAttributeError
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, infer_step
-from .avals import Entries, Items, Maybe, Obj, Ref, Seq, is_composite, parts_of, same, with_parts
+from .avals import Entries, Items, Obj, Ref, Seq, rebuilt, same
 from .layout import Layout, layout_of
 from .outputs import Outputs
 from .plan import parents_of
@@ -274,26 +274,18 @@ class ArrayStores(Outputs):
         new = Ref(av.cell, (*av.path, ("reshape", tuple(target) if isinstance(target, (tuple, list)) else (target,))))
         self.at(node)
         infer_step(self.builder, whole.type, new.path[-1])
+
+        def renewed(leaf: Any) -> Any:
+            return new if type(leaf) is Ref and same(leaf, av) else leaf
+
         for names in self.state.envs.values():
             for k, x in names.items():
-                names[k] = _replaced(x, av, new)
+                names[k] = rebuilt(x, renewed)
         for cell in self.inputs.initial:
             self.content(cell)
         for cell, content in self.state.heap.items():
             if type(content) in (Items, Entries):
-                self.state.heap[cell] = _replaced(content, av, new)
-
-
-def _replaced(av: Any, old: Ref, new: Ref) -> Any:
-    if type(av) is Ref:
-        return new if same(av, old) else av
-    if type(av) is Maybe:
-        return Maybe(_replaced(av.av, old, new), av.flag)
-    if is_composite(av):
-        parts = parts_of(av)
-        made = [_replaced(p, old, new) for p in parts]
-        return av if all(x is y for x, y in zip(parts, made)) else with_parts(av, made)
-    return av
+                self.state.heap[cell] = rebuilt(content, renewed)
 
 
 def _may_repeat(item: Any) -> bool:

@@ -3,6 +3,14 @@
 A plain Python number, bool, string or None stands for itself (a constant); an `ir.core.Value` for a number that is
 known at run time only. Arrays, lists and dictionaries live in the heap of the flow state and are referred to by cell,
 so that aliases are the same cell.
+
+All kinds answer the same questions. Constants and SSA values answer them through the functions of this module:
+
+- ``leaves_of(av)``: the SSA values and the references to cells that it is made of, at any depth;
+- ``rebuilt(av, change)``: the same value with each of these replaced;
+- ``parts_of(av)``, ``with_parts(av, parts)``: the same one level deep;
+- ``same(a, b)``: both are proven to be one value;
+- ``alike(a, b)``: both are put together in the same way, so that their parts correspond.
 """
 
 from __future__ import annotations
@@ -10,10 +18,12 @@ from __future__ import annotations
 import ast
 import collections
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from ..ir.core import Loc, Value, structural_key
+from ..ir.core import Loc, Value, map_leaves, structural_key
+from ..ir.core import leaves as values_of
 
 # Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
 # any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its
@@ -33,47 +43,175 @@ class ObjectStep(tuple[Any, ...]):
         return id(self[1])
 
 
+class Aval:
+    """An abstract value that is no constant and no SSA value."""
+
+    __slots__ = ()
+
+    def parts(self) -> list[Any]:
+        """The abstract values inside, one level deep."""
+        return []
+
+    def with_parts(self, parts: list[Any]) -> Any:
+        """The same with other parts."""
+        return self
+
+    def add_leaves(self, out: list[Any]) -> None:
+        """Append the SSA values and references to `out`."""
+        for part in self.parts():
+            add_leaves(part, out)
+
+    def rebuilt(self, change: Callable[[Any], Any]) -> Any:
+        """The same with ``change(leaf)`` for each leaf; `self` if no leaf changes."""
+        parts = self.parts()
+        made = [rebuilt(part, change) for part in parts]
+        return self if all(map(_is, parts, made)) else self.with_parts(made)
+
+    def alike(self, other: Any) -> bool:
+        """Put together in the same way; the parts may differ."""
+        return False
+
+    def same(self, other: Any) -> bool:
+        """Proven to be the same value; `other` is of the same class, and another object."""
+        return self.alike(other) and all(map(same, self.parts(), other.parts()))
+
+
+class Composite(Aval):
+    """A value that is put together of parts.
+
+    many: the fields that hold tuples of abstract values; single: those that hold one; ignored: those that do not
+    matter where two values are compared.
+    """
+
+    __slots__ = ()
+    many: ClassVar[tuple[str, ...]] = ()
+    single: ClassVar[tuple[str, ...]] = ()
+    ignored: ClassVar[tuple[str, ...]] = ()
+
+    def parts(self) -> list[Any]:
+        out: list[Any] = []
+        for name in self.many:
+            out += getattr(self, name)
+        for name in self.single:
+            out.append(getattr(self, name))
+        return out
+
+    def with_parts(self, parts: list[Any]) -> Any:
+        changes: dict[str, Any] = {}
+        k = 0
+        for name in self.many:
+            n = len(getattr(self, name))
+            changes[name] = tuple(parts[k : k + n])
+            k += n
+        for name in self.single:
+            changes[name] = parts[k]
+            k += 1
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def alike(self, other: Any) -> bool:
+        if type(self) is not type(other):
+            return False
+        for name in self.many:
+            if len(getattr(self, name)) != len(getattr(other, name)):
+                return False
+        free = (*self.many, *self.single, *self.ignored)
+        for f in fields(self):  # type: ignore[arg-type]
+            if f.name not in free:
+                x, y = getattr(self, f.name), getattr(other, f.name)
+                if x is not y and not (isinstance(x, (int, str, tuple)) and type(x) is type(y) and x == y):
+                    return False
+        return True
+
+
+class Reference(Aval):
+    """What leads to a cell of the heap, so that two references to one cell are one thing."""
+
+    __slots__ = ()
+    cell: int
+
+    def to(self, cell: int) -> Any:
+        """A reference of this kind to the whole of another cell."""
+        return type(self)(cell)  # type: ignore[call-arg]
+
+    def add_leaves(self, out: list[Any]) -> None:
+        out.append(self)
+
+    def rebuilt(self, change: Callable[[Any], Any]) -> Any:
+        return change(self)
+
+    def same(self, other: Any) -> bool:
+        return bool(self.cell == other.cell)
+
+
+class Container(Reference):
+    """A list, dictionary or object."""
+
+    __slots__ = ()
+
+    def kin(self, other: Any) -> bool:
+        """Of one kind, so that a name may be bound to the one or the other."""
+        return type(self) is type(other)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Obj:
+class Obj(Aval):
     """A Python object known at compile time: a function, class, module, or an instance whose attributes are read by
     path."""
 
     obj: Any
     path: Path | None = None
 
+    def same(self, other: Any) -> bool:
+        return self.obj is other.obj and bool(self.path == other.path)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ref:
+class Ref(Reference):
     """An array: the part at `path` (steps as in ``get``) of the buffer `cell`."""
 
     cell: int
     path: tuple[Any, ...] = ()
 
+    def add_leaves(self, out: list[Any]) -> None:
+        out.append(self)
+        out += values_of(self.path)
+
+    def rebuilt(self, change: Callable[[Any], Any]) -> Any:
+        if self.path:
+            path = map_leaves(change, self.path)
+            if not all(map(_is, values_of(path), values_of(self.path))):
+                return change(Ref(self.cell, path))
+        return change(self)
+
+    def same(self, other: Any) -> bool:
+        return bool(self.cell == other.cell and structural_key(self.path) == structural_key(other.path))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seq:
+class Seq(Composite):
     """A tuple; of a named tuple class if `cls` is given."""
 
+    many = ("items",)
     items: tuple[Any, ...]
     cls: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ListRef:
+class ListRef(Container):
     """A list; the heap holds its `Items`, or `Columns`."""
 
     cell: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DictRef:
+class DictRef(Container):
     """A dictionary with known keys; the heap holds its `Entries`."""
 
     cell: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Instance:
+class Instance(Container):
     """An object made by the lowered code; the heap holds its attributes as `Entries`.
 
     So are sets ("members", a tuple), deques ("items", a list, and "maxlen"), the dictionaries with a default ("entries"
@@ -83,29 +221,39 @@ class Instance:
     cls: type
     cell: int
 
+    def to(self, cell: int) -> Any:
+        return Instance(self.cls, cell)
+
+    def kin(self, other: Any) -> bool:
+        return type(other) is Instance and self.cls is other.cls
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Closure:
-    """A function that the lowered code defines."""
+class Closure(Composite):
+    """A function that the lowered code defines; `names` and `values`: the defaults of keyword-only parameters."""
 
+    many = ("defaults", "values")
     node: ast.FunctionDef | ast.Lambda
     env: int  # the frame in which it was defined
     owner: types.FunctionType  # whose globals it sees
     defaults: tuple[Any, ...]
-    kwdefaults: tuple[tuple[str, Any], ...]
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
     file: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class Bound(Composite):
     """A method of an object, not called yet. `fn` is an abstract function or the name of a built-in method."""
 
+    single = ("fn", "self")
     fn: Any
     self: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partial:
+class Partial(Composite):
+    many, single = ("args", "values"), ("fn",)
     fn: Any
     args: tuple[Any, ...]
     names: tuple[str, ...]
@@ -113,55 +261,62 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RangeOf:
+class RangeOf(Composite):
+    single = ("start", "stop", "step")
     start: Any
     stop: Any
     step: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EnumerateOf:
+class EnumerateOf(Composite):
+    single = ("it", "start")
     it: Any
     start: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ZipOf:
+class ZipOf(Composite):
+    many = ("its",)
     its: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReversedOf:
+class ReversedOf(Composite):
     """``reversed(it)``, which starts from the length that a list has then.
 
     length: that of a list or dictionary, if it is known; since: how many resizes of lists there had been.
     """
 
+    single, ignored = ("it",), ("since",)
     it: Any
     length: int | None = None
     since: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ViewOf:
+class ViewOf(Composite):
     """``d.keys()``, ``d.values()`` or ``d.items()``: what the dictionary holds when it is looked at."""
 
+    single = ("of",)
     of: Any
     kind: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IndexedOf:
+class IndexedOf(Composite):
     """An iterable whose item number `i` is computed when it is asked for, such as ``map(f, xs)``."""
 
+    many = ("its",)
     kind: str
     its: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DeferredOf:
+class DeferredOf(Composite):
     """An iterable whose items are all computed when a loop begins, such as ``filter(f, xs)``."""
 
+    many = ("its",)
     kind: str
     its: tuple[Any, ...]
     node: Any = None  # of a generator expression
@@ -174,31 +329,43 @@ class OneShot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlagsOf:
+class FlagsOf(Composite):
     """``a.flags`` of an array."""
 
+    single = ("of",)
     of: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SliceOf:
+class SliceOf(Composite):
+    single = ("start", "stop", "step")
     start: Any
     stop: Any
     step: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Super:
+class Super(Composite):
+    single = ("self",)
     cls: type
     self: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Maybe:
+class Maybe(Aval):
     """A name bound on some paths only; `flag` is True at run time where it is."""
 
     av: Any
     flag: Any
+
+    def parts(self) -> list[Any]:
+        return [self.av, self.flag]
+
+    def with_parts(self, parts: list[Any]) -> Any:
+        return Maybe(*parts)
+
+    def same(self, other: Any) -> bool:
+        return same(self.av, other.av) and same(self.flag, other.flag)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +377,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conflict:
+class Conflict(Aval):
     """What two paths bound to things that have no common form; an error if it is read."""
 
     why: str
@@ -226,16 +393,19 @@ UNSET = Conflict("is not set on every path")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(Composite):
     """The items of a list of known length."""
 
+    many = ("items",)
+    keys: ClassVar[None] = None
     items: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entries:
+class Entries(Composite):
     """Keys known at compile time, and what they map to."""
 
+    many = ("items",)
     keys: tuple[Any, ...]
     items: tuple[Any, ...]
 
@@ -249,24 +419,26 @@ HOLE = Hole()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class Columns(Composite):
     """The items of a list of run-time length: one IR list for each number or array that the form of an item has.
 
     distinct: no two items share anything that may change in place.
     """
 
+    many = ("leaves",)
     form: Any
     leaves: tuple[Any, ...]
     distinct: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItemOf:
+class ItemOf(Composite):
     """What the item number `index` of the list `cell` holds: its part of this form, whose IR lists start at `place`.
 
     root: the form of the list's items; sure: there is such an item, on all paths.
     """
 
+    single = ("index",)
     cell: int
     index: Any
     root: Any
@@ -276,7 +448,7 @@ class ItemOf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Poison:
+class Poison(Aval):
     """A buffer of which a store through a possible alias makes the contents unknown."""
 
     store: Loc | None
@@ -296,78 +468,82 @@ class _Missing:
 
 MISSING = _Missing()
 
-# The fields of each class that hold abstract values: a tuple of them, or one.
-_PARTS: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    Seq: (("items",), ()),
-    Items: (("items",), ()),
-    Entries: (("items",), ()),
-    Columns: (("leaves",), ()),
-    ItemOf: ((), ("index",)),
-    ZipOf: (("its",), ()),
-    Closure: (("defaults",), ()),
-    Partial: (("args", "values"), ("fn",)),
-    Bound: ((), ("fn", "self")),
-    RangeOf: ((), ("start", "stop", "step")),
-    EnumerateOf: ((), ("it", "start")),
-    ReversedOf: ((), ("it",)),
-    ViewOf: ((), ("of",)),
-    FlagsOf: ((), ("of",)),
-    IndexedOf: (("its",), ()),
-    DeferredOf: (("its",), ()),
-    SliceOf: ((), ("start", "stop", "step")),
-    Super: ((), ("self",)),
-}
+
+# --- the questions, for abstract values of any kind -------------------------------------------------------------------
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b
 
 
 def parts_of(av: Any) -> list[Any]:
-    """The abstract values inside an abstract value."""
-    many, single = _PARTS.get(type(av), ((), ()))
-    out: list[Any] = []
-    for name in many:
-        out += getattr(av, name)
-    for name in single:
-        out.append(getattr(av, name))
-    return out
+    """The abstract values inside an abstract value, one level deep."""
+    return av.parts() if isinstance(av, Aval) else []
 
 
 def with_parts(av: Any, parts: list[Any]) -> Any:
     """The same abstract value with other parts."""
-    many, single = _PARTS[type(av)]
-    changes: dict[str, Any] = {}
-    k = 0
-    for name in many:
-        n = len(getattr(av, name))
-        changes[name] = tuple(parts[k : k + n])
-        k += n
-    for name in single:
-        changes[name] = parts[k]
-        k += 1
-    return replace(av, **changes)
+    return av.with_parts(parts)
+
+
+def add_leaves(av: Any, out: list[Any]) -> None:
+    """Append the SSA values and references that `av` is made of."""
+    if type(av) is Value:
+        out.append(av)
+    elif isinstance(av, Aval):
+        av.add_leaves(out)
+
+
+def leaves_of(av: Any) -> list[Any]:
+    """The SSA values and the references to cells that `av` is made of, left to right, at any depth.
+
+    The values in the path of a view come after the view. What the cells hold is not looked at.
+    """
+    out: list[Any] = []
+    add_leaves(av, out)
+    return out
+
+
+def values_in(av: Any) -> list[Value]:
+    """The SSA values that `av` is made of."""
+    return [leaf for leaf in leaves_of(av) if type(leaf) is Value]
+
+
+def rebuilt(av: Any, change: Callable[[Any], Any]) -> Any:
+    """`av` with ``change(leaf)`` in the place of each leaf; `av` itself if no leaf changes."""
+    if type(av) is Value:
+        return change(av)
+    return av.rebuilt(change) if isinstance(av, Aval) else av
+
+
+def substituted(av: Any, values: dict[Value, Any]) -> Any:
+    """`av` with other SSA values."""
+    return rebuilt(av, lambda leaf: values.get(leaf, leaf) if type(leaf) is Value else leaf)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Composite values of one class whose parts match up and whose fixed fields are equal."""
+    return isinstance(a, Composite) and a.alike(b)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Proven to be the same abstract value."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or type(a) is Value:
+        return False
+    if isinstance(a, Aval):
+        return a.same(b)
+    return is_constant(a) and bool(structural_key(a) == structural_key(b))
 
 
 def is_composite(av: Any) -> bool:
-    return type(av) in _PARTS
+    return isinstance(av, Composite)
 
 
-def same_form(a: Any, b: Any) -> bool:
-    """Composite values of one class whose parts match up and whose fixed fields are equal."""
-    if type(a) is not type(b):
-        return False
-    if type(a) not in _PARTS:
-        return False
-    many, single = _PARTS[type(a)]
-    if any(len(getattr(a, n)) != len(getattr(b, n)) for n in many):
-        return False
-    for f in fields(a):
-        if f.name in many or f.name in single or f.name == "since":
-            continue
-        x, y = getattr(a, f.name), getattr(b, f.name)
-        if f.name == "kwdefaults":
-            if len(x) != len(y) or any(p[0] != q[0] or not same(p[1], q[1]) for p, q in zip(x, y)):
-                return False
-        elif x is not y and not (isinstance(x, (int, str, tuple)) and type(x) is type(y) and x == y):
-            return False
-    return True
+def is_reference(av: Any) -> bool:
+    """A list, dictionary or object."""
+    return isinstance(av, Container)
 
 
 def is_plain_key(key: Any) -> bool:
@@ -382,11 +558,6 @@ def key_av(key: Any) -> Any:
     return Seq(tuple(map(key_av, key))) if type(key) is tuple else Obj(key)
 
 
-def is_reference(av: Any) -> bool:
-    """A list, dictionary or object."""
-    return type(av) in (ListRef, DictRef, Instance)
-
-
 def is_constant(av: Any) -> bool:
     """A Python number, bool, string or None."""
     return av is None or isinstance(av, (bool, int, float, complex, str, bytes)) or av is Ellipsis
@@ -399,29 +570,6 @@ def is_number(av: Any) -> bool:
 
 def is_static_int(av: Any) -> bool:
     return isinstance(av, int)
-
-
-def same(a: Any, b: Any) -> bool:
-    """Proven to be the same abstract value."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if type(a) is Value:
-        return False
-    if is_constant(a):
-        return bool(structural_key(a) == structural_key(b))
-    if type(a) is Ref:
-        return bool(a.cell == b.cell and structural_key(a.path) == structural_key(b.path))
-    if type(a) in (ListRef, DictRef, Instance):
-        return bool(a.cell == b.cell)
-    if type(a) is Obj:
-        return a.obj is b.obj and a.path == b.path
-    if type(a) is Maybe:
-        return same(a.av, b.av) and same(a.flag, b.flag)
-    if same_form(a, b):
-        return all(same(x, y) for x, y in zip(parts_of(a), parts_of(b)))
-    return False
 
 
 COLLECTIONS: tuple[type, ...] = (

@@ -390,7 +390,7 @@ class Calls(Construct):
         return self.activate(tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
 
     def inline_closure(self, fn: Closure, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        keywords = dict(fn.kwdefaults)
+        keywords = dict(zip(fn.names, fn.values))
         name = getattr(fn.node, "name", "<lambda>")
 
         def default(name: str, k: int | None) -> Any:

@@ -37,7 +37,6 @@ from .avals import (
     MISSING,
     Columns,
     Conflict,
-    DictRef,
     Entries,
     Instance,
     Interrupted,
@@ -55,7 +54,7 @@ from .avals import (
     SliceOf,
     describe,
     is_constant,
-    parts_of,
+    leaves_of,
 )
 from .forms import holds_lists
 from .inputs import Inputs, is_lasting, path_name
@@ -320,20 +319,14 @@ class Core:
         todo = list(avs)
         seen: set[int] = set()
         for av in todo:  # which grows on the way
-            if type(av) is Value or is_constant(av):
-                continue
-            if type(av) is Ref or type(av) is ListRef or type(av) is DictRef or type(av) is Instance:
-                if av.cell in seen:
+            for leaf in leaves_of(av):
+                if type(leaf) is Value or leaf.cell in seen:
                     continue
-                seen.add(av.cell)
-                out.append(av.cell)
-                content = self.held(av.cell)
+                seen.add(leaf.cell)
+                out.append(leaf.cell)
+                content = self.held(leaf.cell)
                 if type(content) in (Items, Entries):
                     todo += content.items
-            elif type(av) is Maybe:
-                todo.append(av.av)
-            else:
-                todo += parts_of(av)
         return out
 
     # --- what exceptions leave behind -------------------------------------------------------------------------------

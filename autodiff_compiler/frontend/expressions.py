@@ -189,9 +189,9 @@ class Expressions(Classes):
             up = up.parent
         defaults = tuple([self.ev(d) for d in node.args.defaults])
         pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
-        kwdefaults = tuple([(a.arg, self.ev(d)) for a, d in pairs if d is not None])
+        keywords = {a.arg: self.ev(d) for a, d in pairs if d is not None}
         self.ev_annotations(node)
-        return Closure(node, frame.env, frame.owner, defaults, kwdefaults, frame.file)
+        return Closure(node, frame.env, frame.owner, defaults, tuple(keywords), tuple(keywords.values()), frame.file)
 
     def ev_annotations(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Annotations that call something are evaluated, after the defaults."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .avals import Hole, Instance, ListRef, is_composite, is_reference, same, same_form
+from .avals import Hole, Instance, ListRef, alike, is_composite, is_reference, same
 
 
 class Unfit(Exception):
@@ -88,7 +88,7 @@ def _alike(a: Record, b: Record) -> bool:
     if type(a.sample) is not type(b.sample) or len(a.parts) != len(b.parts) or a.keys != b.keys:
         return False
     if is_composite(a.sample):
-        return same_form(a.sample, b.sample)
+        return alike(a.sample, b.sample)
     return type(a.sample) is not Instance or bool(a.sample.cls is b.sample.cls)
 
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir.core import TRY, Builder, Op, Region, Value, leaves
+from ..ir.core import TRY, Builder, Op, Region, Value
 from .avals import (
     MISSING,
-    Closure,
     Conflict,
     Interrupted,
-    Maybe,
-    Ref,
-    is_composite,
-    is_constant,
-    parts_of,
     same,
+    values_in,
 )
 from .state import State
 
@@ -148,22 +142,3 @@ def lies_in(inner: Region | None, outer: Region) -> bool:
     while inner is not None and inner is not outer:
         inner = inner.op.parent if inner.op is not None else None
     return inner is outer
-
-
-def values_in(av: Any) -> Iterator[Value]:
-    """The IR values that an abstract value is made of."""
-    if type(av) is Value:
-        yield av
-    elif av is MISSING or is_constant(av):
-        return
-    elif type(av) is Ref:
-        yield from leaves(av.path)
-    elif type(av) is Maybe:
-        yield from values_in(av.av)
-        yield from values_in(av.flag)
-    elif is_composite(av):
-        for part in parts_of(av):
-            yield from values_in(part)
-        if type(av) is Closure:
-            for _, part in av.kwdefaults:
-                yield from values_in(part)

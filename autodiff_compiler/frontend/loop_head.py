@@ -23,11 +23,11 @@ from .avals import (
     Origin,
     Poison,
     Ref,
+    alike,
     is_composite,
     is_constant,
     parts_of,
     same,
-    same_form,
     with_parts,
 )
 from .forms import Unfit, matches, width
@@ -221,7 +221,7 @@ class LoopHead:
                 return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             return self.head_container(av, sample, form, slot, hint)
         if is_composite(sample):
-            if form is not MISSING and av is not MISSING and not same_form(av, form):
+            if form is not MISSING and av is not MISSING and not alike(av, form):
                 return Conflict("is bound to different kinds of things before and in the loop", self.origin)
             n = len(parts_of(sample))
             mine = [MISSING] * n if av is MISSING else parts_of(av)

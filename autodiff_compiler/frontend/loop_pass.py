@@ -23,12 +23,12 @@ from .avals import (
     Maybe,
     Poison,
     Ref,
+    alike,
     is_composite,
     is_constant,
     parts_of,
     same,
-    same_form,
-    with_parts,
+    substituted,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
 from .forms import Unfit, matches, united
@@ -247,11 +247,11 @@ class LoopPass(LoopHead):
         out.links = dict(head.links)
         out.causes = dict(head.causes)
         for env, names in head.envs.items():
-            out.envs[env] = {name: _substitute(av, replace) for name, av in names.items()}
+            out.envs[env] = {name: substituted(av, replace) for name, av in names.items()}
         for (env, name), av in self.returned.items():
-            out.envs[env][name] = _substitute(av, replace)
+            out.envs[env][name] = substituted(av, replace)
         for cell, content in head.heap.items():
-            out.heap[cell] = _substitute(content, replace)
+            out.heap[cell] = substituted(content, replace)
         return out
 
     # --- the state at the end of the body -------------------------------------------------------------------------
@@ -388,7 +388,7 @@ class LoopPass(LoopHead):
                 guess.forms["content", slot] = now
             self.match_content(("h", *slot), content, now, state, end.cell, ("content", slot))
             return
-        if is_composite(head) and same_form(head, end):
+        if is_composite(head) and alike(head, end):
             for k, (x, y) in enumerate(zip(parts_of(head), parts_of(end))):
                 self.match((*slot, k), x, y, state)
             return
@@ -673,15 +673,3 @@ def _values_read(region: Region) -> list[Value]:
         for sub in op.regions:
             out += leaves(sub.exit)
     return out
-
-
-def _substitute(av: Any, replace: dict[Value, Value]) -> Any:
-    if type(av) is Value:
-        return replace.get(av, av)
-    if type(av) is Maybe:
-        return Maybe(_substitute(av.av, replace), _substitute(av.flag, replace))
-    if is_composite(av):
-        parts = parts_of(av)
-        new = [_substitute(p, replace) for p in parts]
-        return av if all(x is y for x, y in zip(parts, new)) else with_parts(av, new)
-    return av

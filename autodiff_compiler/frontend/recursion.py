@@ -34,12 +34,12 @@ from .avals import (
     Ref,
     Seq,
     Super,
+    alike,
     describe,
     is_composite,
     is_number,
     parts_of,
     same,
-    same_form,
     with_parts,
 )
 from .core import Frame, RecursionTooDeep, Unreachable
@@ -157,7 +157,7 @@ class Forms(Loops):
             return self.joined_slots(a, b, limit, dims)
         if type(a) is Node and type(b) is Node and type(a.sample) is type(b.sample) and len(a.parts) == len(b.parts):
             if a.content is None:
-                if not same_form(a.sample, b.sample):
+                if not alike(a.sample, b.sample):
                     raise Mismatch("things of different kinds")
             elif type(a.sample) is Instance and a.sample.cls is not b.sample.cls:
                 raise Mismatch("objects of different classes")

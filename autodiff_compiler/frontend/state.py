@@ -26,11 +26,11 @@ from .avals import (
     Origin,
     Poison,
     Ref,
+    alike,
     is_composite,
     is_constant,
     parts_of,
     same,
-    same_form,
     with_parts,
 )
 from .forms import Unfit, matches, united
@@ -289,7 +289,7 @@ class Joiner:
             self.pairs[(("mixed", cell), None)] = cell
             self.note(cell, a, b)
             return Ref(cell)
-        if same_form(a, b):
+        if alike(a, b):
             return self.rebuilt(a, [self.merge_parts(x, y, "") for x, y in zip(parts_of(a), parts_of(b))])
         return Conflict("is bound to different kinds of things on different paths", self.origin)
 

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Any
 
 from ..errors import AutodiffError, UnsupportedError
-from ..ir.core import TRY, Op, Region, Value, map_leaves
+from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
-from .avals import MISSING, Closure, Conflict, Maybe, Obj, Ref, Seq, is_composite, parts_of, with_parts
+from .avals import MISSING, Conflict, Obj, Seq, rebuilt
 from .core import DEAD, NORMAL, RAISED, Unreachable
 from .folds import proved
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
@@ -370,21 +370,7 @@ class Tries(Matching):
             return found[v]
 
         def out(av: Any) -> Any:
-            if type(av) is Value:
-                return leaf(av)
-            if type(av) is Ref:
-                return Ref(av.cell, map_leaves(leaf, av.path)) if av.path else av
-            if type(av) is Maybe:
-                return Maybe(out(av.av), out(av.flag))
-            if is_composite(av):
-                parts = parts_of(av)
-                new = [out(p) for p in parts]
-                if any(x is not y for x, y in zip(parts, new)):
-                    av = with_parts(av, new)
-            if type(av) is Closure and av.kwdefaults:
-                keywords = tuple([(k, out(v)) for k, v in av.kwdefaults])
-                return Closure(av.node, av.env, av.owner, av.defaults, keywords, av.file)
-            return av
+            return rebuilt(av, lambda x: leaf(x) if type(x) is Value else x)
 
         new = State(links=dict(state.links), causes=dict(state.causes))
         for env, names in state.envs.items():

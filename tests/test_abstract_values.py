@@ -1,0 +1,119 @@
+"""Each kind of abstract value answers the questions of `frontend.avals`: leaves, rebuilding, likeness, sameness."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.frontend import avals
+from autodiff_compiler.frontend.avals import (
+    Bound,
+    Closure,
+    Composite,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Maybe,
+    Obj,
+    Partial,
+    Ref,
+    Seq,
+    alike,
+    leaves_of,
+    parts_of,
+    rebuilt,
+    same,
+    substituted,
+    values_in,
+    with_parts,
+)
+from autodiff_compiler.ir.core import Value
+from autodiff_compiler.ir.types import PY_FLOAT
+
+LAMBDA = ast.parse("lambda a, *, b: a").body[0].value  # type: ignore[attr-defined]
+
+
+def kinds() -> list[type[Composite]]:
+    return [c for c in vars(avals).values() if isinstance(c, type) and issubclass(c, Composite) and c is not Composite]
+
+
+def made(cls: type[Composite], *parts: object) -> Composite:
+    """A value of the class of which each part is one of these, in turn."""
+    fill = {}
+    n = 0
+    for f in dataclasses.fields(cls):
+        if f.name in cls.many:
+            fill[f.name] = (parts[n % len(parts)], parts[(n + 1) % len(parts)])
+            n += 2
+        elif f.name in cls.single:
+            fill[f.name] = parts[n % len(parts)]
+            n += 1
+        else:
+            fill[f.name] = ("a", "b") if f.name in ("names", "keys") else 7
+    return cls(**fill)
+
+
+@pytest.mark.parametrize("cls", kinds(), ids=lambda c: c.__name__)
+def test_parts_leaves_and_likeness(cls: type[Composite]) -> None:
+    u, v, w = (Value(PY_FLOAT) for _ in range(3))
+    av = made(cls, u, v)
+    assert set(leaves_of(av)) <= {u, v} and leaves_of(av) == parts_of(av) == values_in(av)
+    assert rebuilt(av, lambda leaf: leaf) is av
+    other = substituted(av, {u: w})
+    assert leaves_of(other) == [w if leaf is u else leaf for leaf in leaves_of(av)]
+    assert alike(av, other) and not same(av, other)
+    assert same(av, with_parts(av, parts_of(av)))
+    for f in dataclasses.fields(cls):
+        if f.name not in (*cls.many, *cls.single, *cls.ignored):
+            assert not alike(av, dataclasses.replace(av, **{f.name: "another"})), f.name
+
+
+def test_a_view_is_a_leaf_and_so_are_the_values_of_its_path() -> None:
+    i, j = Value(PY_FLOAT), Value(PY_FLOAT)
+    view = Ref(3, (("index", (i, slice(None, j))),))
+    pair = Seq((view, 1.0, Maybe(ListRef(4), j)))
+    found = leaves_of(pair)
+    assert [type(x) for x in found] == [Ref, Value, Value, ListRef, Value]
+    new = substituted(pair, {i: 5})
+    assert new.items[0].path == (("index", (5, slice(None, j))),) and new.items[2] is pair.items[2]
+    assert rebuilt(pair, lambda x: Ref(9) if type(x) is Ref else x).items[0].cell == 9
+
+
+def test_defaults_of_keyword_only_parameters_are_parts() -> None:
+    v = Value(PY_FLOAT)
+    fn = Closure(LAMBDA, 1, test_same, (1.0,), ("b",), (v,), "file")
+    assert values_in(fn) == [v] and substituted(fn, {v: 2.0}).values == (2.0,)
+
+
+def test_same() -> None:
+    assert same(1.0, 1.0) and not same(1, 1.0) and not same(0.0, -0.0)
+    assert same(Ref(1), Ref(1)) and not same(Ref(1), Ref(1, (("index", (0,)),)))
+    assert same(ListRef(1), ListRef(1)) and not same(ListRef(1), DictRef(1))
+    assert same(Obj(ast), Obj(ast)) and not same(Obj(ast), Obj(pytest))
+    assert same(Seq((1, ListRef(2))), Seq((1, ListRef(2)))) and not same(Seq((1,)), Seq((1, 2)))
+    assert not same(Value(PY_FLOAT), Value(PY_FLOAT))
+    assert not same(Partial(Obj(ast), (1,), (), ()), Partial(Obj(ast), (2,), (), ()))
+    assert not same(Bound("append", ListRef(1)), Bound("append", ListRef(2)))
+
+
+def test_references() -> None:
+    assert Instance(dict, 1).to(2).cls is dict and Instance(dict, 1).to(2).cell == 2
+    assert ListRef(1).kin(ListRef(2)) and not ListRef(1).kin(DictRef(1))
+    assert not Instance(dict, 1).kin(Instance(list, 1))
+    assert Items((1,)).keys is None and Entries(("a",), (1,)).keys == ("a",)
+
+
+def in_a_loop(x, n):
+    g = lambda y, *, k=x: y * k
+    for i in range(n):
+        g = lambda y, *, k=x * i: y * k
+    return g(x)
+
+
+def test_a_program_with_defaults_of_keyword_only_parameters() -> None:
+    assert ad.grad(in_a_loop)(2.0, 3) == 8.0
