@@ -59,11 +59,9 @@ def listed() -> str:
         for fn, prim in PRIMS.items()
         if prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") not in OURS
     }
-    with_rule = {
-        p.name for p in PRIMS.values() if p.name in ours and registry.has_rule(p) and not registry.is_nondiff(p)
-    }
+    with_rule = {p.name for p in PRIMS.values() if p.name in ours and registry.has_rule(p) and not p.nondiff}
     with_rule |= {name for fn in DEFINED if (name := written(fn)) and not refuses(fn) and fn not in PLACES} - NEWER
-    constant = {p.name for p in PRIMS.values() if p.name in ours and registry.is_nondiff(p)}
+    constant = {p.name for p in PRIMS.values() if p.name in ours and p.nondiff}
     constant |= {written(fn) for fn in PLACES}
     with_rule -= {written(fn) for fn in PLACES}
     out = HEAD

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from autodiff_compiler import runtime
 from autodiff_compiler.ir import numpy_ops, opset
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.ir.ops_make import ASTYPE
-from autodiff_compiler.ir.opset import lookup
+from autodiff_compiler.ir.opset import PRIMS, lookup
 from autodiff_compiler.rules import registry
 from autodiff_compiler.rules.check import RuleError, check_rule, named
 from autodiff_compiler.transforms import algebra
@@ -745,3 +746,19 @@ def test_a_wrong_rule_is_found() -> None:
         check_rule(cube, np.array([1.0, 2.0]))
     registry.elementwise(cube, lambda out, x: 3 * x * x)
     check_rule(cube, np.array([1.0, 2.0]))
+
+
+def test_new_partials_replace_a_pullback() -> None:
+    @ad.primitive
+    def cube(x: Any) -> Any:
+        return x * x * x
+
+    ad.vjp_rule(cube, "x")(lambda g, out, x: g * 0.0)
+    ad.elementwise(cube, lambda out, x: 3 * x * x)
+    check_rule(cube, np.array([1.0, 2.0]))
+
+
+def test_an_argument_has_a_partial_or_a_pullback() -> None:
+    for prim in PRIMS.values():
+        for name, partial in zip(prim.params, prim.partials or ()):
+            assert (partial is ...) == (name in prim.pullbacks), (prim.name, name)

@@ -6,15 +6,13 @@ on it, *active* if both (Hascoet and Pascual 2013, section 4). Control flow is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
 from ..ir.rewrite import called, content_operands
 from .taint import Outside, keeps
-
-NonDiff = Callable[[Op], bool]
 
 
 def differentiable_operands(op: Op) -> list[Value]:
@@ -32,31 +30,31 @@ _STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT, opset.LI
 _FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP, opset.LIST_SLICE, opset.LIST_CUT}
 
 
-def active_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> set[Value]:
+def active_values(body: Region, inputs: Iterable[Value]) -> set[Value]:
     """The active values of a function's body, with respect to these inputs."""
-    return activity(body, inputs, nondiff)[0]
+    return activity(body, inputs)[0]
 
 
-def activity(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> tuple[set[Value], dict[Op, Op]]:
+def activity(body: Region, inputs: Iterable[Value]) -> tuple[set[Value], dict[Op, Op]]:
     """The active values of a function's body, and the operations that read from what was tainted (see `taint`), each
     with one that tainted it."""
-    varied = _varied(body, inputs, nondiff)
+    varied = _varied(body, inputs)
     useful: set[Value] = set(leaves(body.exit))
     while True:
         before = len(useful)
-        _spread_useful(body, useful, nondiff)
+        _spread_useful(body, useful)
         if _is_straight(body) or before == len(useful):
             return varied.bits.keys() & useful, varied.tainted
 
 
-def varied_values(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> dict[Value, int]:
+def varied_values(body: Region, inputs: Iterable[Value]) -> dict[Value, int]:
     """The values of a function's body that depend differentiably on these inputs; on which of them: a bit for each, in
     order."""
-    return _varied(body, inputs, nondiff).bits
+    return _varied(body, inputs).bits
 
 
-def _varied(body: Region, inputs: Iterable[Value], nondiff: NonDiff) -> _Varied:
-    varied = _Varied(body, nondiff)
+def _varied(body: Region, inputs: Iterable[Value]) -> _Varied:
+    varied = _Varied(body)
     for k, v in enumerate(inputs):
         if v.type.may_be_float:
             varied.add(v, 1 << k)
@@ -75,8 +73,7 @@ def _is_straight(body: Region) -> bool:
 
 
 class _Varied:
-    def __init__(self, body: Region, nondiff: NonDiff):
-        self.nondiff = nondiff
+    def __init__(self, body: Region):
         self.bits: dict[Value, int] = {}
         self.changed = False
         # What was kept outside of the program so far, by which operation first, and what reads from there.
@@ -104,9 +101,9 @@ class _Varied:
             if not op.regions and op.prim not in (CALL, opset.PUSH):
                 operands = differentiable_operands(op)
                 bits = 0
-                if not self.bits.keys().isdisjoint(operands) and not self.nondiff(op):
+                if not self.bits.keys().isdisjoint(operands) and not op.prim.nondiff:
                     bits = self.of(*operands)
-                if self.kept and not self.nondiff(op) and self.outside.is_read_by(op, self.bits):
+                if self.kept and not op.prim.nondiff and self.outside.is_read_by(op, self.bits):
                     assert self.keeper is not None
                     self.tainted.setdefault(op, self.keeper)
                     bits |= self.kept
@@ -179,17 +176,17 @@ class _Varied:
         self.changed = outer
 
 
-def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None:
+def _spread_useful(region: Region, useful: set[Value]) -> None:
     for op in reversed(region.ops):
         if not op.regions and op.prim not in (CALL, opset.PUSH):
-            if not useful.isdisjoint(op.results) and not nondiff(op):
+            if not useful.isdisjoint(op.results) and not op.prim.nondiff:
                 useful.update(differentiable_operands(op))
         elif op.prim is IF:
             for inner in op.regions:
                 for result, arg in zip(op.results, inner.exit):
                     if result in useful and type(arg) is Value:
                         useful.add(arg)
-                _spread_useful(inner, useful, nondiff)
+                _spread_useful(inner, useful)
         elif op.prim is LOOP:
             (body,) = op.regions
             before = -1
@@ -199,13 +196,13 @@ def _spread_useful(region: Region, useful: set[Value], nondiff: NonDiff) -> None
                     if result in useful or param in useful:
                         useful.add(param)
                         useful.update(v for v in (init, out) if type(v) is Value)
-                _spread_useful(body, useful, nondiff)
+                _spread_useful(body, useful)
         elif op.prim is TRY:
             (body,) = op.regions
             useful.update(out for r, out in zip(op.results[2:], body.exit) if r in useful and type(out) is Value)
-            _spread_useful(body, useful, nondiff)
+            _spread_useful(body, useful)
         elif op.prim is FUNC:
-            _spread_useful(op.regions[0], useful, nondiff)
+            _spread_useful(op.regions[0], useful)
         elif op.prim is CALL:
             body = called(op).regions[0]
             for result, out in zip(op.results, body.exit):

@@ -73,6 +73,16 @@ class Prim:
     foreign:  runs code of which nothing is known: see `ir.foreign` and `analysis.taint`
     unique:   makes a new buffer to be written into; two equal calls are not merged
     template: how codegen prints it: a callable ``(printer, op, args, kwargs) -> str``, or None for a call of `name`
+
+    The registry writes the columns of the derivative:
+
+    partials: the partial derivatives of an elementwise operation, one per argument
+    pullbacks: the pullback of an argument by its parameter name
+    nondiff:  the derivative is zero wherever it exists
+    singular: a partial may be infinite where the operation is finite: which zeros of a cotangent are kept
+    linear:   the parameters in which the operation is linear
+    tangent:  the tangent of the result, where it is not derived from the columns above
+    batch:    applies the operation to stacks of operands: ``batch(batcher, op)``
     """
 
     name: str
@@ -87,6 +97,13 @@ class Prim:
     foreign: bool = False
     unique: bool = False
     template: Callable[..., Any] | None = None
+    partials: tuple[Any, ...] | None = None
+    pullbacks: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    nondiff: bool = False
+    singular: int = 0
+    linear: tuple[str, ...] = ()
+    tangent: Callable[..., Any] | None = None
+    batch: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         return f"Prim({self.name})"

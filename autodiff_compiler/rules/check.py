@@ -384,7 +384,7 @@ def reverse_straight_line(fn: Function, inputs: list[Any], seeds: list[Any]) -> 
                 continue
             rule = registry.pullback(op.prim, name)
             if rule is None:
-                if registry.is_nondiff(op.prim):
+                if op.prim.nondiff:
                     continue
                 raise RuleLookupError(
                     f"no rule for {op.prim.name} in {name!r}", remedy="register one with autodiff_compiler.vjp_rule"

@@ -20,7 +20,6 @@ from ..ir.opset import ABS
 from . import lib, roots
 from .lib import (
     CHOICES,
-    NEVER,
     STEP,
     SUBSCRIPTS,
     WEIGHTS,
@@ -33,7 +32,7 @@ from .lib import (
     is_scalar,
     masked,
 )
-from .registry import constant_in, elementwise, nondiff, vjp
+from .registry import Over, Overflowing, constant_in, elementwise, nondiff, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
@@ -44,14 +43,7 @@ elementwise((operator.sub, np.subtract), 1, -1)
 elementwise((operator.mul, np.multiply), lambda out, x, y: y, lambda out, x, y: x, singular=CHOICES)
 elementwise((operator.neg, np.negative), -1)
 elementwise((operator.pos, np.positive), 1)
-elementwise(
-    (operator.truediv, np.true_divide), lambda out, x, y: 1 / y, lambda out, x, y: -(out / y), singular=SUBSCRIPTS
-)  # fmt: skip
-
-
-@vjp((operator.truediv, np.true_divide), "x1")
-def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return guarded(g, lambda y: lib.quotient(g, y), (y,))
+elementwise((operator.truediv, np.true_divide), Over(lambda out, x, y: y), ..., singular=SUBSCRIPTS)
 
 
 @vjp((operator.truediv, np.true_divide), "x2")
@@ -99,7 +91,7 @@ def _power_n(out: Any, x: Any, n: Any) -> Any:
 
 
 _POWERS = (operator.pow, np.power, np.float_power, builtins.pow)
-elementwise(_POWERS, _power_x, _power_n, singular=WEIGHTS)
+elementwise(_POWERS, ..., _power_n, singular=WEIGHTS)
 
 
 def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
@@ -124,28 +116,20 @@ vjp(builtins.pow, "base")(_power_rule)
 elementwise((np.square,), lambda out, x: 2 * x, singular=CHOICES)
 
 
-def _enter_roots(sqrt: Any, cbrt: Any) -> None:
-    elementwise(sqrt, lambda out, x: 0.5 / out, singular=WEIGHTS)
-
-    @vjp(sqrt, "x")
-    def _sqrt(g: Any, out: Any, x: Any) -> Any:
-        return roots.quotient(g, x, (out,), lambda out: g * (0.5 / out), 0.5, lambda out: out, root=out)
-
-    if cbrt is None:
-        return
-    elementwise(cbrt, lambda out, x: 1 / (3 * (out * out)), singular=WEIGHTS)
-
-    @vjp(cbrt, "x")
-    def _cbrt(g: Any, out: Any, x: Any) -> Any:
-        return roots.quotient(g, x, (out,), lambda out: g * (1 / (3 * (out * out))), 1, lambda out: 3 * (out * out))
+elementwise((np.sqrt, math.sqrt), ..., singular=WEIGHTS)
 
 
-_enter_roots(np.sqrt, np.cbrt)
-_enter_roots(math.sqrt, getattr(math, "cbrt", None))
-elementwise((np.reciprocal,), lambda out, x: -(out * out), singular=SUBSCRIPTS)
+@vjp((np.sqrt, math.sqrt), "x")
+def _sqrt(g: Any, out: Any, x: Any) -> Any:
+    return roots.quotient(g, x, (out,), lambda out: g * (0.5 / out), 0.5, lambda out: out, root=out)
 
 
-@vjp((np.reciprocal,), "x")
+_CUBE_ROOTS = [np.cbrt, *([math.cbrt] if hasattr(math, "cbrt") else [])]  # Python 3.11
+elementwise(_CUBE_ROOTS, Over(lambda out, x: 3 * (out * out)), singular=WEIGHTS)
+elementwise(np.reciprocal, ..., singular=SUBSCRIPTS)
+
+
+@vjp(np.reciprocal, "x")
 def _reciprocal(g: Any, out: Any, x: Any) -> Any:
     if roots.decays(g, out):
         return roots.over(-g, x * x)
@@ -171,76 +155,35 @@ def _enter_smooth(module: Any) -> None:
     def fn(name: str) -> Any:
         return getattr(module, name)
 
-    elementwise(fn("exp"), lambda out, x: out)
-    elementwise(fn("expm1"), lambda out, x: exp(x))
+    def exponential(fn: Any, partial: Fn) -> None:
+        elementwise(fn, Overflowing(partial) if module is np else partial)  # those of `math` raise OverflowError
+
+    exponential(fn("exp"), lambda out, x: out)
+    exponential(fn("expm1"), lambda out, x: exp(x))
     elementwise(fn("sin"), lambda out, x: cos(x))
     elementwise(fn("cos"), lambda out, x: -sin(x))
     elementwise(fn("tan"), lambda out, x: 1 + out * out)
-    elementwise(fn("sinh"), lambda out, x: cosh(x))
+    exponential(fn("sinh"), lambda out, x: cosh(x))
     elementwise(fn("cosh"), lambda out, x: sinh(x), singular=CHOICES)
     elementwise(fn("tanh"), lambda out, x: 1 - out * out)
-    elementwise(fn("log1p"), lambda out, x: 1 / (1 + x), singular=SUBSCRIPTS)
-    elementwise(fn("log2"), lambda out, x: 1 / (LOG2 * x), singular=SUBSCRIPTS)
-    elementwise(fn("log10"), lambda out, x: 1 / (LOG10 * x), singular=SUBSCRIPTS)
-    elementwise(fn(arc + "sin"), lambda out, x: 1 / sqrt((1 - x) * (1 + x)), singular=WEIGHTS)
-    elementwise(fn(arc + "cos"), lambda out, x: -1 / sqrt((1 - x) * (1 + x)), singular=WEIGHTS)
-    elementwise(fn(arc + "tan"), lambda out, x: 1 / (1 + x * x))
-    elementwise(fn(arc + "sinh"), lambda out, x: 1 / sqrt(x * x + 1))
+    elementwise(fn("log1p"), Over(lambda out, x: 1 + x, steep=True), singular=SUBSCRIPTS)
+    elementwise(fn("log2"), Over(lambda out, x: LOG2 * x, steep=True), singular=SUBSCRIPTS)
+    elementwise(fn("log10"), Over(lambda out, x: LOG10 * x, steep=True), singular=SUBSCRIPTS)
+    elementwise(fn(arc + "sin"), Over(lambda out, x: sqrt((1 - x) * (1 + x))), singular=WEIGHTS)
+    elementwise(fn(arc + "cos"), Over(lambda out, x: sqrt((1 - x) * (1 + x)), negative=True), singular=WEIGHTS)
+    elementwise(fn(arc + "tan"), Over(lambda out, x: 1 + x * x))
+    elementwise(fn(arc + "sinh"), Over(lambda out, x: sqrt(x * x + 1)))
     # Two roots, not the root of x * x - 1, which is on the wrong branch for complex x.
-    elementwise(fn(arc + "cosh"), lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)), singular=WEIGHTS)
-    elementwise(fn(arc + "tanh"), lambda out, x: 1 / ((1 - x) * (1 + x)), singular=SUBSCRIPTS)
+    elementwise(fn(arc + "cosh"), Over(lambda out, x: sqrt(x - 1) * sqrt(x + 1), safe=1.5), singular=WEIGHTS)
+    elementwise(fn(arc + "tanh"), Over(lambda out, x: (1 - x) * (1 + x)), singular=SUBSCRIPTS)
     if module is np or hasattr(module, "exp2"):
-        elementwise(fn("exp2"), lambda out, x: LOG2 * out)
-
-    def quotient(name: str, divisor: Fn, level: int = SUBSCRIPTS, safe: float = 0.5) -> None:
-        """A partial ``1 / d`` is applied by one division."""
-        kept = lib.steep if name.startswith("log") else lambda v: v
-
-        @vjp(fn(name), "x")
-        def rule(g: Any, out: Any, x: Any) -> Any:
-            if level == WEIGHTS:
-                return roots.quotient(g, x, (x,), lambda x: g / divisor(out, x), 1, lambda x: divisor(out, x), safe)
-            return guarded(g, lambda x: kept(g / divisor(out, x)), (x,), level, safe)
-
-    def exponential(name: str, partial: Fn) -> None:
-        """The partial may overflow."""
-
-        @vjp(fn(name), "x")
-        def rule(g: Any, out: Any, x: Any) -> Any:
-            return guarded(g, lambda out, x: g * lib.cut(g, partial(out, x), x), (out, x), CHOICES)
-
-    if module is np:
-        exponential("exp", lambda out, x: out)
-        exponential("expm1", lambda out, x: exp(x))
-        exponential("exp2", lambda out, x: LOG2 * out)
-        exponential("sinh", lambda out, x: cosh(x))
-    quotient("log1p", lambda out, x: 1 + x)
-    quotient("log2", lambda out, x: LOG2 * x)
-    quotient("log10", lambda out, x: LOG10 * x)
-    quotient(arc + "sin", lambda out, x: sqrt((1 - x) * (1 + x)), WEIGHTS)
-    quotient(arc + "tan", lambda out, x: 1 + x * x, NEVER)
-    quotient(arc + "sinh", lambda out, x: sqrt(x * x + 1), NEVER)
-    quotient(arc + "cosh", lambda out, x: sqrt(x - 1) * sqrt(x + 1), WEIGHTS, 1.5)
-    quotient(arc + "tanh", lambda out, x: (1 - x) * (1 + x))
-
-    @vjp(fn(arc + "cos"), "x")
-    def _arccos(g: Any, out: Any, x: Any) -> Any:
-        return roots.quotient(
-            g, x, (x,), lambda x: -(g / sqrt((1 - x) * (1 + x))), -1, lambda x: sqrt((1 - x) * (1 + x))
-        )
+        exponential(fn("exp2"), lambda out, x: LOG2 * out)
 
 
 _enter_smooth(np)
 _enter_smooth(math)
 
-elementwise(np.log, lambda out, x: 1 / x, singular=SUBSCRIPTS)
-
-
-@vjp(np.log, "x")
-def _log(g: Any, out: Any, x: Any) -> Any:
-    return guarded(g, lambda x: lib.steep(g / x), (x,))
-
-
+elementwise(np.log, Over(lambda out, x: x, steep=True), singular=SUBSCRIPTS)
 elementwise((np.deg2rad, np.radians, math.radians), lambda out, x: math.pi / 180)
 elementwise((np.rad2deg, np.degrees, math.degrees), lambda out, x: 180 / math.pi)
 
@@ -255,8 +198,7 @@ def _sign(x: Any) -> Any:
     return np.conjugate(np.sign(x)) if lib.may_be_complex(x) else np.sign(x)
 
 
-elementwise((ABS, np.absolute, math.fabs), lambda out, x: _sign(x))
-elementwise(np.fabs, lambda out, x: np.sign(x))
+elementwise((ABS, np.absolute, math.fabs, np.fabs), ...)
 
 
 @vjp((ABS, np.absolute, math.fabs, np.fabs), "x")
@@ -297,12 +239,12 @@ elementwise(
 )
 
 
-# At the origin, where hypot has a kink, the derivative is 0.
-elementwise(np.hypot, lambda out, x, y: x / lib.nonzero(out), lambda out, x, y: y / lib.nonzero(out))
+elementwise(np.hypot, ..., ...)
 
 
 @vjp(np.hypot, "x1")
 def _hypot_x(g: Any, out: Any, x: Any, y: Any) -> Any:
+    # At the origin, where hypot has a kink, the derivative is 0.
     rest = roots.without(g, out)
     return g * (x / lib.nonzero(out)) if rest is None else rest * x
 

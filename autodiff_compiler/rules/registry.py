@@ -1,8 +1,8 @@
-"""The one table of derivative rules, and the decorators that enter them.
+"""The functions that write derivative rules into the records of operations, and those that read them.
 
-Elementwise operations declare their partial derivatives, from which both modes follow. Others have one rule per
-argument, so that a partial that nobody needs is never computed. Rules are ordinary Python: called with arrays they
-compute, called with IR values they build IR.
+An elementwise operation declares its partial derivatives. Other operations have a pullback per argument, so that a
+cotangent that nobody needs is never computed. Rules are ordinary Python: called with arrays they compute, called with
+IR values they build IR.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any, TypeVar
 
 from ..errors import RuleLookupError
@@ -24,26 +26,50 @@ from .lib import (
     CHOICES,
     NEVER,
     STEP,
+    SUBSCRIPTS,
     WEIGHTS,
+    cut,
     damped,
     dtype,
     guarded,
     is_constant,
+    quotient,
+    steep,
     symbolic,
     times,
     unsupported,
 )
 
 Rule = Callable[..., Any]
-# ``partial(out, *args)``; None: identically zero; 1 or -1: plus or minus the cotangent itself.
-Partial = Callable[..., Any] | int | None
 F = TypeVar("F", bound=Callable[..., Any])
 
-_partials: dict[Prim, tuple[Partial, ...]] = {}
-_pullbacks: dict[Prim, dict[str, Rule]] = {}
-_nondiff: set[Prim] = set()
-# The operations of which a partial may be infinite: which zeros of a cotangent it is guarded by, see `lib.guarded`.
-_singular: dict[Prim, int] = {}
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The partial derivative ``1 / divisor(out, *args)``, applied by one division.
+
+    negative: the partial is ``-1 / divisor``
+    steep:    the operation is infinite where the divisor is, see `lib.steep`
+    safe:     a number at which the divisor is neither zero nor nan
+    """
+
+    divisor: Rule
+    negative: bool = False
+    steep: bool = False
+    safe: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Overflowing:
+    """A partial derivative of an exponential. It may overflow where the operation does, see `lib.cut`."""
+
+    partial: Rule
+
+
+# A partial is a function ``partial(out, *args)``. None is zero everywhere; 1 and -1 pass the cotangent on; an ellipsis
+# stands for an argument that has a pullback instead.
+Partial = Rule | Over | Overflowing | int | EllipsisType | None
+
 # Set once code outside of this package entered something: then the table is no longer what the package's version says.
 _by_users: list[str] = []
 
@@ -82,14 +108,18 @@ def _prim(fn: Any, make: bool) -> Prim:
 def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
     """Declare the partial derivatives of an elementwise function of one or more arguments.
 
-    ``partials[k](out, *args)`` is the derivative of the result with respect to argument `k`; None means that it is
+    ``partials[k](out, *args)`` is the derivative of the result with respect to argument `k`. None means that it is
     zero everywhere, 1 and -1 mean that the cotangent is passed on, negated. `singular`: a partial may be infinite
     where the function is finite (or, as one of the levels of `lib`: which zeros of a cotangent it is guarded by).
+    The partials replace the rules that the function had for these arguments.
     """
     _note(sys._getframe(1))
     for prim in _prims(fns, make=True):
-        _partials[prim] = partials
-        _singular[prim] = WEIGHTS if singular is True else singular
+        prim.partials = partials
+        prim.singular = WEIGHTS if singular is True else singular
+        for name, partial in zip(prim.params, partials):
+            if partial is not ...:
+                prim.pullbacks.pop(name, None)
 
 
 def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Callable[[F], F]:
@@ -111,7 +141,9 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
             target = name if name in prim.params or "*" + name not in prim.params else "*" + name
             if prim.params and target not in prim.params:
                 raise TypeError(f"{prim.name} has no argument {name!r}, it has {', '.join(prim.params)}")
-            _pullbacks.setdefault(prim, {})[target] = rule
+            prim.pullbacks[target] = rule
+            if prim.partials is not None:
+                prim.partials = tuple([... if n == target else p for n, p in zip(prim.params, prim.partials)])
         return rule
 
     return enter
@@ -120,7 +152,8 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
 def nondiff(fns: Any) -> None:
     """Declare that the derivative is zero wherever it exists."""
     _note(sys._getframe(1))
-    _nondiff.update(_prims(fns, make=True))
+    for prim in _prims(fns, make=True):
+        prim.nondiff = True
 
 
 def constant_in(fns: Any, *arguments: str) -> None:
@@ -128,33 +161,16 @@ def constant_in(fns: Any, *arguments: str) -> None:
     _note(sys._getframe(1))
     for prim in _prims(fns):
         for name in arguments:
-            _pullbacks.setdefault(prim, {})[name] = _zero
+            prim.pullbacks[name] = _zero
 
 
 def _zero(g: Any, out: Any, *args: Any, **kwargs: Any) -> None:
     return None
 
 
-def is_nondiff(prim: Prim) -> bool:
-    """The derivative of the primitive is zero wherever it exists, in all arguments."""
-    return prim in _nondiff
-
-
-def singular(prim: Prim) -> int:
-    """Which zeros of a cotangent the partials of the primitive are guarded by, as one of the levels of `lib`."""
-    return _singular.get(prim, NEVER)
-
-
 def has_rule(prim: Prim) -> bool:
-    return prim in _nondiff or prim in _partials or prim in _pullbacks
-
-
-def partial(prim: Prim, k: int) -> Partial:
-    """The partial derivative of an elementwise primitive in argument number `k`; LookupError if it declares none."""
-    if prim not in _partials:
-        raise RuleLookupError(f"{prim.name} declares no partial derivatives", remedy="give the rule its partials")
-    partials = _partials[prim]
-    return partials[k] if k < len(partials) else None
+    """The primitive has a derivative, which may be zero."""
+    return prim.nondiff or prim.partials is not None or bool(prim.pullbacks)
 
 
 def pullback(prim: Prim, argname: str) -> Rule | None:
@@ -162,14 +178,12 @@ def pullback(prim: Prim, argname: str) -> Rule | None:
 
     A rule that returns None says that the derivative is zero.
     """
-    rules = _pullbacks.get(prim)
-    if rules is not None and argname in rules:
-        return _checked(prim, rules[argname])
-    partials = _partials.get(prim)
-    if partials is not None and argname in prim.params:
+    if argname in prim.pullbacks:
+        return _checked(prim, prim.pullbacks[argname])
+    if prim.partials is not None and argname in prim.params:
         k = prim.params.index(argname)
-        if k < len(partials):
-            return _checked(prim, _from_partial(partials[k], _singular.get(prim, NEVER)))
+        if k < len(prim.partials):
+            return _checked(prim, _from_partial(prim.partials[k], k, prim.singular))
     return None
 
 
@@ -192,13 +206,19 @@ def _checked(prim: Prim, rule: Rule) -> Rule:
     return run
 
 
-def _from_partial(p: Partial, singular: int) -> Rule:
+def _from_partial(p: Partial, k: int, singular: int) -> Rule:
+    """The pullback for a partial in argument number `k`."""
     if p is None:
         return _zero
     if p == 1:
         return lambda g, out, *args: g
     if p == -1:
         return lambda g, out, *args: -g
+    if isinstance(p, Over):
+        return _from_quotient(p, k, singular)
+    if isinstance(p, Overflowing):
+        exponential = p.partial
+        return lambda g, out, x: guarded(g, lambda out, x: g * cut(g, exponential(out, x), x), (out, x), CHOICES)
     assert callable(p)
 
     def rule(g: Any, out: Any, *args: Any) -> Any:
@@ -219,13 +239,28 @@ def _from_partial(p: Partial, singular: int) -> Rule:
     return rule
 
 
+def _from_quotient(p: Over, k: int, singular: int) -> Rule:
+    def rule(g: Any, out: Any, *args: Any) -> Any:
+        def applied(out: Any, *args: Any) -> Any:
+            found = quotient(g, p.divisor(out, *args))
+            found = steep(found) if p.steep else found
+            return -found if p.negative else found
+
+        if singular == WEIGHTS:
+            numerator = -1 if p.negative else 1
+            return roots.quotient(g, args[k], (out, *args), applied, numerator, p.divisor, p.safe)
+        return guarded(g, applied, (out, *args), SUBSCRIPTS if singular else NEVER, p.safe)
+
+    return rule
+
+
 def rules() -> Sequence[tuple[Prim, str]]:
-    """Every primitive and argument that has a rule, in order of registration."""
+    """Every primitive and argument that has a rule, in the order of the table."""
     found: dict[tuple[Prim, str], None] = {}
-    for prim, partials in _partials.items():
-        found.update(((prim, name), None) for name, p in zip(prim.params, partials) if p is not None)
-    for prim, by_name in _pullbacks.items():
-        found.update(((prim, name), None) for name, rule in by_name.items() if rule is not _zero)
+    for prim in PRIMS.values():
+        partials = prim.partials or ()
+        found.update(((prim, name), None) for name, p in zip(prim.params, partials) if p not in (None, ...))
+        found.update(((prim, name), None) for name, rule in prim.pullbacks.items() if rule is not _zero)
     return list(found)
 
 
@@ -266,7 +301,7 @@ def _define(fn: Any) -> Prim:
 def _infer_user(prim: Prim, b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An elementwise function of arrays gives an array of the broadcast shape; of anything else nothing is known."""
     types = [type_of(a) for a in args]
-    if prim not in _partials or kwargs or not all(t.kind in ("array", "py", "generic", "scalar") for t in types):
+    if prim.partials is None or kwargs or not all(t.kind in ("array", "py", "generic", "scalar") for t in types):
         return ANY
     dims = broadcast_dims(b, [t.dims for t in types])
     return Ty("any" if not dims else "array", None, dims)

@@ -12,7 +12,6 @@ from ..errors import RuleLookupError, UnsupportedError
 from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import GET, PRIMS
-from ..rules.registry import is_nondiff
 from .recording import CALL, CONSTANT, LIST, SLICE, STATE, TUPLE, Recording
 from .tensor import Operand, wrap
 
@@ -196,7 +195,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
             return tuple([wrap(cls, np.asarray(v)[()]) for v in out])
         out = np.asarray(out)[()] if count == 1 else out
     elif count == 1 and out.__class__ is not ndarray and not isinstance(out, np.generic):
-        if not is_nondiff(prim):
+        if not prim.nondiff:
             foreign = f"{type(out).__module__}.{type(out).__name__}"
             raise TypeError(
                 f"{prim.name} of a tensor and of {foreign} would lose the gradient: make a tensor of it first"

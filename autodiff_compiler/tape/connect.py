@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..rules.registry import is_nondiff
 from .recording import BARRIER, LEAF, PULL, Node, Reader, slots_in
 
 
@@ -68,7 +67,7 @@ def read(node: Node) -> Record:
         )
     reader = Reader(node)
     prim, args, kwargs, results = reader.operands()
-    if is_nondiff(prim):
+    if prim.nondiff:
         return Record(node, range(results[0], node.count), (), None)
     # Constants too: the tape may be told later to watch one.
     numbers = tuple([s.number for s in slots_in((args, kwargs))])

@@ -21,7 +21,6 @@ from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
 from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
-from ..rules.registry import is_nondiff
 from ..transforms.batch import NotBatchedError, batch
 from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
@@ -467,7 +466,7 @@ def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]
     nothing: frozenset[int] = frozenset()
 
     def visit(op: Op) -> frozenset[int]:
-        if is_nondiff(op.prim) and not (steps and op.prim is STEP):
+        if op.prim.nondiff and not (steps and op.prim is STEP):
             return nothing
         skip = SHAPE_ONLY.get(op.prim, ())
         operands = leaves([a for k, a in enumerate(op.args) if k not in skip] + [op.kwargs])

@@ -14,7 +14,6 @@ from ..ir.types import Dim, Ty
 BROADCAST = PRIMS[np.broadcast_to]
 
 Rule = Callable[["Batcher", Op], Any]
-RULES: dict[Prim, Rule] = {}
 
 
 class NotBatchedError(Exception):
@@ -124,7 +123,7 @@ class Batcher:
                 made.type = old.type
                 self.env[old] = made
             return
-        found = RULES.get(op.prim)
+        found = op.prim.batch
         if found is None and op.prim.elementwise and op.prim.nout == 1:
             found = elementwise
         if found is None or op.prim.nout != 1:
@@ -154,7 +153,7 @@ def _copied(dims: Any) -> Any:
 def rule(*prims: Any) -> Callable[[Rule], Rule]:
     def register(made: Rule) -> Rule:
         for p in prims:
-            RULES[p if isinstance(p, Prim) else PRIMS[p]] = made
+            (p if isinstance(p, Prim) else PRIMS[p]).batch = made
         return made
 
     return register

@@ -119,14 +119,14 @@ class Reverse:
         self.wrt = wrt
         for op in forward.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
-        self.active, self.tainted = activity(forward.body, wrt, is_nondiff)
+        self.active, self.tainted = activity(forward.body, wrt)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, Adjoint] = {}
         self.b = Builder(forward.body)
         if optimise:
             algebra.install(self.b)
         self.b.tag = DERIVED
-        self.b.cotangents = Cotangents(self.b, forward.body, wrt, is_nondiff, masks)
+        self.b.cotangents = Cotangents(self.b, forward.body, wrt, masks)
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body
@@ -320,7 +320,7 @@ class Reverse:
                 continue
             rule = registry.pullback(op.prim, name)
             if rule is None:
-                if is_nondiff(op):
+                if op.prim.nondiff:
                     continue
                 raise lost.missing_rule(op, name)
             contribution = contribution_of(op, rule, g, out)
@@ -745,10 +745,6 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
 
 class Undecided(Exception):
     """Whether a trip leaves the loop is decided where no path through the body can be told from the others."""
-
-
-def is_nondiff(op: Op) -> bool:
-    return registry.is_nondiff(op.prim)
 
 
 def named_arguments(op: Op) -> list[tuple[str, Any]]:

@@ -25,7 +25,6 @@ from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
 from ..ir.rewrite import free_values, operands_first
-from ..rules import registry
 from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
 from ..rules.signs import never_zero
 
@@ -79,14 +78,10 @@ Mask = Any
 class Cotangents:
     """What is known of the cotangents in the reverse sweep over one function."""
 
-    def __init__(
-        self, b: Builder, body: Region, inputs: Iterable[Value], nondiff: Callable[[Op], bool],
-        masks: bool | None = True,
-    ):  # fmt: skip
+    def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], masks: bool | None = True):
         self.b = b
         self.body = body
         self.inputs = list(inputs)
-        self.nondiff = nondiff
         self.tag = b.tag
         # False: zero times an infinite partial is nan, except for the partial of a root. None: for all partials.
         self.masks = masks
@@ -107,7 +102,7 @@ class Cotangents:
         """Find which forward values vary with which input."""
         ops = self.body.ops
         self.body.ops = [op for op in ops if op.tag != self.tag]
-        self._varied = varied_values(self.body, self.inputs, self.nondiff)
+        self._varied = varied_values(self.body, self.inputs)
         # What a gradient inside of another function reads of that one does not vary with its inputs.
         self._varied.update(dict.fromkeys(free_values(self.body), 0))
         self._forward = {self.body, *(region for op in self.body.walk() for region in op.regions)}
@@ -141,7 +136,7 @@ class Cotangents:
             return self._of_loop(op, v)
         if op.regions:
             return self._everything
-        if self.nondiff(op) or op.prim is PRIMS[np.sign]:
+        if op.prim.nondiff or op.prim is PRIMS[np.sign]:
             return 0
         return functools.reduce(operator.or_, map(self.varies, differentiable_operands(op)), 0)
 
@@ -413,7 +408,7 @@ def _is_root(op: Op) -> bool:
     """A partial of the operation is infinite at a point where it is finite itself."""
     if op.prim in _POWERS and len(op.args) > 1 and type(op.args[1]) in (int, float):
         return bool(0 < op.args[1] < 1)
-    return registry.singular(op.prim) == WEIGHTS
+    return op.prim.singular == WEIGHTS
 
 
 def _is_count(x: Any) -> bool:
