@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import linecache
-import signal
 import sys
 from typing import Any, NamedTuple, Protocol
 
@@ -101,6 +100,8 @@ def is_interruption(error: BaseException) -> bool:
         return True
     if type(error).__module__.split(".")[0] not in _KNOWN_MODULES:
         return True
+    import signal  # not at each import of the package
+
     handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
     trace = error.__traceback__
     while trace is not None:

@@ -20,10 +20,34 @@ import collections
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..ir.core import Loc, Value, map_leaves, structural_key
 from ..ir.core import leaves as values_of
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
+    @dataclass_transform(frozen_default=True, eq_default=False)
+    def record(cls: type[T]) -> type[T]: ...
+
+else:
+
+    def record(cls):
+        """A dataclass with slots, equal to itself only. That nothing writes to one, the type checker sees.
+
+        What forbids it at run time would be compiled at each import, and takes longer than the class.
+        """
+        made = dataclass(slots=True, eq=False, repr=False)(cls)
+        made.__repr__ = _shown
+        return made
+
+    def _shown(self):
+        parts = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__qualname__}({parts})"
+
 
 # Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
 # any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its
@@ -153,7 +177,7 @@ class Container(Reference):
         return type(self) is type(other)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Obj(Aval):
     """A Python object known at compile time: a function, class, module, or an instance whose attributes are read by
     path."""
@@ -165,7 +189,7 @@ class Obj(Aval):
         return self.obj is other.obj and bool(self.path == other.path)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Ref(Reference):
     """An array: the part at `path` (steps as in ``get``) of the buffer `cell`."""
 
@@ -187,7 +211,7 @@ class Ref(Reference):
         return bool(self.cell == other.cell and structural_key(self.path) == structural_key(other.path))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Seq(Composite):
     """A tuple; of a named tuple class if `cls` is given."""
 
@@ -196,21 +220,21 @@ class Seq(Composite):
     cls: Any = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ListRef(Container):
     """A list; the heap holds its `Items`, or `Columns`."""
 
     cell: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class DictRef(Container):
     """A dictionary with known keys; the heap holds its `Entries`."""
 
     cell: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Instance(Container):
     """An object made by the lowered code; the heap holds its attributes as `Entries`.
 
@@ -228,21 +252,21 @@ class Instance(Container):
         return type(other) is Instance and self.cls is other.cls
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Closure(Composite):
     """A function that the lowered code defines; `names` and `values`: the defaults of keyword-only parameters."""
 
     many = ("defaults", "values")
     node: ast.FunctionDef | ast.Lambda
     env: int  # the frame in which it was defined
-    owner: types.FunctionType  # whose globals it sees
+    owner: Any  # the function whose globals it sees
     defaults: tuple[Any, ...]
     names: tuple[str, ...]
     values: tuple[Any, ...]
     file: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Bound(Composite):
     """A method of an object, not called yet. `fn` is an abstract function or the name of a built-in method."""
 
@@ -251,7 +275,7 @@ class Bound(Composite):
     self: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Partial(Composite):
     many, single = ("args", "values"), ("fn",)
     fn: Any
@@ -260,7 +284,7 @@ class Partial(Composite):
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class RangeOf(Composite):
     single = ("start", "stop", "step")
     start: Any
@@ -268,20 +292,20 @@ class RangeOf(Composite):
     step: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class EnumerateOf(Composite):
     single = ("it", "start")
     it: Any
     start: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ZipOf(Composite):
     many = ("its",)
     its: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ReversedOf(Composite):
     """``reversed(it)``, which starts from the length that a list has then.
 
@@ -294,7 +318,7 @@ class ReversedOf(Composite):
     since: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ViewOf(Composite):
     """``d.keys()``, ``d.values()`` or ``d.items()``: what the dictionary holds when it is looked at."""
 
@@ -303,7 +327,7 @@ class ViewOf(Composite):
     kind: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class IndexedOf(Composite):
     """An iterable whose item number `i` is computed when it is asked for, such as ``map(f, xs)``."""
 
@@ -312,7 +336,7 @@ class IndexedOf(Composite):
     its: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class DeferredOf(Composite):
     """An iterable whose items are all computed when a loop begins, such as ``filter(f, xs)``."""
 
@@ -328,7 +352,7 @@ class OneShot:
     came from ("source") and the number of the next item ("place")."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class FlagsOf(Composite):
     """``a.flags`` of an array."""
 
@@ -336,7 +360,7 @@ class FlagsOf(Composite):
     of: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class SliceOf(Composite):
     single = ("start", "stop", "step")
     start: Any
@@ -344,14 +368,14 @@ class SliceOf(Composite):
     step: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Super(Composite):
     single = ("self",)
     cls: type
     self: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Maybe(Aval):
     """A name bound on some paths only; `flag` is True at run time where it is."""
 
@@ -368,7 +392,7 @@ class Maybe(Aval):
         return same(self.av, other.av) and same(self.flag, other.flag)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Origin:
     """Where paths were joined: the syntax node of the `if` or loop, in this activation of its function."""
 
@@ -376,7 +400,7 @@ class Origin:
     frame: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Conflict(Aval):
     """What two paths bound to things that have no common form; an error if it is read."""
 
@@ -392,7 +416,7 @@ UNSET = Conflict("is not set on every path")
 # --- what the heap holds besides IR values ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Items(Composite):
     """The items of a list of known length."""
 
@@ -401,7 +425,7 @@ class Items(Composite):
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Entries(Composite):
     """Keys known at compile time, and what they map to."""
 
@@ -418,7 +442,7 @@ class Hole:
 HOLE = Hole()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Columns(Composite):
     """The items of a list of run-time length: one IR list for each number or array that the form of an item has.
 
@@ -431,7 +455,7 @@ class Columns(Composite):
     distinct: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ItemOf(Composite):
     """What the item number `index` of the list `cell` holds: its part of this form, whose IR lists start at `place`.
 
@@ -447,7 +471,7 @@ class ItemOf(Composite):
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Poison(Aval):
     """A buffer of which a store through a possible alias makes the contents unknown."""
 
@@ -456,7 +480,7 @@ class Poison(Aval):
     origin: Any = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Interrupted(Poison):
     """What the body of a ``try`` may or may not have changed before an exception ended it."""
 

@@ -7,7 +7,6 @@ import functools
 import inspect
 import math
 import operator
-import statistics
 import sys
 import traceback
 from typing import Any
@@ -53,7 +52,7 @@ _REFUSED = {
 class BuiltinCalls(Itertools):
     def special(self, obj: Any) -> Handler | None:
         try:
-            name = _BUILTINS.get(obj)
+            name = _BUILTINS.get(obj) or _of_statistics(obj)
         except TypeError:
             return None
         if name is None:
@@ -273,4 +272,9 @@ _BUILTINS |= {getattr(math, n): n for n in ("fsum", "prod", "dist", "sumprod") i
 _BUILTINS |= {getattr(operator, n): n for n in ("getitem", "setitem", "delitem", "contains")}
 _BUILTINS |= {operator.truth: "bool", operator.not_: "not", operator.is_: "is", operator.is_not: "is_not"}
 _BUILTINS |= {np.isfortran: "isfortran", np.shares_memory: "shares_memory", np.may_share_memory: "may_share_memory"}
-_BUILTINS |= {statistics.mean: "mean", statistics.fmean: "mean"}
+
+
+def _of_statistics(obj: Any) -> str | None:
+    """How a mean of the module `statistics` is lowered. Only a program that uses it has imported the module."""
+    loaded = sys.modules.get("statistics")
+    return "mean" if loaded is not None and (obj is loaded.mean or obj is loaded.fmean) else None

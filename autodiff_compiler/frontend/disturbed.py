@@ -7,14 +7,13 @@ what it can reach may hold something else; to read it is an error.
 from __future__ import annotations
 
 import gc
-import logging
 import types
 from typing import Any
 
 import numpy as np
 
 from ..ir.core import Loc
-from ..ir.foreign import IMMUTABLE
+from ..ir.foreign import immutable_classes
 from .avals import Obj, Poison
 from .core import Core
 from .plan import Replan
@@ -26,19 +25,20 @@ LIMIT = 2000  # objects that are followed; what reaches more may reach anything
 # Of no object is it likely that foreign code changes its class or the functions that it holds.
 _LEFT_ALONE = (
     type, types.ModuleType, types.FunctionType, types.MethodType, *BUILTIN_FUNCTIONS, np.ufunc, np.random.Generator,
-    np.random.RandomState, *[cls for cls in IMMUTABLE if cls not in (tuple, frozenset)],
+    np.random.RandomState,
 )  # fmt: skip
 
 
 def reachable(objects: list[Any]) -> dict[int, Any] | None:
     """The mutable objects that can be got to from these, by identity; None: any."""
     found: dict[int, Any] = {id(obj): obj for obj in objects if isinstance(obj, type)}
+    left_alone = (*_LEFT_ALONE, *(immutable_classes() - {tuple, frozenset}))
     todo = [x for obj in objects for x in (vars(obj).values() if isinstance(obj, type) else [obj])]
     while todo:
         obj = todo.pop()
         if isinstance(obj, (types.FunctionType, types.MethodType)) and obj in objects:
             return None  # it is called, and may do anything
-        if id(obj) in found or isinstance(obj, _LEFT_ALONE):
+        if id(obj) in found or isinstance(obj, left_alone):
             continue
         found[id(obj)] = obj
         if len(found) > LIMIT:
@@ -94,6 +94,8 @@ class Disturbances(Core):
 
 def handlers_of(args: list[Any]) -> dict[int, Any]:
     """The handlers of a user's that see what is logged, by identity."""
+    import logging  # the program has done so
+
     found: dict[int, Any] = {}
     given = [a.obj for a in args if type(a) is Obj and isinstance(a.obj, logging.Logger)]
     for logger in [logging.root, *given]:

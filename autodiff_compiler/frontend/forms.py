@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .avals import Hole, Instance, ListRef, alike, is_composite, is_reference, same
+from .avals import Hole, Instance, ListRef, alike, is_composite, is_reference, record, same
 
 
 class Unfit(Exception):
@@ -20,14 +20,14 @@ class ListForm:
     item: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Fixed:
     """The same in all items."""
 
     av: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Record:
     """A tuple, dictionary, object or list with these parts; `keys` of what has any."""
 

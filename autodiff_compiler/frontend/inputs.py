@@ -38,6 +38,7 @@ from .avals import (
     Seq,
     SliceOf,
     is_plain_key,
+    record,
 )
 from .plan import Plan, is_static_input
 from .sets import History, set_parts
@@ -101,7 +102,7 @@ class Guard:
     expected: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class OrderOf:
     """Of a guard: a set made in this way from sets that are found outside is gone through in this order."""
 

@@ -5,17 +5,16 @@ What depends on the layout of arguments is known where the code is for that layo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Value, type_of
-from .avals import Items, ListRef, Path, Ref, Seq, is_constant
+from .avals import Items, ListRef, Path, Ref, Seq, is_constant, record
 
 if TYPE_CHECKING:
     from .core import Core
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Layout:
     """The cause of a link: whether these inputs are laid out in C order is not known."""
 

@@ -7,22 +7,23 @@ See `analysis.taint`.
 from __future__ import annotations
 
 import datetime
-import decimal
-import fractions
 import io
 import random
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
 # Instances of these never change.
-IMMUTABLE = frozenset(
+_IMMUTABLE = frozenset(
     {
-        bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, type(None), np.dtype, fractions.Fraction,
-        decimal.Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, types.CodeType,
+        bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, type(None), np.dtype, datetime.date,
+        datetime.datetime, datetime.time, datetime.timedelta, types.CodeType,
     }
 )  # fmt: skip
+# Classes of modules that take long to import: only a program that has imported them has instances.
+_IMMUTABLE_IF_LOADED = (("decimal", "Decimal"), ("fractions", "Fraction"))
 _NUMBER_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "_operator", "operator"})
 # Modules of functions that are called for their effects, and leave their arguments alone.
 EFFECTS = frozenset({"logging", "time", "warnings"})
@@ -44,6 +45,11 @@ def root_module(obj: Any) -> str:
     return str(getattr(obj, "__module__", None) or type(obj).__module__).split(".")[0]
 
 
+def immutable_classes() -> frozenset[Any]:
+    """The classes whose instances never change."""
+    return _IMMUTABLE | {getattr(sys.modules.get(module), name, int) for module, name in _IMMUTABLE_IF_LOADED}
+
+
 def is_inert(fn: Any) -> bool:
     """Keeps nothing of its arguments and does not write to them; what it gives depends on them, on a clock, or on
     what random numbers are drawn."""
@@ -53,16 +59,19 @@ def is_inert(fn: Any) -> bool:
     owner = getattr(fn, "__self__", None)
     if owner is not None and not isinstance(owner, types.ModuleType):
         if isinstance(owner, type):
-            return owner in IMMUTABLE
+            return owner in immutable_classes()
         if isinstance(owner, _RANDOM):
             return name not in _KEEPERS
-        return type(owner) in IMMUTABLE or (isinstance(owner, io.TextIOWrapper) and name in ("write", "flush"))
+        return type(owner) in immutable_classes() or (
+            isinstance(owner, io.TextIOWrapper) and name in ("write", "flush")
+        )
     holder = getattr(fn, "__objclass__", None)
     if holder is not None:
-        return holder in IMMUTABLE
+        return holder in immutable_classes()
     root = root_module(fn)
     if isinstance(fn, type):
-        return fn in IMMUTABLE or (root in ("numpy", "math", "builtins") and name not in _KEEPERS and _is_plain(fn))
+        plain = root in ("numpy", "math", "builtins") and name not in _KEEPERS and _is_plain(fn)
+        return plain or fn in immutable_classes()
     if root in EFFECTS:
         return True
     if isinstance(fn, np.vectorize):
@@ -82,4 +91,4 @@ def is_opaque_function(obj: Any) -> bool:
     )
 
 
-__all__ = ["EFFECTS", "IMMUTABLE", "is_inert", "is_opaque_function", "root_module"]
+__all__ = ["EFFECTS", "immutable_classes", "is_inert", "is_opaque_function", "root_module"]

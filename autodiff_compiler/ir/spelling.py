@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import unicodedata
 from typing import Any
 
 
@@ -19,5 +18,7 @@ def identifier(name: Any, otherwise: str) -> str:
     if type(name) is not str:
         return otherwise
     if not name.isascii():
+        import unicodedata
+
         name = unicodedata.normalize("NFKC", name)
     return name if name.isidentifier() and not keyword.iskeyword(name) else otherwise
