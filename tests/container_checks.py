@@ -8,18 +8,9 @@ from typing import Any
 import numpy as np
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 X = np.array([0.7, 1.3, 2.1])
-
-
-def differences(f: Callable[[Any], Any], x: Any, step: float = 1e-6) -> Any:
-    out = []
-    for k in range(x.size):
-        up, down = x.copy(), x.copy()
-        up[k] += step
-        down[k] -= step
-        out.append((np.asarray(f(up)) - np.asarray(f(down))) / (2 * step))
-    return np.array(out)
 
 
 def in_a_loop(f: Callable[[Any], Any]) -> Callable[[Any], Any]:

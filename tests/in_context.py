@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 X = np.array([0.7, 1.3, 2.1])
 
@@ -36,15 +36,6 @@ def in_a_branch(f: Any) -> Any:
     return branched
 
 
-def differences(f: Callable[..., Any], x: Any, rest: tuple[Any, ...]) -> Any:
-    out = np.zeros(x.shape)
-    for k in range(x.size):
-        step = np.zeros(x.shape)
-        step[k] = 1e-6
-        out[k] = (f(x + step, *copy.deepcopy(rest)) - f(x - step, *copy.deepcopy(rest))) / 2e-6
-    return out
-
-
 def check_program(f: Any, rest: tuple[Any, ...], second: bool = True) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -53,7 +44,7 @@ def check_program(f: Any, rest: tuple[Any, ...], second: bool = True) -> None:
             x, given = X.copy(), copy.deepcopy(rest)
             value, found = ad.value_and_grad(g)(x, *given)
             np.testing.assert_allclose(value, g(X.copy(), *copy.deepcopy(rest)), rtol=1e-12)
-            np.testing.assert_allclose(found, differences(g, X, rest), rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(found, differences(g, X, *rest), rtol=1e-5, atol=1e-6)
             np.testing.assert_array_equal(x, X)
             if not second or g is not looped:
                 continue
@@ -61,4 +52,4 @@ def check_program(f: Any, rest: tuple[Any, ...], second: bool = True) -> None:
             def slope(x: Any, *rest: Any, g: Any = g) -> Any:
                 return np.sum(ad.grad(g)(x, *rest) * np.array([0.3, -0.5, 0.8]))
 
-            np.testing.assert_allclose(ad.grad(slope)(X, *rest), differences(slope, X, rest), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(ad.grad(slope)(X, *rest), differences(slope, X, *rest), rtol=1e-4, atol=1e-5)

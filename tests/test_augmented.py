@@ -9,6 +9,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
+from tests.differences import differences
 
 
 class Prop:
@@ -264,15 +265,6 @@ def made(bodies):
 @functools.cache
 def programs():
     return made(BODIES)
-
-
-def differences(f, x, step=1e-6):
-    out = np.zeros_like(x)
-    for k in range(len(x)):
-        e = np.zeros_like(x)
-        e[k] = step
-        out[k] = (f(x + e) - f(x - e)) / (2 * step)
-    return out
 
 
 @pytest.mark.parametrize("name", BODIES)

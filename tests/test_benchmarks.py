@@ -9,26 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.run import WORKLOADS, as_tuple, linear_source
+from tests.differences import differences
 
 MODULES = [importlib.import_module(f"benchmarks.{name}") for name in WORKLOADS]
-
-
-def central_difference(f, args, k, h=1e-6):
-    args = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    if isinstance(args[k], float):
-        up, down = [*args], [*args]
-        up[k] += h
-        down[k] -= h
-        return (f(*up) - f(*down)) / (2 * h)
-    out = np.zeros_like(args[k])
-    for index in np.ndindex(args[k].shape):
-        kept = args[k][index]
-        args[k][index] = kept + h
-        up_value = f(*args)
-        args[k][index] = kept - h
-        out[index] = (up_value - f(*args)) / (2 * h)
-        args[k][index] = kept
-    return out
 
 
 @pytest.mark.parametrize("module", MODULES, ids=WORKLOADS)
@@ -36,7 +19,7 @@ def test_by_hand_is_the_gradient(module):
     args = module.inputs(module.SMALL)
     before = [np.copy(a) for a in args]
     for k, got in zip(as_tuple(module.ARGNUMS), as_tuple(module.by_hand(*args)), strict=True):
-        np.testing.assert_allclose(got, central_difference(module.primal, args, k), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(got, differences(module.primal, *args, argnum=k), rtol=1e-6, atol=1e-8)
     for a, b in zip(args, before):
         np.testing.assert_array_equal(a, b)
 

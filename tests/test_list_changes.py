@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from tests.container_checks import X, differences
+from tests.container_checks import X
+from tests.differences import differences
 
 # What the item numbered k is, and what is read of an item.
 ITEMS = {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 X = np.array([0.7, 1.3, 2.1])
 M = np.array([[0.3, -1.2, 0.8], [1.7, 0.4, -0.6], [0.2, 0.9, 1.4]])
@@ -520,16 +521,6 @@ FUNCTIONS = [
 ]
 
 
-def differences(f, x, step=1e-6):
-    out = np.zeros_like(x)
-    for k in range(x.size):
-        ahead, behind = x.copy(), x.copy()
-        ahead[k] += step
-        behind[k] -= step
-        out[k] = (f(ahead) - f(behind)) / (2 * step)
-    return out
-
-
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_gradient(f):
     x = X.copy()
@@ -607,7 +598,7 @@ def test_powers_of_integers_in_a_fit_do_not_wrap_around():
     y = np.sin(np.arange(7.0))
     value, gradient = ad.value_and_grad(f)(y)
     np.testing.assert_allclose(value, f(y), rtol=1e-6)
-    np.testing.assert_allclose(gradient, differences(f, y, 1e-3), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradient, differences(f, y, step=1e-3), rtol=1e-5, atol=1e-6)
 
 
 def test_grids_of_numpys_floats_and_differences_of_order_zero():

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 
 def plain():
@@ -966,21 +967,10 @@ PROGRAMS = [
 ]
 
 
-def differences(f, args):
-    x, h = args()[0], 1e-6
-    out = np.zeros_like(x)
-    for k in range(x.size):
-        up, down = args(), args()
-        up[0][k] += h
-        down[0][k] -= h
-        out[k] = (float(f(*up)) - float(f(*down))) / (2 * h)
-    return out
-
-
 def check(f, args):
     given = args()
     before = given[0].copy()
-    np.testing.assert_allclose(ad.grad(f)(*given), differences(f, args), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(ad.grad(f)(*given), differences(f, *args()), rtol=1e-5, atol=1e-7)
     np.testing.assert_array_equal(given[0], before)
 
 

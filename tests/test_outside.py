@@ -9,6 +9,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
+from tests.differences import differences
 
 
 class State:
@@ -192,17 +193,13 @@ def same_effects(a, b):
     close(plain(a), plain(b))
 
 
-def slope(f, s, x, h=1e-6):
-    return (f(copy.deepcopy(s), x + h) - f(copy.deepcopy(s), x - h)) / (2 * h)
-
-
 @pytest.mark.parametrize("x", [1.5, 0.7])
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_effects_are_those_of_the_function(f, x):
     mine, theirs = State(), State()
     g = ad.grad(f, 1)
     for _ in range(3):  # each call starts from what the last one left
-        expected = slope(f, theirs, x)
+        expected = differences(f, theirs, x, argnum=1)
         f(theirs, x)
         assert g(mine, x) == pytest.approx(expected, rel=1e-5)
         same_effects(mine, theirs)
@@ -246,7 +243,7 @@ def test_inside_a_loop_of_another_function(f):
         assert f in (containers_made_here, lists_and_dicts, read_back)
         same_effects(mine, State())
         return
-    assert got == pytest.approx(slope(outer, theirs, 1.3), rel=1e-5)
+    assert got == pytest.approx(differences(outer, theirs, 1.3, argnum=1), rel=1e-5)
     outer(theirs, 1.3)
     same_effects(mine, theirs)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 X = np.array([-1000.0, 0.3, 1000.0])
 
@@ -88,10 +89,6 @@ FUNCTIONS = [
 def quiet():
     with np.errstate(all="ignore"):
         yield
-
-
-def differences(f, x):
-    return np.array([(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(len(x))])
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

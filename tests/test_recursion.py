@@ -17,6 +17,7 @@ from autodiff_compiler.ir.core import CALL, FUNC, Function
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.printer import print_function
 from autodiff_compiler.ir.verify import verify
+from tests.differences import differences
 
 X = np.array([0.3, 0.9, 1.2])
 A = np.array([[0.5, 0.2], [0.1, 0.7]])
@@ -256,32 +257,19 @@ CASES: list[Any] = [
 ]
 
 
-def slope(f: Any, x: Any, *rest: Any) -> Any:
-    """The gradient by central differences."""
-    h = 1e-6
-    if not isinstance(x, np.ndarray):
-        return (f(x + h, *rest) - f(x - h, *rest)) / (2 * h)
-    g = np.zeros_like(x)
-    for i in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[i] = h
-        g[i] = (f(x + step, *rest) - f(x - step, *rest)) / (2 * h)
-    return g
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0].__name__)
 def test_first_and_second_order(case: Any) -> None:
     f, x, *rest = case
     before = x.copy() if isinstance(x, np.ndarray) else x
     g = ad.grad(f)
-    np.testing.assert_allclose(g(x, *rest), slope(f, x, *rest), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(g(x, *rest), differences(f, x, *rest), rtol=1e-6, atol=1e-7)
     assert any(op.prim is FUNC for op in lower(f, (x, *rest)).function.body.ops)
     weights = np.cos(np.arange(np.size(x))).reshape(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
 
     def weighted(x: Any, *rest: Any) -> Any:
         return np.sum(g(x, *rest) * weights)
 
-    np.testing.assert_allclose(ad.grad(weighted)(x, *rest), slope(weighted, x, *rest), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(ad.grad(weighted)(x, *rest), differences(weighted, x, *rest), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(x, before)
 
 
@@ -330,7 +318,7 @@ def test_deep() -> None:
         sys.setrecursionlimit(limit)
     sys.setrecursionlimit(3000)
     try:
-        np.testing.assert_allclose(found, slope(depth, 0.7, levels), rtol=1e-6)
+        np.testing.assert_allclose(found, differences(depth, 0.7, levels), rtol=1e-6)
     finally:
         sys.setrecursionlimit(limit)
 
@@ -340,7 +328,7 @@ def test_compiled_once_for_all_depths() -> None:
     assert not [g for g in low.guards if g.kind == "eq"]
     g = ad.grad(depth)
     for n in (300, 40, 0):
-        np.testing.assert_allclose(g(0.7, n), slope(depth, 0.7, n), rtol=1e-6)
+        np.testing.assert_allclose(g(0.7, n), differences(depth, 0.7, n), rtol=1e-6)
 
 
 def test_emitted() -> None:

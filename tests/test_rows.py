@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from tests.container_checks import X, check, differences
+from tests.container_checks import X, check
+from tests.differences import differences
 
 PROGRAMS: list[Callable[[Any], Any]] = []
 SHARING: list[Callable[[Any], Any]] = []

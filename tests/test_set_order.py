@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 from tests.processes import refused, run_in_processes, wrong
 
 WORDS = ["alpha", "beta", "gamma", "delta", "eps", "zeta", "eta", "theta", "iota", "kappa", "lam", "mu"]
@@ -139,10 +140,10 @@ def test_an_order_that_changes_between_calls() -> None:
         for k in numbers:
             s.add(k)
         orders.add(tuple(s))
-        assert made(0.7, s) == pytest.approx(difference(lambda x: walked(x, s), 0.7))
+        assert made(0.7, s) == pytest.approx(differences(lambda x: walked(x, s), 0.7))
     assert len(orders) > 1
     for s in ({0, 8}, {False, 8}, {0.0, 8}, {-0.0, 8.0}, frozenset([0, 8])):
-        assert made(0.7, s) == pytest.approx(difference(lambda x: walked(x, s), 0.7))
+        assert made(0.7, s) == pytest.approx(differences(lambda x: walked(x, s), 0.7))
 
 
 def walked(x, s):
@@ -173,7 +174,3 @@ def test_an_argument_that_the_function_changes() -> None:
         ad.grad(seen)(0.7, {1, 2})
     with pytest.raises(ad.errors.ArgumentError, match="not reversible"):
         ad.grad(lambda x: x * len(list(reversed({1, 2}))))(0.7)
-
-
-def difference(f, x, h=1e-5):
-    return (f(x + h) - f(x - h)) / (2 * h)

@@ -13,20 +13,11 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 V = np.array([0.7, 1.3, 2.1])
 M = np.array([[0.3, -1.2, 0.8], [1.7, 0.4, -0.6]])
 W = np.array([0.9, -0.4, 1.6])
-
-
-def differences(f: Callable[[Any], Any], x: np.ndarray, step: float = 1e-6) -> np.ndarray:
-    out = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        ahead, behind = x.copy(), x.copy()
-        ahead[place] += step
-        behind[place] -= step
-        out[place] = (f(ahead) - f(behind)) / (2 * step)
-    return out
 
 
 def check(f: Callable[[Any], Any], x: np.ndarray = V, second: bool = True) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 P = np.array([[0.1, 0.2], [0.5, -0.3], [-0.4, 0.9]])
 X = np.array([0.3, -0.7, 1.1])
@@ -21,19 +22,9 @@ O = np.zeros(2)
 V = np.cos(np.arange(1.0, 7.0))
 
 
-def along(f, x, step=1e-5):
-    """The gradient by central differences."""
-    out = np.zeros_like(x)
-    for k in np.ndindex(x.shape):
-        e = np.zeros_like(x)
-        e[k] = step
-        out[k] = (f(x + e) - f(x - e)) / (2 * step)
-    return out
-
-
 def curved(f, x, v, step=1e-3):
     """The second derivative along `v`, by the differences of gradients away from where they are in question."""
-    return along(lambda y: (f(y + step * v) - f(y - step * v)) / (2 * step), x, step)
+    return differences(lambda y: (f(y + step * v) - f(y - step * v)) / (2 * step), x, step=step)
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +134,7 @@ def test_distances(distance, kernel):
     def f(x):
         return np.sum(k(np.reshape(r(x), (3, 3))))
 
-    np.testing.assert_allclose(ad.grad(f)(P), along(f, P), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(ad.grad(f)(P), differences(f, P), rtol=1e-6, atol=1e-8)
 
 
 def masked(x):
@@ -242,10 +233,10 @@ PROGRAMS["of an object"] = lambda x: np.sum(Kernel(0.7)(x, x) @ x)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     f = PROGRAMS[name]
-    np.testing.assert_allclose(ad.grad(f)(P), along(f, P), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(ad.grad(f)(P), differences(f, P), rtol=1e-6, atol=1e-7)
     value, gradient = ad.value_and_grad(f)(P)
     np.testing.assert_allclose(value, f(P))
-    np.testing.assert_allclose(gradient, along(f, P), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-6, atol=1e-7)
 
 
 # At one point: (function, point). All are smooth there, or have a kink whose derivative is zero.
@@ -289,7 +280,7 @@ def sum_in_a_loop(x):
 @pytest.mark.parametrize("name", POINTS)
 def test_at_a_point(name):
     f, x = POINTS[name]
-    np.testing.assert_allclose(ad.grad(f)(x), along(f, x), rtol=1e-6, atol=1e-4)
+    np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", POINTS)
@@ -446,7 +437,7 @@ def test_on_the_tape():
     with ad.GradientTape() as tape:
         r = ad.ops.sqrt(ad.ops.sum((x[:, None] - x) ** 2, axis=-1))
         y = ad.ops.sum((1 + r) * ad.ops.exp(-r))
-    want = along(lambda x: np.sum((1 + np.sqrt(squares(x))) * np.exp(-np.sqrt(squares(x)))), P)
+    want = differences(lambda x: np.sum((1 + np.sqrt(squares(x))) * np.exp(-np.sqrt(squares(x)))), P)
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), want, rtol=1e-6, atol=1e-8)
 
 
@@ -461,4 +452,4 @@ def test_rules_of_users():
         return np.sum(np.cos(root(squares(x))))
 
     with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(ad.grad(f)(P), along(f, P), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(ad.grad(f)(P), differences(f, P), rtol=1e-6, atol=1e-8)
