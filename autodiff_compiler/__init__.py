@@ -15,8 +15,8 @@ from .errors import (
     SourceUnavailableError,
     UnsupportedError,
 )
-from .rules.registry import elementwise, primitive
-from .rules.registry import vjp as vjp_rule
+from .operations.record import elementwise, primitive
+from .operations.record import vjp as vjp_rule
 
 if TYPE_CHECKING:
     from .tape import ops

@@ -24,7 +24,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
-from autodiff_compiler.rules import registry
+from autodiff_compiler.operations import record
 from tests.program_checks import load
 from tests.test_threads_and_pickle import in_threads
 
@@ -53,7 +53,7 @@ def expected() -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(registry, "_by_users", [])  # whatever other tests have registered
+    monkeypatch.setattr(record, "_by_users", [])  # whatever other tests have registered
     monkeypatch.setenv(cache_module.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -205,7 +205,7 @@ def test_a_package_without_files_of_its_own(tmp_path: Path, what: str) -> None:
         return out.stdout.split()[-1]
 
     assert run() == "6.0"
-    module = package / "rules" / "elementwise.py"
+    module = package / "operations" / "elementwise.py"
     module.write_text(module.read_text().replace("MUL", "MUL  ", 1) + "\n# changed\nCHANGED = 1\n")
     assert run() == "6.0"
     assert len(list((tmp_path / "cache").glob("*.entry"))) == 2

@@ -12,7 +12,7 @@ from autodiff_compiler import nn
 from autodiff_compiler.frontend.definitions import DEFINED
 from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.opset import PRIMS
-from autodiff_compiler.rules import registry
+from autodiff_compiler.operations import record
 
 PAGE = Path(__file__).parent.parent / "docs" / "functions.md"
 HEAD = """# Functions with rules
@@ -59,7 +59,7 @@ def listed() -> str:
         for fn, prim in PRIMS.items()
         if prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") not in OURS
     }
-    with_rule = {p.name for p in PRIMS.values() if p.name in ours and registry.has_rule(p) and not p.nondiff}
+    with_rule = {p.name for p in PRIMS.values() if p.name in ours and record.has_rule(p) and not p.nondiff}
     with_rule |= {name for fn in DEFINED if (name := written(fn)) and not refuses(fn) and fn not in PLACES} - NEWER
     constant = {p.name for p in PRIMS.values() if p.name in ours and p.nondiff}
     constant |= {written(fn) for fn in PLACES}

@@ -18,7 +18,7 @@ from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import Builder, Function, Region, Value, leaves
 from autodiff_compiler.ir.opset import OPERATORS, PRIMS, UNARY_OPERATORS, lookup
 from autodiff_compiler.ir.types import Ty, array, generic, type_of_constant
-from autodiff_compiler.rules.check import RuleError, check_types, parameter
+from autodiff_compiler.operations.check import RuleError, check_types, parameter
 
 RNG = np.random.default_rng(3)
 

@@ -20,10 +20,10 @@ BELOW: dict[str, set[str]] = {
     "tree": {"errors"},
     "ir": {"deep", "errors", "runtime", "kernels"},
     "analysis": {"errors", "runtime", "kernels", "ir"},
-    "rules": {"errors", "runtime", "kernels", "ir"},
+    "operations": {"errors", "runtime", "kernels", "ir"},
     "frontend": {"deep", "errors", "runtime", "kernels", "tree", "ir", "nn"},
     "codegen": {"errors", "runtime", "kernels", "tree", "ir"},
-    "transforms": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "rules"},
+    "transforms": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
         "deep",
         "errors",
@@ -32,7 +32,7 @@ BELOW: dict[str, set[str]] = {
         "tree",
         "ir",
         "analysis",
-        "rules",
+        "operations",
         "frontend",
         "codegen",
         "transforms",
@@ -45,13 +45,13 @@ BELOW: dict[str, set[str]] = {
         "tree",
         "ir",
         "analysis",
-        "rules",
+        "operations",
         "frontend",
         "transforms",
         "codegen",
         "api",
     },
-    "compat": {"errors", "runtime", "kernels", "tree", "ir", "rules", "api", "tape", "nn"},
+    "compat": {"errors", "runtime", "kernels", "tree", "ir", "operations", "api", "tape", "nn"},
     # The command line uses the package as a user does.
     "cli": {"errors", ""},
     "__main__": {"cli"},
@@ -138,11 +138,11 @@ def test_every_folder_is_a_package() -> None:
 
 def test_the_checker_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
-    (tmp_path / "rules").mkdir()
-    file = tmp_path / "rules" / "a.py"
+    (tmp_path / "operations").mkdir()
+    file = tmp_path / "operations" / "a.py"
     file.write_text("from . import b\nfrom ..ir.core import Value\nfrom .. import api\nimport numpy as np\n")
     assert [name for _, name in imports_of(file)] == [
-        "autodiff_compiler.rules.b",
+        "autodiff_compiler.operations.b",
         "autodiff_compiler.ir.core.Value",
         "autodiff_compiler.api",
         "numpy",

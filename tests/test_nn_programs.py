@@ -9,7 +9,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler import nn
-from autodiff_compiler.rules.check import numeric_gradient
+from autodiff_compiler.operations.check import numeric_gradient
 
 
 def normal(*shape: int) -> np.ndarray:

@@ -30,8 +30,8 @@ from autodiff_compiler.ir.opset import (
     lookup,
 )  # fmt: skip
 from autodiff_compiler.ir.types import Ty, array
-from autodiff_compiler.rules import lib, registry
-from autodiff_compiler.rules.check import numeric_gradient, parameter, reverse_straight_line
+from autodiff_compiler.operations import lib, record
+from autodiff_compiler.operations.check import numeric_gradient, parameter, reverse_straight_line
 from autodiff_compiler.transforms import algebra
 from autodiff_compiler.transforms.zeros import Cotangents
 
@@ -39,7 +39,7 @@ from autodiff_compiler.transforms.zeros import Cotangents
 def pull(fn: Any, name: str, g: Any, *args: Any, **kwargs: Any) -> Any:
     prim = fn if isinstance(fn, Prim) else lookup(fn)
     assert prim is not None and prim.fn is not None
-    rule = registry.pullback(prim, name)
+    rule = record.pullback(prim, name)
     assert rule is not None
     with np.errstate(all="ignore"):
         return rule(g, prim.fn(*args, **kwargs), *args, **kwargs)
@@ -70,7 +70,7 @@ def compiled_pull(fn: Any, name: str, f: Callable[[Any], Any], g: Any, *args: An
         params = [parameter(body, a, "x") for a in args]
         seed = parameter(body, g, "g")
         out = b.emit(prim, *params)
-        rule = registry.pullback(prim, name)
+        rule = record.pullback(prim, name)
         assert rule is not None
         body.exit = (rule(f(seed), out, *params),)
     with np.errstate(all="ignore"):
@@ -170,7 +170,7 @@ def test_what_may_be_complex_is_treated_so() -> None:
     b = Builder(body)
     with b.active():
         x = body.param(array(None, (body.dims.fresh(),)), "x")
-        rule = registry.pullback(PRIMS[np.absolute], "x")
+        rule = record.pullback(PRIMS[np.absolute], "x")
         assert rule is not None
         body.exit = (rule(1.0, b.emit(PRIMS[np.absolute], x), x),)
     for value in (np.array([3 + 4j]), np.array([-2.0])):
@@ -260,20 +260,20 @@ def test_unknown_rank_is_refused() -> None:
     b = Builder(body)
     with b.active():
         x = body.param(Ty("any"), "x")
-        rule = registry.pullback(PRIMS[np.matmul], "x1")
+        rule = record.pullback(PRIMS[np.matmul], "x1")
         assert rule is not None
         with pytest.raises(RuleLookupError, match="number of axes"):
             rule(x, x, x, x)
 
 
 def test_no_rule() -> None:
-    assert registry.pullback(PRIMS[np.unique], "ar") is None
-    assert not registry.has_rule(PRIMS[np.unique])
+    assert record.pullback(PRIMS[np.unique], "ar") is None
+    assert not record.has_rule(PRIMS[np.unique])
     assert PRIMS[np.floor].nondiff and not PRIMS[np.sign].nondiff
     with pytest.raises(RuleLookupError, match="not a primitive"):
-        registry.constant_in(lambda x: x, "x")
+        record.constant_in(lambda x: x, "x")
     with pytest.raises(TypeError, match="no argument 'q'"):
-        registry.vjp(np.exp, "q")(lambda g, out, x: g)
+        record.vjp(np.exp, "q")(lambda g, out, x: g)
 
 
 # --- emitted operations are few ---------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def built(fn: Any, name: str, *args: Any, **kwargs: Any) -> list[str]:
         params = [parameter(body, a, "x") if isinstance(a, np.ndarray) else a for a in args]
         out = b.emit(prim, *params, **kwargs)
         g = body.param(out.type, "g")
-        rule = registry.pullback(prim, name)
+        rule = record.pullback(prim, name)
         assert rule is not None
         rule(g, out, *params, **kwargs)
     return operations(Function("f", body))[1:]

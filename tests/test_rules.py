@@ -17,8 +17,8 @@ from autodiff_compiler.ir import numpy_ops, opset
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.ir.ops_make import ASTYPE
 from autodiff_compiler.ir.opset import PRIMS, lookup
-from autodiff_compiler.rules import registry
-from autodiff_compiler.rules.check import RuleError, check_rule, named
+from autodiff_compiler.operations import record
+from autodiff_compiler.operations.check import RuleError, check_rule, named
 from autodiff_compiler.transforms import algebra
 
 from . import nn_rule_cases
@@ -725,14 +725,14 @@ def test_complex_singular_values() -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    from autodiff_compiler.rules.check import dynamic
+    from autodiff_compiler.operations.check import dynamic
 
     covered = set(APART)
     for fn, args, kwargs in CASES:
         prim = prim_of(fn)
         covered.update((prim, name) for name, arg in named(prim, args, kwargs) if any(True for _ in dynamic(arg)))
     # Other tests enter rules of their own.
-    ours = [(p, name) for p, name in registry.rules() if not str(getattr(p.fn, "__module__", "")).startswith("tests.")]
+    ours = [(p, name) for p, name in record.rules() if not str(getattr(p.fn, "__module__", "")).startswith("tests.")]
     missing = [(prim.name, name) for prim, name in ours if (prim, name) not in covered]
     assert missing == []
 
@@ -741,10 +741,10 @@ def test_a_wrong_rule_is_found() -> None:
     def cube(x: Any) -> Any:
         return x * x * x
 
-    registry.elementwise(cube, lambda out, x: 2 * x * x)
+    record.elementwise(cube, lambda out, x: 2 * x * x)
     with pytest.raises(RuleError, match="should be"):
         check_rule(cube, np.array([1.0, 2.0]))
-    registry.elementwise(cube, lambda out, x: 3 * x * x)
+    record.elementwise(cube, lambda out, x: 3 * x * x)
     check_rule(cube, np.array([1.0, 2.0]))
 
 

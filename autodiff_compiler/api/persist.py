@@ -23,7 +23,7 @@ from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
 from ..frontend.lower import Lowered, location_of
 from ..ir.core import Function, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
-from ..rules.registry import has_user_rules
+from ..operations.record import has_user_rules
 from ..tree import children
 from .cache import DiskCache, default_folder, key_of
 from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name

@@ -74,7 +74,7 @@ class Prim:
     unique:   makes a new buffer to be written into; two equal calls are not merged
     template: how codegen prints it: a callable ``(printer, op, args, kwargs) -> str``, or None for a call of `name`
 
-    The registry writes the columns of the derivative:
+    The functions of `operations.record` write the columns of the derivative:
 
     partials: the partial derivatives of an elementwise operation, one per argument
     pullbacks: the pullback of an argument by its parameter name

@@ -35,7 +35,7 @@ from ..ir.core import (
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import called, clone_function, free_values, region_of
 from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
-from ..rules import registry
+from ..operations import record
 from . import algebra, lost
 from .lists import added_at
 from .residuals import place
@@ -318,7 +318,7 @@ class Reverse:
         for name, arg in named:
             if arg not in self.active if type(arg) is Value else self.active.isdisjoint(leaves(arg)):
                 continue
-            rule = registry.pullback(op.prim, name)
+            rule = record.pullback(op.prim, name)
             if rule is None:
                 if op.prim.nondiff:
                     continue

@@ -25,8 +25,8 @@ from ..ir.ops_linalg import EINSUM
 from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
 from ..ir.rewrite import free_values, operands_first
-from ..rules.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
-from ..rules.signs import never_zero
+from ..operations.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
+from ..operations.signs import never_zero
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]

@@ -11,7 +11,7 @@ from ..ir import opset
 from ..ir.core import Value
 from . import lib
 from .lib import call, choose
-from .registry import vjp
+from .record import vjp
 
 
 def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:

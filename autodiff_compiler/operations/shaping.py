@@ -15,7 +15,7 @@ from ..ir.ops_shape import move_order, pad_widths
 from . import lib
 from .lib import call
 from .picking import picked
-from .registry import constant_in, nondiff, vjp
+from .record import constant_in, nondiff, vjp
 
 # --- making arrays ----------------------------------------------------------------------------------------------------
 

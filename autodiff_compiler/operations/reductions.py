@@ -10,7 +10,7 @@ from .. import runtime
 from ..ir import opset
 from . import lib, roots
 from .lib import call, conj, count, equal, expand, part, per, spread
-from .registry import nondiff, vjp
+from .record import nondiff, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 

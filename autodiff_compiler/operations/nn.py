@@ -9,7 +9,7 @@ import numpy as np
 from .. import runtime
 from . import lib
 from .lib import STEP
-from .registry import elementwise, nondiff, vjp
+from .record import elementwise, nondiff, vjp
 
 nondiff(runtime.draw_mask)
 

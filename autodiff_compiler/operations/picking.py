@@ -12,7 +12,7 @@ import numpy as np
 from ..ir import opset
 from . import lib
 from .lib import call
-from .registry import nondiff, vjp
+from .record import nondiff, vjp
 
 
 def _numbers(a: Any, first: Any = 0) -> Any:

@@ -18,7 +18,7 @@ from ..ir.interp import interpret
 from ..ir.opset import SUM_TO, lookup
 from ..ir.types import Dim, Ty, array, generic, type_of_constant
 from ..ir.verify import verify
-from . import registry
+from . import record
 
 Prepare = Callable[[Builder], Any]
 
@@ -179,7 +179,7 @@ class _Check:
         pairs: list[tuple[Any, Any]] = []
         names = [name for (name, _), active in zip(self.given, self.active) if active]
         for name, arg in zip(names, slots):
-            rule = registry.pullback(self.prim, name)
+            rule = record.pullback(self.prim, name)
             if rule is None:
                 self.fail(f"no rule for argument {name!r}")
             else:
@@ -382,7 +382,7 @@ def reverse_straight_line(fn: Function, inputs: list[Any], seeds: list[Any]) -> 
         for name, arg in named(op.prim, op.args, op.kwargs):
             if not any(v.type.may_be_float for v in leaves(arg)):
                 continue
-            rule = registry.pullback(op.prim, name)
+            rule = record.pullback(op.prim, name)
             if rule is None:
                 if op.prim.nondiff:
                     continue

@@ -1,4 +1,4 @@
-"""Derivative rules. Importing the package enters all of them into the registry."""
+"""What is known of each operation. Importing the package fills the table of operations."""
 
 from ..pristine import hold
 from . import (
@@ -10,13 +10,13 @@ from . import (
     nn,
     picking,
     ratios,
+    record,
     reductions,
-    registry,
     shaping,
     special,
 )
 
-hold("rules", "kernels", "runtime")
+hold("operations", "kernels", "runtime")
 
 __all__ = [
     "decompositions",
@@ -28,7 +28,7 @@ __all__ = [
     "picking",
     "ratios",
     "reductions",
-    "registry",
+    "record",
     "shaping",
     "special",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.numpy_ops import OVER, PRODUCT, RATIO
-from .registry import vjp
+from .record import vjp
 
 
 @vjp((RATIO, OVER), "g")

@@ -14,7 +14,7 @@ from .. import runtime
 from ..ir.core import Value
 from . import lib
 from .lib import call, conj, ndim, part, swap
-from .registry import nondiff, vjp
+from .record import nondiff, vjp
 
 _ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
 _COLUMNS = (Ellipsis, slice(None), None)

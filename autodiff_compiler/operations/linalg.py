@@ -16,7 +16,7 @@ from ..ir.core import current, type_of
 from ..ir.ops_linalg import parse_einsum, tensordot_axes
 from . import lib
 from .lib import call, conj, ndim, part, spread, swap
-from .registry import vjp
+from .record import vjp
 
 _COLUMN = (Ellipsis, slice(None), None)
 _ROW = (Ellipsis, None, slice(None))

@@ -10,7 +10,7 @@ import numpy as np
 from .. import runtime
 from . import lib
 from .lib import WEIGHTS, call, choose, equal
-from .registry import elementwise, vjp
+from .record import elementwise, vjp
 
 _ROOT_PI = math.sqrt(math.pi)
 for _erf, _erfc in ((runtime.erf, runtime.erfc), (math.erf, math.erfc)):

@@ -11,7 +11,7 @@ from ..ir.core import Value, current, type_of
 from ..ir.types import ANY_LENGTH
 from . import lib
 from .lib import call, emit
-from .registry import constant_in, nondiff, vjp
+from .record import constant_in, nondiff, vjp
 
 Path = tuple[Any, ...]
 

@@ -32,7 +32,7 @@ from .lib import (
     is_scalar,
     masked,
 )
-from .registry import Over, Overflowing, constant_in, elementwise, nondiff, vjp
+from .record import Over, Overflowing, constant_in, elementwise, nondiff, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
