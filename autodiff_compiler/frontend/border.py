@@ -16,10 +16,10 @@ from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
 from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, RangeOf, Seq
-from .builtin_calls import BuiltinCalls
+from .orders import Orders
 
 
-class Border(BuiltinCalls):
+class Border(Orders):
     def accepted(
         self, fn: Any, signature: inspect.Signature | None, args: list[Any], kwargs: dict[str, Any], node: Any
     ) -> tuple[list[Any], dict[str, Any]]:

@@ -42,6 +42,7 @@ from .construct import GETTERS, Construct
 from .core import DEAD, Frame, RecursionTooDeep, Unreachable
 from .definitions import constant, is_definition
 from .disturbed import handlers_of
+from .handlers import handler_of, run
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import prefer_known
@@ -106,6 +107,14 @@ class Calls(Construct):
         if hook is not None:
             self.at(node)
             return hook(self, args, kwargs)
+        if isinstance(obj, _DESCRIPTORS) and args:
+            if self.is_builtin_method(args[0], obj):
+                return self.derived_method(args[0], obj.__name__, args[1:], kwargs, node)
+            if self.is_of(args[0], obj.__objclass__, node):
+                return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
+        handler = handler_of(obj)
+        if handler is not None:
+            return run(self, handler, args, kwargs, node)
         special = self.special(obj)
         if special is not None:
             self.at(node)
@@ -113,10 +122,6 @@ class Calls(Construct):
         prim = lookup(obj)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
-        if isinstance(obj, _DESCRIPTORS) and args and self.is_builtin_method(args[0], obj):
-            return self.derived_method(args[0], obj.__name__, args[1:], kwargs, node)
-        if isinstance(obj, _DESCRIPTORS) and args and self.is_of(args[0], obj.__objclass__, node):
-            return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
             return self.call_unknown(obj, args, kwargs, node)
         if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
@@ -136,6 +141,9 @@ class Calls(Construct):
             if method is not None:
                 return self.call(method, [fn, *args], kwargs, node)
         return self.call_unknown(obj, args, kwargs, node)
+
+    def special(self, obj: Any) -> Any:
+        raise NotImplementedError
 
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError

@@ -4,13 +4,11 @@ library that make, copy and change objects."""
 from __future__ import annotations
 
 import collections
-import copy
 import dataclasses
 import enum
 import operator
 import sys
 import types
-from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
@@ -38,12 +36,11 @@ from .avals import (
     is_constant,
 )
 from .folds import proved
-from .inputs import BASES, DATA, base_of, class_lookup
+from .inputs import DATA, base_of, class_lookup
 from .objects import is_generated, is_library_class, is_object
 from .recursion import Recursions
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
-Handler = Callable[[list[Any], dict[str, Any], Any], Any]
 
 
 def is_numbers(columns: Columns) -> bool:
@@ -63,13 +60,6 @@ class Copies:
 
 
 class Construct(Recursions):
-    def special(self, obj: Any) -> Handler | None:
-        try:
-            name = _SPECIAL.get(obj)
-        except TypeError:
-            return None
-        return None if name is None else getattr(self, name)
-
     def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
 
@@ -218,73 +208,6 @@ class Construct(Recursions):
         if isinstance(post, types.FunctionType):
             self.call(self.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
 
-    def dataclass_values(self, av: Any, node: Any, what: str) -> dict[str, Any]:
-        """The fields of a dataclass instance."""
-        if not is_object(av) or not dataclasses.is_dataclass(self.cls_of(av)):
-            self.fail(f"{what}() needs an instance of a dataclass, not {describe(av)}", node, "", ArgumentError)
-        return {f.name: self.attribute(av, f.name, node) for f in dataclasses.fields(self.cls_of(av))}
-
-    def s_replace(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av = args[0]
-        if type(av) is Seq and av.cls is not None:
-            return self.call(Bound("_replace", av), [], kwargs, node)
-        values = self.dataclass_values(av, node, "replace")
-        table = self.cls_of(av).__dataclass_fields__  # type: ignore[attr-defined]
-        given: dict[str, Any] = {}
-        for f in table.values():
-            if f._field_type.name == "_FIELD_CLASSVAR":
-                continue
-            if not f.init:
-                if f.name in kwargs:
-                    self.fail(f"field {f.name!r} is declared with init=False", node, "", ArgumentError)
-            elif f.name in kwargs:
-                given[f.name] = kwargs[f.name]
-            elif f._field_type.name == "_FIELD_INITVAR":
-                if f.default is dataclasses.MISSING:
-                    self.fail(f"InitVar {f.name!r} must be specified with replace()", node, "", ArgumentError)
-            else:
-                given[f.name] = values[f.name]
-        given.update({k: v for k, v in kwargs.items() if k not in given})
-        return self.call(Obj(self.cls_of(av), self.class_path(av)), [], given, node)
-
-    def s_asdict(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if kwargs or len(args) > 1:
-            self.fail("asdict() with dict_factory=", node, "call asdict() without it, and convert the dictionary")
-        values = self.dataclass_values(args[0], node, "asdict")
-        return self.new_dict({k: self.plain_copy(v, self.s_asdict, node) for k, v in values.items()})
-
-    def s_astuple(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if kwargs or len(args) > 1:
-            self.fail("astuple() with tuple_factory=", node, "call astuple() without it, and convert the tuple")
-        return Seq(tuple([self.plain_copy(v, self.s_astuple, node) for v in
-                          self.dataclass_values(args[0], node, "astuple").values()]))  # fmt: skip
-
-    def plain_copy(self, av: Any, convert: Any, node: Any) -> Any:
-        """A field as asdict() gives it: containers and dataclasses anew, all else a deep copy."""
-        if is_object(av) and dataclasses.is_dataclass(self.cls_of(av)):
-            return convert([av], {}, node)
-        if type(av) is Seq:
-            return Seq(tuple([self.plain_copy(x, convert, node) for x in av.items]), av.cls)
-        if type(av) is ListRef and type(content := self.checked(av.cell, node, "list")) is Items:
-            return self.new_list([self.plain_copy(x, convert, node) for x in content.items])
-        if type(av) is DictRef:
-            content = self.checked(av.cell, node, "dictionary")
-            return self.new_dict({k: self.plain_copy(x, convert, node) for k, x in zip(content.keys, content.items)})
-        return self.deep_copy(av, node)
-
-    def s_fields(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av = args[0]
-        cls = av.obj if type(av) is Obj and isinstance(av.obj, type) else self.cls_of(av) if is_object(av) else None
-        if cls is None or not dataclasses.is_dataclass(cls):
-            self.fail("fields() needs a dataclass", node, "", ArgumentError)
-        return Seq(tuple([Obj(f, (ObjectStep(("object", f)),)) for f in dataclasses.fields(cls)]))
-
-    def s_is_dataclass(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        av = args[0]
-        if type(av) is Obj:
-            return dataclasses.is_dataclass(self.pinned(av))
-        return type(av) is Instance and dataclasses.is_dataclass(av.cls)
-
     def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
         """The comparison that `dataclasses` writes: of the tuples of their fields."""
         cls: Any = self.cls_of(a)
@@ -315,17 +238,8 @@ class Construct(Recursions):
 
     # --- copies ---------------------------------------------------------------------------------------------------
 
-    def s_copy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.shallow_copy(args[0], node)
-
     def shallow_copy(self, av: Any, node: Any) -> Any:
         return self.copied(av, Copies(), False, node)
-
-    def s_deepcopy(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        memo = args[1] if len(args) > 1 else kwargs.get("memo")
-        if memo is not None and not (type(memo) is DictRef and self.fresh_memo(memo, node)):
-            self.fail("copy.deepcopy() with a memo that is used more than once", node, "copy both in one list")
-        return self.deep_copy(args[0], node)
 
     def deep_copy(self, av: Any, node: Any) -> Any:
         made = Copies()
@@ -485,44 +399,14 @@ class Construct(Recursions):
 
     # --- attributes by name ---------------------------------------------------------------------------------------
 
-    def name_of(self, args: list[Any], what: str, node: Any) -> str:
-        if len(args) < 2 or not isinstance(args[1], str):
-            self.fail(
-                f"{what}() needs a name that is known when the program is compiled",
-                node,
-                "write the name as a literal, or loop over a literal tuple of names",
-            )
-        return str.__str__(args[1])
-
-    def b_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        self.store_attribute(args[0], self.name_of(args, "setattr", node), args[2], node)
-
-    def b_delattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        self.delete_attribute(args[0], self.name_of(args, "delattr", node), node)
-
-    def b_vars(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) != 1:
-            self.fail("vars() without an argument", node, "name the variables")
-        return self.attribute(args[0], "__dict__", node)
-
-    def s_object_setattr(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
-        if type(args[0]) not in (Instance, Obj):
-            self.fail(f"object.__setattr__ of {describe(args[0])}", node, "assign to the attribute")
-        self.store_generic(args[0], self.name_of(args, "object.__setattr__", node), args[2], node)
-
-    def s_object_new(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if not (args and type(args[0]) is Obj and isinstance(args[0].obj, type)):
-            self.fail("object.__new__ of something that is not a class", node, "call the class")
-        return self.new_object(args[0].obj, {})
-
     def object_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """What ``super().name`` is where no class but `object` has it."""
         if name == "object.__new__":
-            return self.s_object_new(args, kwargs, node)
+            return self.call(Obj(object.__new__), args, kwargs, node)
         if name == "object._make":
             return self.construct_named_tuple(av.obj, self.static_items(args[0], node), {}, node)
         if name == "object.__setattr__":
-            return self.s_object_setattr([av, *args], kwargs, node)
+            return self.call(Obj(object.__setattr__), [av, *args], kwargs, node)
         return None
 
     def store_array_attribute(self, av: Ref, name: str, value: Any, node: Any) -> bool:
@@ -637,14 +521,5 @@ class Construct(Recursions):
         kept = {k: v for k, v in zip(content.keys, content.items) if k != name}
         self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
 
-
-_SPECIAL: dict[Any, str] = {
-    dataclasses.replace: "s_replace", dataclasses.asdict: "s_asdict", dataclasses.astuple: "s_astuple",
-    dataclasses.fields: "s_fields", dataclasses.is_dataclass: "s_is_dataclass", copy.copy: "s_copy",
-    copy.deepcopy: "s_deepcopy", object.__setattr__: "s_object_setattr", object.__new__: "s_object_new",
-}  # fmt: skip
-_SPECIAL.update((base.__new__, "s_derived_new") for base in BASES)
-if hasattr(copy, "replace"):
-    _SPECIAL[copy.replace] = "s_replace"
 
 __all__ = ["MISSING", "Construct", "is_generated"]

@@ -112,6 +112,9 @@ class Frame:
 class Core:
     """What all parts of the interpreter share."""
 
+    node: Any = None  # the syntax node of the call that a handler lowers, and the object that is called
+    callee: Any = None
+
     def __init__(
         self,
         mode: str = "types",

@@ -120,15 +120,6 @@ class Derived(Outside):
         self.state.heap[cell] = Entries((DATA,), (data,))
         return Instance(cls, cell)
 
-    def s_derived_new(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """``list.__new__(cls, ...)`` and the like."""
-        cls = args[0].obj if args and type(args[0]) is Obj else None
-        if not isinstance(cls, type) or (cls not in BASES and base_of(cls) is None):
-            self.fail("__new__ of something that is not a container", node, "call the class")
-        if cls in BASES:
-            return self.call(args[0], args[1:], kwargs, node)
-        return self.new_derived(cls, args[1:], node)
-
     def initialised(self, av: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
         """``list.__init__(av, ...)`` and the like."""
         base = self.derived_from(av)

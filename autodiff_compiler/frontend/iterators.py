@@ -8,9 +8,6 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..errors import ArgumentError
 from ..ir.core import Value
 from ..ir.opset import DIM, PRIMS
 from .avals import (
@@ -18,7 +15,6 @@ from .avals import (
     DeferredOf,
     DictRef,
     Entries,
-    EnumerateOf,
     IndexedOf,
     Instance,
     Items,
@@ -27,7 +23,6 @@ from .avals import (
     Obj,
     RangeOf,
     Ref,
-    ReversedOf,
     Seq,
     ViewOf,
     ZipOf,
@@ -37,34 +32,12 @@ from .avals import (
     parts_of,
 )
 from .folds import proved
-from .pulls import Stops
 from .remains import ENDLESS, endless, is_iterator
 from .sets import is_set
 from .streams import Streams
 
-Handler = Callable[[list[Any], dict[str, Any], Any], Any]
-
 
 class Iterators(Streams):
-    # --- iter and next --------------------------------------------------------------------------------------------
-
-    def b_iter(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 2, kwargs, node, "iter")
-        if len(args) == 2:
-            return self.one_shot(DeferredOf("called", tuple(args)))
-        return self.iter_of(args[0], node)
-
-    def b_next(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 2, kwargs, node, "next")
-        it = args[0]
-        if not is_iterator(it) and not (type(it) is Instance and self.type_attribute(it, "__next__") is not None):
-            self.fail(f"{describe(it)} is not an iterator", node, "use iter()", ArgumentError)
-
-        ended: Callable[[], Any] = (lambda: args[1]) if len(args) > 1 else Stops(self, node)
-        if is_iterator(it) and self.count(it, node) is None and self.searches(it):
-            return self.first_found(it, lambda item: item, None, ended, node)
-        return self.pull(it, lambda item: item, ended, node)
-
     # --- what is asked of an iterable -----------------------------------------------------------------------------
 
     def iterated(self, av: Any, node: Any) -> list[Any] | None:
@@ -232,81 +205,9 @@ class Iterators(Streams):
 
     # --- map, filter, zip, reduce ---------------------------------------------------------------------------------
 
-    def b_enumerate(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        start = kwargs.pop("start", args[1] if len(args) > 1 else 0)
-        self.only(args, 1, 2, kwargs, node, "enumerate")
-        return self.one_shot(EnumerateOf(self.iter_of(args[0], node), start))
-
-    def b_zip(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        strict = kwargs.pop("strict", False)
-        if kwargs or not isinstance(strict, bool):
-            self.fail("zip() with these keyword arguments", node, "", ArgumentError)
-        its = tuple([self.iter_of(a, node) for a in args])
-        return self.one_shot(DeferredOf("strict", its) if strict and its else ZipOf(its))
-
-    def b_reversed(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 1, 1, kwargs, node, "reversed")
-        av = self.underlying(args[0], node, "__reversed__")
-        if type(av) is Seq and av is not args[0]:  # a tuple has no method of its own for that
-            av = self.underlying(args[0], node, "__getitem__", "__len__")
-        if is_set(av):
-            self.raises(TypeError, f"{av.cls.__name__!r} object is not reversible", node)
-        if type(av) in (Instance, Obj) and not is_collection(av):
-            method = self.type_attribute(av, "__reversed__")
-            if method is not None:
-                return self.call(method, [av], {}, node)
-        if is_iterator(av):
-            self.raises(TypeError, f"{describe(av)} is not reversible", node)
-        it = ViewOf(av, "keys") if type(av) is DictRef else self.inner(av, node) if is_collection(av) else av
-        items = self.iterated(it, node) if type(it) in (ViewOf, ListRef) else None
-        return self.one_shot(ReversedOf(it, None if items is None else len(items), len(self.resized)))
-
-    def b_map(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if len(args) < 2 or kwargs:
-            self.fail("map() needs a function and iterables", node, "", ArgumentError)
-        return self.mapped(*args, node=node)
-
     def mapped(self, fn: Any, *its: Any, node: Any) -> Instance:
         """``map(fn, *its)``."""
         return self.one_shot(IndexedOf("map", (fn, *[self.iter_of(x, node) for x in its])))
-
-    def b_filter(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 2, 2, kwargs, node, "filter")
-        return self.one_shot(DeferredOf("filter", (self.iter_of(args[1], node), args[0], True)))
-
-    def b_reduce(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        self.only(args, 2, 3, kwargs, node, "reduce")
-        if len(args) == 3:
-            it, start = args[1], args[2]
-        else:
-            it, start = self.split_first(args[1], node, "reduce() of empty iterable with no initial value")
-        since = len(self.computed_ahead)
-        made = self.carried("reduce", start, it, lambda a, x: self.call(args[0], [a, x], {}, node), node)
-        self.check_ahead(since, node)
-        return made
-
-    def b_sum(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        start = kwargs.pop("start", args[1] if len(args) > 1 else 0)
-        self.only(args, 1, 2, kwargs, node, "sum")
-        if isinstance(start, str):
-            self.fail("sum() can't sum strings", node, "use ''.join(...)", ArgumentError)
-        return self.carried("sum", start, args[0], self.added(node), node)
-
-    def added(self, node: Any) -> Callable[[Any, Any], Any]:
-        return lambda a, x: self.binary(operator.add, a, x, node)
-
-    def b_any(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.quantified(args, False, node)
-
-    def b_all(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        return self.quantified(args, True, node)
-
-    def quantified(self, args: list[Any], every: bool, node: Any) -> Any:
-        if type(args[0]) is Ref:
-            x = self.read(args[0], node)
-            if x.type.kind == "array" and x.type.ndim == 1:
-                return self.truth(self.call(Obj(np.all if every else np.any, None), args[:1], {}, node), node)
-        return self.found(args[0], lambda item: item, every, node)
 
     def found(self, av: Any, test: Callable[[Any], Any], every: bool, node: Any) -> Any:
         """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know."""
@@ -388,11 +289,5 @@ class Iterators(Streams):
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self.generator(node, self.ev_iter(node.generators[0].iter), node.generators[0].iter)
 
-    def only(self, args: list[Any], low: int, high: int, kwargs: dict[str, Any], node: Any, name: str) -> None:
-        if not low <= len(args) <= high or kwargs:
-            self.fail(
-                f"{name}() is called with arguments that are not supported", node, "leave them out", ArgumentError
-            )
 
-
-__all__ = ["ENDLESS", "Handler", "Iterators", "endless"]
+__all__ = ["ENDLESS", "Iterators", "endless"]

@@ -17,6 +17,7 @@ from ..ir.core import Function, Loc, Op, Value
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
+from . import table  # noqa: F401  (fills the table of handlers)
 from .avals import (
     UNSET,
     Bound,

@@ -19,7 +19,6 @@ from .avals import DictRef, ListRef, Obj, Ref, Seq, describe, is_constant, is_nu
 from .calls import dotted_name
 from .copies import Copies
 from .definitions import DEFINED, METHODS, folded, known, place, refuse
-from .iterators import Handler
 from .layout import (
     Layout,
     deciding,
@@ -42,11 +41,11 @@ _WRITERS = {np.random.shuffle}
 _STATIC = {np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast}
 
 
+Handler = Callable[[list[Any], dict[str, Any], Any], Any]
+
+
 class NumpyCalls(Copies):
     def special(self, obj: Any) -> Handler | None:
-        found = super().special(obj)
-        if found is not None:
-            return found
         try:
             name = _SPECIAL.get(obj)
         except TypeError:

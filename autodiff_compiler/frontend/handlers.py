@@ -1,0 +1,124 @@
+"""Which handler lowers what: plain functions, entered under the object that a program calls.
+
+A handler is ``fn(ctx, ...)``. After the interpreter `ctx` it has the parameters of what it lowers, and Python binds the
+arguments, which are abstract values. ``ctx.node`` is the syntax node of the call, ``ctx.callee`` the object that is
+called. `grep` for ``@lowers(np.reshape)`` finds what handles a call of `np.reshape`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import ArgumentError, is_interruption
+from ..ir.roles import MAKERS, names_of, signature_of
+from .avals import Aval
+
+if TYPE_CHECKING:
+    import ast
+
+    from .lower import Interpreter as Ctx
+else:
+    Ctx = Any
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(slots=True, frozen=True)
+class Handler:
+    """A handler with the object that it is entered under, which keeps the object, and so its `id`, alive."""
+
+    obj: Any
+    fn: Callable[..., Aval]
+    border: bool
+
+
+# By identity: ``np.dtype(float) == float``, and some callables have no hash.
+_HANDLERS: dict[int, Handler] = {}
+_BY_NAME: dict[str, Handler] = {}  # of functions in modules that only a program that uses them imports
+
+
+def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
+    """The decorated function lowers a call of each of `objs`: callables, or names such as "statistics.mean" where the
+    module is not to be imported. With `border`, they are functions of NumPy's that make arrays of containers, and the
+    handler gets the arrays."""
+
+    def enter(fn: F) -> F:
+        for obj in objs:
+            if isinstance(obj, str):
+                _BY_NAME[obj] = Handler(obj, fn, border)
+                continue
+            if id(obj) in _HANDLERS:
+                raise ValueError(f"{obj!r} has a handler: {_HANDLERS[id(obj)].fn}")
+            _HANDLERS[id(obj)] = Handler(obj, fn, border)
+        return fn
+
+    return enter
+
+
+def handler_of(obj: Any) -> Handler | None:
+    """The handler of a callable."""
+    found = _HANDLERS.get(id(obj))
+    if found is None and type(obj) is types.FunctionType:
+        found = _BY_NAME.get(f"{obj.__module__}.{obj.__name__}")
+        if found is not None and getattr(sys.modules.get(obj.__module__), obj.__name__, None) is obj:
+            _HANDLERS[id(obj)] = found = Handler(obj, found.fn, found.border)
+            return found
+        return None
+    if found is None and type(obj) is types.BuiltinFunctionType and isinstance(obj.__self__, type):
+        return _HANDLERS.get(id(raw_attribute(obj.__self__, obj.__name__)))  # a class method is made when it is read
+    return found
+
+
+def method_of(cls: type, name: str) -> Handler | None:
+    """The handler of the method that a class, or the nearest of its bases, has under a name."""
+    return _HANDLERS.get(id(raw_attribute(cls, name)))
+
+
+def raw_attribute(cls: type, name: str) -> Any:
+    """What a class, or the nearest of its bases, holds under a name; None if none does."""
+    return next((klass.__dict__[name] for klass in cls.__mro__ if name in klass.__dict__), None)
+
+
+def run(ctx: Any, handler: Handler, args: list[Aval], kwargs: dict[str, Aval], node: ast.AST) -> Aval:
+    """Lower a call by its handler."""
+    before = ctx.node, ctx.callee
+    ctx.at(node)
+    obj, fn = handler.obj, handler.fn
+    ctx.node, ctx.callee = node, obj
+    try:
+        if handler.border:
+            if obj in MAKERS:
+                args, kwargs = ctx.accepted(obj, signature_of(obj), args, kwargs, node)
+            else:
+                args, kwargs = ctx.entering(obj, names_of(obj), args, kwargs, node)
+        return fn(ctx, *args, **kwargs)
+    except TypeError as error:
+        if is_interruption(error):
+            raise
+        try:
+            inspect.signature(fn).bind(ctx, *args, **kwargs)
+        except TypeError as wrong:  # it was the binding that failed
+            _misfit(ctx, obj, args, kwargs, str(wrong))
+        raise
+    finally:
+        ctx.node, ctx.callee = before
+
+
+def _misfit(ctx: Ctx, obj: Any, args: list[Aval], kwargs: dict[str, Aval], reason: str) -> None:
+    """A call that the handler does not take: the TypeError that Python raises, or a refusal if Python takes it."""
+    name = getattr(obj, "__name__", str(obj))
+    try:
+        inspect.signature(obj).bind(*args, **kwargs)
+    except TypeError as error:
+        ctx.raises(TypeError, f"{name}() {error}", ctx.node)
+    except ValueError:
+        pass  # it does not tell its signature
+    ctx.fail(f"{name}() is called with arguments that are not supported: {reason}", ctx.node, "", ArgumentError)
+
+
+__all__ = ["Ctx", "Handler", "handler_of", "lowers", "method_of", "raw_attribute", "run"]

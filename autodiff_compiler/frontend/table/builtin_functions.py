@@ -1,0 +1,272 @@
+"""Python's built-in functions, and those of `operator` and `functools`, but for what goes through iterables."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import operator
+import sys
+import traceback
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...ir.core import Value, type_of
+from ...ir.opset import OPERATORS, PRIMS, PRINT, TRUTH, opaque
+from ...ir.types import py_int
+from ..avals import (
+    COLLECTIONS,
+    MISSING,
+    Aval,
+    Instance,
+    Obj,
+    Partial,
+    RangeOf,
+    Seq,
+    SliceOf,
+    describe,
+    is_constant,
+    is_static_int,
+)
+from ..dunders import IN_PLACE, changed
+from ..folds import proved
+from ..handlers import Ctx, lowers, raw_attribute
+from ..objects import is_object
+
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+
+# --- operators ----------------------------------------------------------------------------------------------------
+
+
+@lowers(*OPERATORS)
+def _operator(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    """A function of `operator` that is a binary operator."""
+    lower = ctx.compare_with if ctx.callee in _COMPARISONS else ctx.binary
+    return lower(ctx.callee, a, b, ctx.node)
+
+
+@lowers(*IN_PLACE)
+def _operator_in_place(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    return changed(ctx, IN_PLACE[ctx.callee], a, b, ctx.node)
+
+
+@lowers(operator.getitem)
+def _getitem(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    return ctx.subscript(a, b, ctx.node)
+
+
+@lowers(operator.setitem)
+def _setitem(ctx: Ctx, a: Aval, b: Aval, c: Aval, /) -> None:
+    ctx.store_item(a, b, c, ctx.node)
+
+
+@lowers(operator.delitem)
+def _delitem(ctx: Ctx, a: Aval, b: Aval, /) -> None:
+    ctx.delete_item(a, b, ctx.node)
+
+
+@lowers(operator.contains)
+def _contains(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    return ctx.contains(b, a, ctx.node)
+
+
+@lowers(operator.not_)
+def _not(ctx: Ctx, a: Aval, /) -> Aval:
+    return ctx.negated(ctx.truth(a, ctx.node), ctx.node)
+
+
+@lowers(operator.is_)
+def _is(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    return ctx.identical(a, b, ctx.node)
+
+
+@lowers(operator.is_not)
+def _is_not(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+    return ctx.negated(ctx.identical(a, b, ctx.node), ctx.node)
+
+
+@lowers(pow)
+def _pow(ctx: Ctx, base: Aval, exp: Aval) -> Aval:
+    return ctx.binary(operator.pow, base, exp, ctx.node)
+
+
+@lowers(divmod)
+def _divmod(ctx: Ctx, x: Aval, y: Aval, /) -> Aval:
+    return Seq((ctx.binary(operator.floordiv, x, y, ctx.node), ctx.binary(operator.mod, x, y, ctx.node)))
+
+
+# --- containers ---------------------------------------------------------------------------------------------------
+
+
+@lowers(range)
+def _range(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = 1, /) -> Aval:
+    start, stop, step = [x if x is MISSING else _integer(ctx, x) for x in (start, stop, step)]
+    if stop is MISSING:
+        return RangeOf(0, start, 1)
+    if step == 0 and is_static_int(step):
+        ctx.raises(ValueError, "range() arg 3 must not be zero", ctx.node)
+    return RangeOf(start, stop, step)
+
+
+def _integer(ctx: Ctx, av: Aval) -> Aval:
+    x = ctx.operand(av, ctx.node)
+    t = type_of(x)
+    if not (t.dtype is not None and t.dtype.kind in "iub") and not (t.kind in ("any", "scalar") and t.dtype is None):
+        ctx.fail(f"{describe(av)} cannot be interpreted as an integer", ctx.node, "", ArgumentError)
+    if type(x) is Value and t.kind != "py":
+        return ctx.emit(ctx.node, _index(), x) if t.kind in ("any", "array") or t.dtype is None else x
+    return int(x) if isinstance(x, bool) else x
+
+
+def _index() -> Any:
+    """``operator.index`` as a primitive: an int of what may be one."""
+    prim = opaque(operator.index, "operator.index")
+    prim.infer = lambda b, a, k: py_int()
+    return prim
+
+
+@lowers(len)
+def _len(ctx: Ctx, obj: Aval, /) -> Aval:
+    return ctx.length(obj, ctx.node)
+
+
+@lowers(list)
+def _list(ctx: Ctx, iterable: Aval = MISSING, /) -> Aval:
+    return ctx.new_list([]) if iterable is MISSING else ctx.as_list(iterable, ctx.node)
+
+
+@lowers(tuple)
+def _tuple(ctx: Ctx, iterable: Aval = MISSING, /) -> Aval:
+    if iterable is MISSING:
+        return Seq(())
+    if type(iterable) is Value and iterable.type.kind == "shape":
+        return iterable
+    items = ctx.iterated(ctx.iterable(iterable, ctx.node), ctx.node)
+    if items is None:
+        message = "tuple() of something whose length is known at run time only"
+        ctx.fail(message, ctx.node, "use a list", cause=iterable)
+    return Seq(tuple(items))
+
+
+@lowers(dict)
+def _dict(ctx: Ctx, entries: Aval = MISSING, /, **kwargs: Aval) -> Aval:
+    return ctx.new_dict({**({} if entries is MISSING else ctx.entries_of(entries, ctx.node)), **kwargs})
+
+
+@lowers(raw_attribute(dict, "fromkeys"))
+def _fromkeys(ctx: Ctx, iterable: Aval, value: Aval = None, /) -> Aval:
+    keys = ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node)
+    return ctx.new_dict({ctx.static_key(k, ctx.node): value for k in keys})
+
+
+@lowers(*COLLECTIONS)
+def _collection(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+    return ctx.construct_collection(ctx.callee, list(args), kwargs, ctx.node)
+
+
+@lowers(slice)
+def _slice(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = None, /) -> Aval:
+    return SliceOf(None, start, None) if stop is MISSING else SliceOf(start, stop, step)
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------
+
+
+@lowers(abs, round, complex)
+def _number(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+    fn = ctx.callee
+    if all(is_constant(a) for a in args) and not kwargs:
+        try:
+            return fn(*args)
+        except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+            pass
+    if args and (type(args[0]) is Instance or type(args[0]) is Obj):
+        method = ctx.type_attribute(args[0], f"__{fn.__name__}__")
+        if method is not None:
+            return ctx.call(method, list(args), {}, ctx.node)
+    return ctx.call_prim(PRIMS[fn], list(args), kwargs, ctx.node)
+
+
+@lowers(float, int)
+def _float_or_int(ctx: Ctx, x: Aval = 0, /, *args: Aval, **kwargs: Aval) -> Aval:
+    if type(x) is Value and str(x.type) == ctx.callee.__name__:
+        return x
+    return _number(ctx, x, *args, **kwargs)
+
+
+@lowers(bool, operator.truth)
+def _bool(ctx: Ctx, x: Aval = MISSING, /) -> Aval:
+    flag = proved("constants", False) if x is MISSING else ctx.truth(x, ctx.node)
+    if type(flag) is Value and flag.type.kind != "py":
+        return ctx.emit(ctx.node, TRUTH, flag)  # NumPy's bool is another object
+    return flag
+
+
+# --- text ---------------------------------------------------------------------------------------------------------
+
+
+@lowers(print)
+def _print(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> None:
+    shown = [ctx.plain(a, ctx.node) for a in args]
+    ctx.emit(ctx.node, PRINT, *shown, **{k: ctx.plain(v, ctx.node) for k, v in kwargs.items()})
+
+
+@lowers(str, repr, format)
+def _text(ctx: Ctx, /, *args: Aval) -> Aval:
+    fn, node = ctx.callee, ctx.node
+    if all(is_constant(a) for a in args):
+        return fn(*args)
+    if is_object(args[0]) and len(args) == 1:
+        for name in ("__str__", "__repr__")[fn is repr :]:
+            made = ctx.call_special(args[0], name, [], node)
+            if made is not NotImplemented:
+                return made
+        if type(args[0]) is Instance:
+            ctx.fail(f"{fn.__name__}() of {describe(args[0])}", node, "write __repr__")
+    return ctx.emit(node, opaque(fn, fn.__name__), *[ctx.plain(a, node) for a in args])
+
+
+# --- functions ----------------------------------------------------------------------------------------------------
+
+
+@lowers(functools.partial)
+def _partial(ctx: Ctx, func: Aval, /, *args: Aval, **kwargs: Aval) -> Aval:
+    return Partial(func, args, tuple(kwargs), tuple(kwargs.values()))
+
+
+# --- refused ------------------------------------------------------------------------------------------------------
+
+_FRAMES, _HANDLED = "pass what is asked for as an argument", "name the exception, except ... as error"
+# By module: what the compiler cannot do, and what to do instead. What looks at the frames of the program would see
+# those of the compiled code.
+_REFUSED: dict[Any, dict[str, str]] = {
+    builtins: {
+        "eval": "write the expression itself", "exec": "write the statements themselves",
+        "globals": "name the variable", "locals": "name the variable",
+        "input": "ask before, and pass the answer as an argument",
+        "open": "read the file before, outside of the function, and pass what is in it",
+        "compile": "write the code itself", "__import__": "use an import statement", "id": "compare with `is`",
+        "memoryview": "use the array itself", "object": "use None, or a string",
+    },
+    np: dict.fromkeys(("shares_memory", "may_share_memory"), "ask outside of the function, of its arguments"),
+    sys: {"exc_info": _HANDLED, "exception": _HANDLED, "_getframe": _FRAMES},
+    inspect: {"currentframe": _FRAMES, "stack": _FRAMES},
+    traceback: {
+        "format_exc": "name the exception, and use str(error)", "print_exc": "name the exception, and print that",
+        "extract_stack": _FRAMES,
+    },
+}  # fmt: skip
+_REMEDIES = {
+    id(getattr(module, name)): remedy
+    for module, names in _REFUSED.items()
+    for name, remedy in names.items()
+    if hasattr(module, name)
+}
+
+
+@lowers(*[getattr(module, name) for module, names in _REFUSED.items() for name in names if hasattr(module, name)])
+def _refused(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+    ctx.fail(f"{ctx.callee.__name__}() is not supported", ctx.node, _REMEDIES[id(ctx.callee)])

@@ -1,0 +1,170 @@
+"""What goes through iterables: `iter`, `next`, `map`, `zip`, `sum`, `any`, `functools.reduce`."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...ir.opset import PRIMS
+from ..avals import (
+    MISSING,
+    Aval,
+    DeferredOf,
+    DictRef,
+    EnumerateOf,
+    Instance,
+    ListRef,
+    Obj,
+    Ref,
+    ReversedOf,
+    Seq,
+    ViewOf,
+    ZipOf,
+    describe,
+    is_collection,
+)
+from ..handlers import Ctx, lowers
+from ..pulls import Stops
+from ..remains import is_iterator
+from ..sets import is_set
+
+# --- iter and next ------------------------------------------------------------------------------------------------
+
+
+@lowers(iter)
+def _iter(ctx: Ctx, obj: Aval, sentinel: Aval = MISSING, /) -> Aval:
+    if sentinel is not MISSING:
+        return ctx.one_shot(DeferredOf("called", (obj, sentinel)))
+    return ctx.iter_of(obj, ctx.node)
+
+
+@lowers(next)
+def _next(ctx: Ctx, it: Aval, default: Aval = MISSING, /) -> Aval:
+    if not is_iterator(it) and not (type(it) is Instance and ctx.type_attribute(it, "__next__") is not None):
+        ctx.fail(f"{describe(it)} is not an iterator", ctx.node, "use iter()", ArgumentError)
+    ended: Callable[[], Aval] = (lambda: default) if default is not MISSING else Stops(ctx, ctx.node)
+    if is_iterator(it) and ctx.count(it, ctx.node) is None and ctx.searches(it):
+        return ctx.first_found(it, lambda item: item, None, ended, ctx.node)
+    return ctx.pull(it, lambda item: item, ended, ctx.node)
+
+
+# --- iterators of iterators ---------------------------------------------------------------------------------------
+
+
+@lowers(enumerate)
+def _enumerate(ctx: Ctx, iterable: Aval, start: Aval = 0) -> Instance:
+    return ctx.one_shot(EnumerateOf(ctx.iter_of(iterable, ctx.node), start))
+
+
+@lowers(zip)
+def _zip(ctx: Ctx, /, *iterables: Aval, strict: Aval = False) -> Instance:
+    if not isinstance(strict, bool):
+        ctx.fail("zip() with strict= known at run time only", ctx.node, "write True or False", ArgumentError)
+    its = tuple([ctx.iter_of(a, ctx.node) for a in iterables])
+    return ctx.one_shot(DeferredOf("strict", its) if strict and its else ZipOf(its))
+
+
+@lowers(map)
+def _map(ctx: Ctx, function: Aval, iterable: Aval, /, *iterables: Aval) -> Instance:
+    return ctx.mapped(function, iterable, *iterables, node=ctx.node)
+
+
+@lowers(filter)
+def _filter(ctx: Ctx, function: Aval, iterable: Aval, /) -> Instance:
+    return ctx.one_shot(DeferredOf("filter", (ctx.iter_of(iterable, ctx.node), function, True)))
+
+
+@lowers(reversed)
+def _reversed(ctx: Ctx, sequence: Aval, /) -> Aval:
+    node = ctx.node
+    av = ctx.underlying(sequence, node, "__reversed__")
+    if type(av) is Seq and av is not sequence:  # a tuple has no method of its own for that
+        av = ctx.underlying(sequence, node, "__getitem__", "__len__")
+    if is_set(av):
+        ctx.raises(TypeError, f"{av.cls.__name__!r} object is not reversible", node)
+    if type(av) in (Instance, Obj) and not is_collection(av):
+        method = ctx.type_attribute(av, "__reversed__")
+        if method is not None:
+            return ctx.call(method, [av], {}, node)
+    if is_iterator(av):
+        ctx.raises(TypeError, f"{describe(av)} is not reversible", node)
+    it = ViewOf(av, "keys") if type(av) is DictRef else ctx.inner(av, node) if is_collection(av) else av
+    items = ctx.iterated(it, node) if type(it) in (ViewOf, ListRef) else None
+    return ctx.one_shot(ReversedOf(it, None if items is None else len(items), len(ctx.resized)))
+
+
+# --- one value from all items -------------------------------------------------------------------------------------
+
+
+@lowers(functools.reduce)
+def _reduce(ctx: Ctx, function: Aval, iterable: Aval, initial: Aval = MISSING, /) -> Aval:
+    node = ctx.node
+    if initial is MISSING:
+        empty = "reduce() of empty iterable with no initial value"
+        iterable, initial = ctx.split_first(iterable, node, empty)
+    since = len(ctx.computed_ahead)
+    made = ctx.carried("reduce", initial, iterable, lambda a, x: ctx.call(function, [a, x], {}, node), node)
+    ctx.check_ahead(since, node)
+    return made
+
+
+@lowers(sum)
+def _sum(ctx: Ctx, iterable: Aval, /, start: Aval = 0) -> Aval:
+    node = ctx.node
+    if isinstance(start, str):
+        ctx.fail("sum() can't sum strings", node, "use ''.join(...)", ArgumentError)
+    return ctx.carried("sum", start, iterable, lambda a, x: ctx.binary(operator.add, a, x, node), node)
+
+
+@lowers(any, all)
+def _quantified(ctx: Ctx, iterable: Aval, /) -> Aval:
+    every, node = ctx.callee is all, ctx.node
+    if type(iterable) is Ref:
+        x = ctx.read(iterable, node)
+        if x.type.kind == "array" and x.type.ndim == 1:
+            return ctx.truth(ctx.call(Obj(np.all if every else np.any, None), [iterable], {}, node), node)
+    return ctx.found(iterable, lambda item: item, every, node)
+
+
+@lowers(math.prod)
+def _prod(ctx: Ctx, iterable: Aval, /, *, start: Aval = 1) -> Aval:
+    node = ctx.node
+    return ctx.carried("prod", start, iterable, lambda a, x: ctx.binary(operator.mul, a, x, node), node)
+
+
+@lowers(math.fsum)
+def _fsum(ctx: Ctx, seq: Aval, /) -> Aval:
+    it = ctx.iterable(seq, ctx.node)
+    if type(it) is not Ref:
+        it = ctx.call(Obj(np.array, None), [ctx.as_list(it, ctx.node), Obj(float)], {}, ctx.node)
+    return ctx.call_prim(PRIMS[math.fsum], [it], {}, ctx.node)
+
+
+@lowers(*[getattr(math, name) for name in ("sumprod",) if hasattr(math, name)])
+def _sumprod(ctx: Ctx, p: Aval, q: Aval, /) -> Aval:
+    return _sum(ctx, ctx.mapped(Obj(operator.mul, None), p, q, node=ctx.node))
+
+
+@lowers(math.dist)
+def _dist(ctx: Ctx, p: Aval, q: Aval, /) -> Aval:
+    node = ctx.node
+    points = [ctx.iterable(a, node) for a in (p, q)]
+    lists = [ctx.iterated(x, node) for x in points]
+    known = [len(x) for x in lists if x is not None]
+    if not known:
+        arrays = [x if type(x) is Ref else ctx.call(Obj(np.array, None), [x], {}, node) for x in points]
+        return ctx.call(Obj(np.linalg.norm, None), [ctx.binary(operator.sub, arrays[0], arrays[1], node)], {}, node)
+    rows = [ctx.unpacked(x, known[0], node) for x in points]
+    apart = [ctx.binary(operator.sub, a, b, node) for a, b in zip(*rows)]
+    return ctx.call(Obj(math.hypot, None), apart, {}, node)
+
+
+@lowers("statistics.mean", "statistics.fmean")
+def _mean(ctx: Ctx, data: Aval) -> Aval:
+    items = ctx.as_list(data, ctx.node)
+    return ctx.binary(operator.truediv, _sum(ctx, items), ctx.length(items, ctx.node), ctx.node)

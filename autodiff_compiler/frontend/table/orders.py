@@ -1,0 +1,93 @@
+"""Orders: `sorted`, `min` and `max`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ...errors import ArgumentError
+from ...ir.core import Value
+from ...ir.opset import PRIMS
+from ...kernels import place_of_max, place_of_min
+from ..avals import MISSING, Aval, Obj, Ref, Seq, is_static_int
+from ..handlers import Ctx, lowers
+from ..plan import prefer_known
+from ..remains import is_iterator
+
+
+@lowers(sorted)
+def _sorted(ctx: Ctx, iterable: Aval, /, *, key: Aval = None, reverse: Aval = False) -> Aval:
+    return ctx.ordered(iterable, key, reverse, ctx.node)
+
+
+@lowers(min, max)
+def _extreme(ctx: Ctx, arg: Aval, /, *args: Aval, key: Aval = None, default: Aval = MISSING) -> Aval:
+    fn, node = ctx.callee, ctx.node
+    name = fn.__name__
+    if args and default is not MISSING:
+        ctx.fail(f"{name}() with a default and several arguments", node, "", ArgumentError)
+    found: list[Aval] = [arg, *args]
+    if args:
+        keys = _with_keys(ctx, Seq(tuple(found)), key)[1]
+    else:
+        it, keys = _with_keys(ctx, ctx.unordered(arg, key, node), key)
+        items = ctx.iterated(it, node)
+        if items is None:
+            return _extreme_item(ctx, fn, it, keys, default)
+        if not items:
+            if default is not MISSING:
+                return default
+            ctx.raises(ValueError, f"{name}() arg is an empty sequence", node)
+        found = items
+    known = [ctx.static_sort_key(k) for k in ctx.iterated(keys, node) or ()]
+    if all(k is not NotImplemented for k in known):
+        try:
+            return found[known.index(fn(known))] if len(found) > 1 else found[0]
+        except TypeError as error:
+            ctx.raises(TypeError, str(error), node)
+    if len(found) == 1:
+        return found[0]
+    if key is not None:
+        return _extreme_item(ctx, fn, Seq(tuple(found)), keys, MISSING)
+    for a in found:
+        if type(a) is Value and a.type.kind == "any":
+            prefer_known(ctx, a, unroll=True)
+        if type(a) is Ref and ctx.read(a, node).type.ndim != 0:
+            message = f"{name}() of arrays, whose truth is ambiguous"
+            ctx.fail(message, node, f"use np.{name}imum", ArgumentError, cause=a)
+    return ctx.call_prim(PRIMS[fn], found, {}, node)
+
+
+def _with_keys(ctx: Ctx, av: Aval, key: Aval) -> tuple[Aval, Aval]:
+    """All items of an iterable, and their keys; `key` is called when there is the item."""
+    node = ctx.node
+    if key is None or not is_iterator(av):
+        it = ctx.listed_items(av, node)
+        return it, ctx.keys_for(it, key, node)
+    items, keys = ctx.new_list([]), ctx.new_list([])
+
+    def one(item: Aval) -> None:
+        ctx.list_append(items, item, node)
+        ctx.list_append(keys, ctx.call(key, [item], {}, node), node)
+
+    ctx.push(av, one, node)
+    return items, keys
+
+
+def _extreme_item(ctx: Ctx, fn: Any, it: Aval, keys: Aval, default: Aval) -> Aval:
+    """The first item with the largest or smallest key."""
+    node = ctx.node
+
+    def pick() -> Aval:
+        array = ctx.key_array(keys, node)
+        place = ctx.call(Obj(place_of_max if fn is max else place_of_min, None), [array], {}, node)
+        return ctx.subscript(it, place, node)
+
+    n = ctx.iter_length(it, node)
+    if is_static_int(n):
+        return pick()
+    some = ctx.truth(ctx.compare_with(operator.gt, n, 0, node), node)
+    if default is not MISSING:
+        return ctx.branch(some, pick, lambda: default, node)
+    ctx.raise_unless(some, ValueError, f"{fn.__name__}() arg is an empty sequence", node)
+    return pick()
