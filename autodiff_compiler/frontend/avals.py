@@ -20,7 +20,7 @@ import collections
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..ir.core import Loc, Value, map_leaves, structural_key
 from ..ir.core import leaves as values_of
@@ -48,9 +48,6 @@ else:
         parts = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__qualname__}({parts})"
 
-
-# An abstract value: one of the classes below, an `ir.core.Value`, or a constant, which stands for itself.
-Aval: TypeAlias = Any
 
 # Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
 # any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its

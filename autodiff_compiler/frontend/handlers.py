@@ -12,11 +12,10 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ArgumentError, is_interruption
 from ..ir.roles import MAKERS, names_of, signature_of
-from .avals import Aval
 
 if TYPE_CHECKING:
     import ast
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from .lower import Interpreter as Ctx
 else:
     Ctx = Any
+
+# An abstract value: an `avals.Aval`, an `ir.core.Value`, or a constant, which stands for itself.
+Val: TypeAlias = Any
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +35,7 @@ class Handler:
     """A handler with the object that it is entered under, which keeps the object, and so its `id`, alive."""
 
     obj: Any
-    fn: Callable[..., Aval]
+    fn: Callable[..., Val]
     border: bool
 
 
@@ -84,7 +86,7 @@ def raw_attribute(cls: type, name: str) -> Any:
     return next((klass.__dict__[name] for klass in cls.__mro__ if name in klass.__dict__), None)
 
 
-def run(ctx: Any, handler: Handler, args: list[Aval], kwargs: dict[str, Aval], node: ast.AST) -> Aval:
+def run(ctx: Any, handler: Handler, args: list[Val], kwargs: dict[str, Val], node: ast.AST) -> Val:
     """Lower a call by its handler."""
     before = ctx.node, ctx.callee
     ctx.at(node)
@@ -109,7 +111,7 @@ def run(ctx: Any, handler: Handler, args: list[Aval], kwargs: dict[str, Aval], n
         ctx.node, ctx.callee = before
 
 
-def _misfit(ctx: Ctx, obj: Any, args: list[Aval], kwargs: dict[str, Aval], reason: str) -> None:
+def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason: str) -> None:
     """A call that the handler does not take: the TypeError that Python raises, or a refusal if Python takes it."""
     name = getattr(obj, "__name__", str(obj))
     try:
@@ -121,4 +123,4 @@ def _misfit(ctx: Ctx, obj: Any, args: list[Aval], kwargs: dict[str, Aval], reaso
     ctx.fail(f"{name}() is called with arguments that are not supported: {reason}", ctx.node, "", ArgumentError)
 
 
-__all__ = ["Ctx", "Handler", "handler_of", "lowers", "method_of", "raw_attribute", "run"]
+__all__ = ["Ctx", "Handler", "Val", "handler_of", "lowers", "method_of", "raw_attribute", "run"]

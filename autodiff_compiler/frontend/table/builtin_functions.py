@@ -19,7 +19,6 @@ from ...ir.types import py_int
 from ..avals import (
     COLLECTIONS,
     MISSING,
-    Aval,
     Instance,
     Obj,
     Partial,
@@ -32,7 +31,7 @@ from ..avals import (
 )
 from ..dunders import IN_PLACE, changed
 from ..folds import proved
-from ..handlers import Ctx, lowers, raw_attribute
+from ..handlers import Ctx, Val, lowers, raw_attribute
 from ..objects import is_object
 
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -42,59 +41,59 @@ _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
 
 
 @lowers(*OPERATORS)
-def _operator(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _operator(ctx: Ctx, a: Val, b: Val, /) -> Val:
     """A function of `operator` that is a binary operator."""
     lower = ctx.compare_with if ctx.callee in _COMPARISONS else ctx.binary
     return lower(ctx.callee, a, b, ctx.node)
 
 
 @lowers(*IN_PLACE)
-def _operator_in_place(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _operator_in_place(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return changed(ctx, IN_PLACE[ctx.callee], a, b, ctx.node)
 
 
 @lowers(operator.getitem)
-def _getitem(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _getitem(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return ctx.subscript(a, b, ctx.node)
 
 
 @lowers(operator.setitem)
-def _setitem(ctx: Ctx, a: Aval, b: Aval, c: Aval, /) -> None:
+def _setitem(ctx: Ctx, a: Val, b: Val, c: Val, /) -> None:
     ctx.store_item(a, b, c, ctx.node)
 
 
 @lowers(operator.delitem)
-def _delitem(ctx: Ctx, a: Aval, b: Aval, /) -> None:
+def _delitem(ctx: Ctx, a: Val, b: Val, /) -> None:
     ctx.delete_item(a, b, ctx.node)
 
 
 @lowers(operator.contains)
-def _contains(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _contains(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return ctx.contains(b, a, ctx.node)
 
 
 @lowers(operator.not_)
-def _not(ctx: Ctx, a: Aval, /) -> Aval:
+def _not(ctx: Ctx, a: Val, /) -> Val:
     return ctx.negated(ctx.truth(a, ctx.node), ctx.node)
 
 
 @lowers(operator.is_)
-def _is(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _is(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return ctx.identical(a, b, ctx.node)
 
 
 @lowers(operator.is_not)
-def _is_not(ctx: Ctx, a: Aval, b: Aval, /) -> Aval:
+def _is_not(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return ctx.negated(ctx.identical(a, b, ctx.node), ctx.node)
 
 
 @lowers(pow)
-def _pow(ctx: Ctx, base: Aval, exp: Aval) -> Aval:
+def _pow(ctx: Ctx, base: Val, exp: Val) -> Val:
     return ctx.binary(operator.pow, base, exp, ctx.node)
 
 
 @lowers(divmod)
-def _divmod(ctx: Ctx, x: Aval, y: Aval, /) -> Aval:
+def _divmod(ctx: Ctx, x: Val, y: Val, /) -> Val:
     return Seq((ctx.binary(operator.floordiv, x, y, ctx.node), ctx.binary(operator.mod, x, y, ctx.node)))
 
 
@@ -102,7 +101,7 @@ def _divmod(ctx: Ctx, x: Aval, y: Aval, /) -> Aval:
 
 
 @lowers(range)
-def _range(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = 1, /) -> Aval:
+def _range(ctx: Ctx, start: Val, stop: Val = MISSING, step: Val = 1, /) -> Val:
     start, stop, step = [x if x is MISSING else _integer(ctx, x) for x in (start, stop, step)]
     if stop is MISSING:
         return RangeOf(0, start, 1)
@@ -111,7 +110,7 @@ def _range(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = 1, /) -> Av
     return RangeOf(start, stop, step)
 
 
-def _integer(ctx: Ctx, av: Aval) -> Aval:
+def _integer(ctx: Ctx, av: Val) -> Val:
     x = ctx.operand(av, ctx.node)
     t = type_of(x)
     if not (t.dtype is not None and t.dtype.kind in "iub") and not (t.kind in ("any", "scalar") and t.dtype is None):
@@ -129,17 +128,17 @@ def _index() -> Any:
 
 
 @lowers(len)
-def _len(ctx: Ctx, obj: Aval, /) -> Aval:
+def _len(ctx: Ctx, obj: Val, /) -> Val:
     return ctx.length(obj, ctx.node)
 
 
 @lowers(list)
-def _list(ctx: Ctx, iterable: Aval = MISSING, /) -> Aval:
+def _list(ctx: Ctx, iterable: Val = MISSING, /) -> Val:
     return ctx.new_list([]) if iterable is MISSING else ctx.as_list(iterable, ctx.node)
 
 
 @lowers(tuple)
-def _tuple(ctx: Ctx, iterable: Aval = MISSING, /) -> Aval:
+def _tuple(ctx: Ctx, iterable: Val = MISSING, /) -> Val:
     if iterable is MISSING:
         return Seq(())
     if type(iterable) is Value and iterable.type.kind == "shape":
@@ -152,23 +151,23 @@ def _tuple(ctx: Ctx, iterable: Aval = MISSING, /) -> Aval:
 
 
 @lowers(dict)
-def _dict(ctx: Ctx, entries: Aval = MISSING, /, **kwargs: Aval) -> Aval:
+def _dict(ctx: Ctx, entries: Val = MISSING, /, **kwargs: Val) -> Val:
     return ctx.new_dict({**({} if entries is MISSING else ctx.entries_of(entries, ctx.node)), **kwargs})
 
 
 @lowers(raw_attribute(dict, "fromkeys"))
-def _fromkeys(ctx: Ctx, iterable: Aval, value: Aval = None, /) -> Aval:
+def _fromkeys(ctx: Ctx, iterable: Val, value: Val = None, /) -> Val:
     keys = ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node)
     return ctx.new_dict({ctx.static_key(k, ctx.node): value for k in keys})
 
 
 @lowers(*COLLECTIONS)
-def _collection(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _collection(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     return ctx.construct_collection(ctx.callee, list(args), kwargs, ctx.node)
 
 
 @lowers(slice)
-def _slice(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = None, /) -> Aval:
+def _slice(ctx: Ctx, start: Val, stop: Val = MISSING, step: Val = None, /) -> Val:
     return SliceOf(None, start, None) if stop is MISSING else SliceOf(start, stop, step)
 
 
@@ -176,7 +175,7 @@ def _slice(ctx: Ctx, start: Aval, stop: Aval = MISSING, step: Aval = None, /) ->
 
 
 @lowers(abs, round, complex)
-def _number(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _number(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     fn = ctx.callee
     if all(is_constant(a) for a in args) and not kwargs:
         try:
@@ -191,14 +190,14 @@ def _number(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
 
 
 @lowers(float, int)
-def _float_or_int(ctx: Ctx, x: Aval = 0, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _float_or_int(ctx: Ctx, x: Val = 0, /, *args: Val, **kwargs: Val) -> Val:
     if type(x) is Value and str(x.type) == ctx.callee.__name__:
         return x
     return _number(ctx, x, *args, **kwargs)
 
 
 @lowers(bool, operator.truth)
-def _bool(ctx: Ctx, x: Aval = MISSING, /) -> Aval:
+def _bool(ctx: Ctx, x: Val = MISSING, /) -> Val:
     flag = proved("constants", False) if x is MISSING else ctx.truth(x, ctx.node)
     if type(flag) is Value and flag.type.kind != "py":
         return ctx.emit(ctx.node, TRUTH, flag)  # NumPy's bool is another object
@@ -209,13 +208,13 @@ def _bool(ctx: Ctx, x: Aval = MISSING, /) -> Aval:
 
 
 @lowers(print)
-def _print(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> None:
+def _print(ctx: Ctx, /, *args: Val, **kwargs: Val) -> None:
     shown = [ctx.plain(a, ctx.node) for a in args]
     ctx.emit(ctx.node, PRINT, *shown, **{k: ctx.plain(v, ctx.node) for k, v in kwargs.items()})
 
 
 @lowers(str, repr, format)
-def _text(ctx: Ctx, /, *args: Aval) -> Aval:
+def _text(ctx: Ctx, /, *args: Val) -> Val:
     fn, node = ctx.callee, ctx.node
     if all(is_constant(a) for a in args):
         return fn(*args)
@@ -233,7 +232,7 @@ def _text(ctx: Ctx, /, *args: Aval) -> Aval:
 
 
 @lowers(functools.partial)
-def _partial(ctx: Ctx, func: Aval, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _partial(ctx: Ctx, func: Val, /, *args: Val, **kwargs: Val) -> Val:
     return Partial(func, args, tuple(kwargs), tuple(kwargs.values()))
 
 
@@ -268,5 +267,5 @@ _REMEDIES = {
 
 
 @lowers(*[getattr(module, name) for module, names in _REFUSED.items() for name in names if hasattr(module, name)])
-def _refused(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _refused(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     ctx.fail(f"{ctx.callee.__name__}() is not supported", ctx.node, _REMEDIES[id(ctx.callee)])

@@ -13,7 +13,6 @@ from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
 from ..avals import (
     MISSING,
-    Aval,
     Bound,
     DeferredOf,
     IndexedOf,
@@ -25,7 +24,7 @@ from ..avals import (
 )
 from ..classes import PYTHON
 from ..folds import proved
-from ..handlers import Ctx, lowers
+from ..handlers import Ctx, Val, lowers
 from ..inputs import class_lookup
 from ..library.attributes import attribute_or, has_attribute
 from ..objects import NATIVE, is_generated, is_object
@@ -36,7 +35,7 @@ _ASKED_INSTANCE = asked("isinstance", isinstance)
 
 
 @lowers(type)
-def _type(ctx: Ctx, obj: Aval, /) -> Obj:
+def _type(ctx: Ctx, obj: Val, /) -> Obj:
     return ctx.known_class(obj, ctx.node)
 
 
@@ -44,7 +43,7 @@ def _type(ctx: Ctx, obj: Aval, /) -> Obj:
 
 
 @lowers(isinstance)
-def _isinstance(ctx: Ctx, obj: Aval, class_or_tuple: Aval, /) -> Aval:
+def _isinstance(ctx: Ctx, obj: Val, class_or_tuple: Val, /) -> Val:
     classes = _classes(ctx, class_or_tuple)
     found = ctx.class_of(obj, ctx.node)
     if not all(map(_asks_class, classes)) or (found is not None and not _has_own_class(found)):
@@ -68,7 +67,7 @@ def _isinstance(ctx: Ctx, obj: Aval, class_or_tuple: Aval, /) -> Aval:
     return _ask_instance(ctx, obj, found, classes)
 
 
-def _ask_instance(ctx: Ctx, av: Aval, found: type | None, classes: tuple[type, ...]) -> Aval:
+def _ask_instance(ctx: Ctx, av: Val, found: type | None, classes: tuple[type, ...]) -> Val:
     operand = ctx.live_operand(av, ctx.node)
     if operand is MISSING:
         ctx.not_known(f"whether {describe(av)} is of this class", ctx.node, "keep a flag, or compare type(...)")
@@ -78,7 +77,7 @@ def _ask_instance(ctx: Ctx, av: Aval, found: type | None, classes: tuple[type, .
 
 
 @lowers(issubclass)
-def _issubclass(ctx: Ctx, cls: Aval, class_or_tuple: Aval, /) -> Aval:
+def _issubclass(ctx: Ctx, cls: Val, class_or_tuple: Val, /) -> Val:
     classes = _classes(ctx, class_or_tuple)
     if type(cls) is not Obj:
         return ctx.emit(ctx.node, opaque(issubclass, "issubclass"), ctx.operand(cls, ctx.node), classes)
@@ -88,7 +87,7 @@ def _issubclass(ctx: Ctx, cls: Aval, class_or_tuple: Aval, /) -> Aval:
         ctx.raises(TypeError, str(error), ctx.node)
 
 
-def _classes(ctx: Ctx, av: Aval) -> tuple[type, ...]:
+def _classes(ctx: Ctx, av: Val) -> tuple[type, ...]:
     if type(av) is Seq:
         return tuple([c for item in av.items for c in _classes(ctx, item)])
     if type(av) is Obj and isinstance(av.obj, type):
@@ -120,7 +119,7 @@ def _has_own_class(cls: type) -> bool:
 
 
 @lowers(callable)
-def _callable(ctx: Ctx, obj: Aval, /) -> bool:
+def _callable(ctx: Ctx, obj: Val, /) -> bool:
     if type(obj) is Bound:
         return proved("class", True)
     cls = ctx.class_of(obj, ctx.node)
@@ -134,7 +133,7 @@ def _callable(ctx: Ctx, obj: Aval, /) -> bool:
 
 
 @lowers(hash)
-def _hash(ctx: Ctx, obj: Aval, /) -> Aval:
+def _hash(ctx: Ctx, obj: Val, /) -> Val:
     ctx.require_hash(obj, ctx.node)
     if is_object(obj):
         method = ctx.special_method(obj, "__hash__", ctx.node)
@@ -149,7 +148,7 @@ def _hash(ctx: Ctx, obj: Aval, /) -> Aval:
 # --- attributes by name -------------------------------------------------------------------------------------------
 
 
-def _name_of(ctx: Ctx, name: Aval) -> str:
+def _name_of(ctx: Ctx, name: Val) -> str:
     """The name that a function like getattr() is given."""
     if not isinstance(name, str):
         fn = getattr(ctx.callee, "__qualname__", ctx.callee.__name__)
@@ -163,7 +162,7 @@ def _name_of(ctx: Ctx, name: Aval) -> str:
 
 
 @lowers(hasattr)
-def _hasattr(ctx: Ctx, obj: Aval, name: Aval, /) -> Aval:
+def _hasattr(ctx: Ctx, obj: Val, name: Val, /) -> Val:
     name = _name_of(ctx, name)
     if _computes(ctx, obj, name):
         return ctx.inline_function(Obj(has_attribute, None), [obj, name], {}, ctx.node)
@@ -171,7 +170,7 @@ def _hasattr(ctx: Ctx, obj: Aval, name: Aval, /) -> Aval:
 
 
 @lowers(getattr)
-def _getattr(ctx: Ctx, obj: Aval, name: Aval, default: Aval = MISSING, /) -> Aval:
+def _getattr(ctx: Ctx, obj: Val, name: Val, default: Val = MISSING, /) -> Val:
     name = _name_of(ctx, name)
     if default is MISSING:
         return ctx.attribute(obj, name, ctx.node)
@@ -182,30 +181,30 @@ def _getattr(ctx: Ctx, obj: Aval, name: Aval, default: Aval = MISSING, /) -> Ava
 
 
 @lowers(setattr)
-def _setattr(ctx: Ctx, obj: Aval, name: Aval, value: Aval, /) -> None:
+def _setattr(ctx: Ctx, obj: Val, name: Val, value: Val, /) -> None:
     ctx.store_attribute(obj, _name_of(ctx, name), value, ctx.node)
 
 
 @lowers(delattr)
-def _delattr(ctx: Ctx, obj: Aval, name: Aval, /) -> None:
+def _delattr(ctx: Ctx, obj: Val, name: Val, /) -> None:
     ctx.delete_attribute(obj, _name_of(ctx, name), ctx.node)
 
 
 @lowers(object.__setattr__)
-def _object_setattr(ctx: Ctx, obj: Aval, name: Aval, value: Aval, /) -> None:
+def _object_setattr(ctx: Ctx, obj: Val, name: Val, value: Val, /) -> None:
     if type(obj) not in (Instance, Obj):
         ctx.fail(f"object.__setattr__ of {describe(obj)}", ctx.node, "assign to the attribute")
     ctx.store_generic(obj, _name_of(ctx, name), value, ctx.node)
 
 
 @lowers(vars)
-def _vars(ctx: Ctx, obj: Aval = MISSING, /) -> Aval:
+def _vars(ctx: Ctx, obj: Val = MISSING, /) -> Val:
     if obj is MISSING:
         ctx.fail("vars() without an argument", ctx.node, "name the variables")
     return ctx.attribute(obj, "__dict__", ctx.node)
 
 
-def _computes(ctx: Ctx, av: Aval, name: str) -> bool:
+def _computes(ctx: Ctx, av: Val, name: str) -> bool:
     """Only ``__getattr__`` knows of an attribute of an object."""
     if not is_object(av) or class_lookup(ctx.cls_of(av), "__getattr__") is None:
         return False

@@ -13,7 +13,6 @@ from ...errors import ArgumentError
 from ...ir.opset import PRIMS
 from ..avals import (
     MISSING,
-    Aval,
     DeferredOf,
     DictRef,
     EnumerateOf,
@@ -28,7 +27,7 @@ from ..avals import (
     describe,
     is_collection,
 )
-from ..handlers import Ctx, lowers
+from ..handlers import Ctx, Val, lowers
 from ..pulls import Stops
 from ..remains import is_iterator
 from ..sets import is_set
@@ -37,17 +36,17 @@ from ..sets import is_set
 
 
 @lowers(iter)
-def _iter(ctx: Ctx, obj: Aval, sentinel: Aval = MISSING, /) -> Aval:
+def _iter(ctx: Ctx, obj: Val, sentinel: Val = MISSING, /) -> Val:
     if sentinel is not MISSING:
         return ctx.one_shot(DeferredOf("called", (obj, sentinel)))
     return ctx.iter_of(obj, ctx.node)
 
 
 @lowers(next)
-def _next(ctx: Ctx, it: Aval, default: Aval = MISSING, /) -> Aval:
+def _next(ctx: Ctx, it: Val, default: Val = MISSING, /) -> Val:
     if not is_iterator(it) and not (type(it) is Instance and ctx.type_attribute(it, "__next__") is not None):
         ctx.fail(f"{describe(it)} is not an iterator", ctx.node, "use iter()", ArgumentError)
-    ended: Callable[[], Aval] = (lambda: default) if default is not MISSING else Stops(ctx, ctx.node)
+    ended: Callable[[], Val] = (lambda: default) if default is not MISSING else Stops(ctx, ctx.node)
     if is_iterator(it) and ctx.count(it, ctx.node) is None and ctx.searches(it):
         return ctx.first_found(it, lambda item: item, None, ended, ctx.node)
     return ctx.pull(it, lambda item: item, ended, ctx.node)
@@ -57,12 +56,12 @@ def _next(ctx: Ctx, it: Aval, default: Aval = MISSING, /) -> Aval:
 
 
 @lowers(enumerate)
-def _enumerate(ctx: Ctx, iterable: Aval, start: Aval = 0) -> Instance:
+def _enumerate(ctx: Ctx, iterable: Val, start: Val = 0) -> Instance:
     return ctx.one_shot(EnumerateOf(ctx.iter_of(iterable, ctx.node), start))
 
 
 @lowers(zip)
-def _zip(ctx: Ctx, /, *iterables: Aval, strict: Aval = False) -> Instance:
+def _zip(ctx: Ctx, /, *iterables: Val, strict: Val = False) -> Instance:
     if not isinstance(strict, bool):
         ctx.fail("zip() with strict= known at run time only", ctx.node, "write True or False", ArgumentError)
     its = tuple([ctx.iter_of(a, ctx.node) for a in iterables])
@@ -70,17 +69,17 @@ def _zip(ctx: Ctx, /, *iterables: Aval, strict: Aval = False) -> Instance:
 
 
 @lowers(map)
-def _map(ctx: Ctx, function: Aval, iterable: Aval, /, *iterables: Aval) -> Instance:
+def _map(ctx: Ctx, function: Val, iterable: Val, /, *iterables: Val) -> Instance:
     return ctx.mapped(function, iterable, *iterables, node=ctx.node)
 
 
 @lowers(filter)
-def _filter(ctx: Ctx, function: Aval, iterable: Aval, /) -> Instance:
+def _filter(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf("filter", (ctx.iter_of(iterable, ctx.node), function, True)))
 
 
 @lowers(reversed)
-def _reversed(ctx: Ctx, sequence: Aval, /) -> Aval:
+def _reversed(ctx: Ctx, sequence: Val, /) -> Val:
     node = ctx.node
     av = ctx.underlying(sequence, node, "__reversed__")
     if type(av) is Seq and av is not sequence:  # a tuple has no method of its own for that
@@ -102,7 +101,7 @@ def _reversed(ctx: Ctx, sequence: Aval, /) -> Aval:
 
 
 @lowers(functools.reduce)
-def _reduce(ctx: Ctx, function: Aval, iterable: Aval, initial: Aval = MISSING, /) -> Aval:
+def _reduce(ctx: Ctx, function: Val, iterable: Val, initial: Val = MISSING, /) -> Val:
     node = ctx.node
     if initial is MISSING:
         empty = "reduce() of empty iterable with no initial value"
@@ -114,7 +113,7 @@ def _reduce(ctx: Ctx, function: Aval, iterable: Aval, initial: Aval = MISSING, /
 
 
 @lowers(sum)
-def _sum(ctx: Ctx, iterable: Aval, /, start: Aval = 0) -> Aval:
+def _sum(ctx: Ctx, iterable: Val, /, start: Val = 0) -> Val:
     node = ctx.node
     if isinstance(start, str):
         ctx.fail("sum() can't sum strings", node, "use ''.join(...)", ArgumentError)
@@ -122,7 +121,7 @@ def _sum(ctx: Ctx, iterable: Aval, /, start: Aval = 0) -> Aval:
 
 
 @lowers(any, all)
-def _quantified(ctx: Ctx, iterable: Aval, /) -> Aval:
+def _quantified(ctx: Ctx, iterable: Val, /) -> Val:
     every, node = ctx.callee is all, ctx.node
     if type(iterable) is Ref:
         x = ctx.read(iterable, node)
@@ -132,13 +131,13 @@ def _quantified(ctx: Ctx, iterable: Aval, /) -> Aval:
 
 
 @lowers(math.prod)
-def _prod(ctx: Ctx, iterable: Aval, /, *, start: Aval = 1) -> Aval:
+def _prod(ctx: Ctx, iterable: Val, /, *, start: Val = 1) -> Val:
     node = ctx.node
     return ctx.carried("prod", start, iterable, lambda a, x: ctx.binary(operator.mul, a, x, node), node)
 
 
 @lowers(math.fsum)
-def _fsum(ctx: Ctx, seq: Aval, /) -> Aval:
+def _fsum(ctx: Ctx, seq: Val, /) -> Val:
     it = ctx.iterable(seq, ctx.node)
     if type(it) is not Ref:
         it = ctx.call(Obj(np.array, None), [ctx.as_list(it, ctx.node), Obj(float)], {}, ctx.node)
@@ -146,12 +145,12 @@ def _fsum(ctx: Ctx, seq: Aval, /) -> Aval:
 
 
 @lowers(*[getattr(math, name) for name in ("sumprod",) if hasattr(math, name)])
-def _sumprod(ctx: Ctx, p: Aval, q: Aval, /) -> Aval:
+def _sumprod(ctx: Ctx, p: Val, q: Val, /) -> Val:
     return _sum(ctx, ctx.mapped(Obj(operator.mul, None), p, q, node=ctx.node))
 
 
 @lowers(math.dist)
-def _dist(ctx: Ctx, p: Aval, q: Aval, /) -> Aval:
+def _dist(ctx: Ctx, p: Val, q: Val, /) -> Val:
     node = ctx.node
     points = [ctx.iterable(a, node) for a in (p, q)]
     lists = [ctx.iterated(x, node) for x in points]
@@ -165,6 +164,6 @@ def _dist(ctx: Ctx, p: Aval, q: Aval, /) -> Aval:
 
 
 @lowers("statistics.mean", "statistics.fmean")
-def _mean(ctx: Ctx, data: Aval) -> Aval:
+def _mean(ctx: Ctx, data: Val) -> Val:
     items = ctx.as_list(data, ctx.node)
     return ctx.binary(operator.truediv, _sum(ctx, items), ctx.length(items, ctx.node), ctx.node)

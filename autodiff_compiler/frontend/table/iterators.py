@@ -9,7 +9,6 @@ from ...ir.core import Value
 from ...ir.opset import INDEX_TABLE
 from ..avals import (
     MISSING,
-    Aval,
     DeferredOf,
     IndexedOf,
     Instance,
@@ -20,12 +19,12 @@ from ..avals import (
     is_number,
     is_static_int,
 )
-from ..handlers import Ctx, lowers, raw_attribute
+from ..handlers import Ctx, Val, lowers, raw_attribute
 
 UNROLLED_ROWS = 64  # more rows of product() and the like are looked up at run time
 
 
-def _rows(ctx: Ctx, fn: Any, iterables: list[Aval], r: int) -> Instance:
+def _rows(ctx: Ctx, fn: Any, iterables: list[Val], r: int) -> Instance:
     """What product, combinations and permutations of some lists give."""
     node, is_product = ctx.node, fn is itertools.product
     its = [ctx.iterable(x, node) for x in iterables]
@@ -44,7 +43,7 @@ def _rows(ctx: Ctx, fn: Any, iterables: list[Aval], r: int) -> Instance:
 
 
 @lowers(itertools.product)
-def _product(ctx: Ctx, /, *iterables: Aval, repeat: Aval = 1) -> Instance:
+def _product(ctx: Ctx, /, *iterables: Val, repeat: Val = 1) -> Instance:
     if not is_static_int(repeat):
         ctx.fail("itertools.product() with repeat= known at run time only", ctx.node, "write nested loops")
     its = [ctx.as_list(a, ctx.node) if type(a) is Instance else a for a in iterables] * repeat
@@ -52,7 +51,7 @@ def _product(ctx: Ctx, /, *iterables: Aval, repeat: Aval = 1) -> Instance:
 
 
 @lowers(itertools.permutations, itertools.combinations, itertools.combinations_with_replacement)
-def _chosen(ctx: Ctx, iterable: Aval, r: Aval = None) -> Instance:
+def _chosen(ctx: Ctx, iterable: Val, r: Val = None) -> Instance:
     fn = ctx.callee
     if r is None and fn is itertools.permutations:
         r = ctx.length(iterable, ctx.node)
@@ -63,43 +62,43 @@ def _chosen(ctx: Ctx, iterable: Aval, r: Aval = None) -> Instance:
 
 
 @lowers(itertools.chain)
-def _chain(ctx: Ctx, /, *iterables: Aval) -> Instance:
+def _chain(ctx: Ctx, /, *iterables: Val) -> Instance:
     return ctx.one_shot(DeferredOf("chain", (None, *iterables)))
 
 
 @lowers(raw_attribute(itertools.chain, "from_iterable"))
-def _from_iterable(ctx: Ctx, iterable: Aval, /) -> Instance:
+def _from_iterable(ctx: Ctx, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf("chained", (ctx.iter_of(iterable, ctx.node), None)))
 
 
 @lowers(itertools.accumulate)
-def _accumulate(ctx: Ctx, iterable: Aval, func: Aval = None, *, initial: Aval = None) -> Instance:
+def _accumulate(ctx: Ctx, iterable: Val, func: Val = None, *, initial: Val = None) -> Instance:
     begin = Seq(() if initial is None else (initial,))
     return ctx.one_shot(DeferredOf("accumulate", (ctx.iter_of(iterable, ctx.node), func, Seq(()), begin)))
 
 
 @lowers(itertools.pairwise)
-def _pairwise(ctx: Ctx, iterable: Aval, /) -> Instance:
+def _pairwise(ctx: Ctx, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf("pairwise", (ctx.iter_of(iterable, ctx.node), Seq(()))))
 
 
 @lowers(itertools.starmap)
-def _starmap(ctx: Ctx, function: Aval, iterable: Aval, /) -> Instance:
+def _starmap(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
     return ctx.one_shot(IndexedOf("starmap", (function, ctx.iter_of(iterable, ctx.node))))
 
 
 @lowers(itertools.repeat)
-def _repeat(ctx: Ctx, object: Aval, times: Aval = MISSING) -> Instance:
+def _repeat(ctx: Ctx, object: Val, times: Val = MISSING) -> Instance:
     return ctx.one_shot(IndexedOf("repeat", (object,) if times is MISSING else (object, times)))
 
 
 @lowers(itertools.count)
-def _count(ctx: Ctx, start: Aval = 0, step: Aval = 1) -> Instance:
+def _count(ctx: Ctx, start: Val = 0, step: Val = 1) -> Instance:
     return ctx.one_shot(IndexedOf("count", (start, step)))
 
 
 @lowers(itertools.cycle)
-def _cycle(ctx: Ctx, iterable: Aval, /) -> Instance:
+def _cycle(ctx: Ctx, iterable: Val, /) -> Instance:
     it = ctx.iter_of(iterable, ctx.node)
     if ctx.is_inert(it, ctx.node):  # its items now are those that it will give
         return ctx.one_shot(IndexedOf("cycle", (ctx.as_list(it, ctx.node),)))
@@ -107,9 +106,9 @@ def _cycle(ctx: Ctx, iterable: Aval, /) -> Instance:
 
 
 @lowers(itertools.islice)
-def _islice(ctx: Ctx, iterable: Aval, stop: Aval, /, *bounds: Aval) -> Instance:
-    start: Aval = 0
-    step: Aval = 1
+def _islice(ctx: Ctx, iterable: Val, stop: Val, /, *bounds: Val) -> Instance:
+    start: Val = 0
+    step: Val = 1
     if bounds:
         start, stop, step = [stop, *bounds, None][:3]
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -119,29 +118,29 @@ def _islice(ctx: Ctx, iterable: Aval, stop: Aval, /, *bounds: Aval) -> Instance:
 
 
 @lowers(itertools.zip_longest)
-def _zip_longest(ctx: Ctx, /, *iterables: Aval, fillvalue: Aval = None) -> Instance:
+def _zip_longest(ctx: Ctx, /, *iterables: Val, fillvalue: Val = None) -> Instance:
     its = Seq(tuple([ctx.iter_of(a, ctx.node) for a in iterables]))
     return ctx.one_shot(DeferredOf("longest", (its, fillvalue)))
 
 
 @lowers(itertools.filterfalse)
-def _filterfalse(ctx: Ctx, function: Aval, iterable: Aval, /) -> Instance:
+def _filterfalse(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf("filter", (ctx.iter_of(iterable, ctx.node), function, False)))
 
 
 @lowers(itertools.compress)
-def _compress(ctx: Ctx, data: Aval, selectors: Aval) -> Instance:
+def _compress(ctx: Ctx, data: Val, selectors: Val) -> Instance:
     its = ctx.iter_of(data, ctx.node), ctx.iter_of(selectors, ctx.node)
     return ctx.one_shot(DeferredOf("compress", its))
 
 
 @lowers(itertools.takewhile, itertools.dropwhile)
-def _while_true(ctx: Ctx, predicate: Aval, iterable: Aval, /) -> Instance:
+def _while_true(ctx: Ctx, predicate: Val, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf(ctx.callee.__name__, (ctx.iter_of(iterable, ctx.node), predicate, False)))
 
 
 @lowers(itertools.tee)
-def _tee(ctx: Ctx, iterable: Aval, n: Aval = 2, /) -> Seq:
+def _tee(ctx: Ctx, iterable: Val, n: Val = 2, /) -> Seq:
     if not is_static_int(n):
         ctx.fail("itertools.tee() of a number known at run time only", ctx.node, "give the number")
     it = ctx.iter_of(iterable, ctx.node)
@@ -150,10 +149,10 @@ def _tee(ctx: Ctx, iterable: Aval, n: Aval = 2, /) -> Seq:
 
 
 @lowers(itertools.groupby)
-def _groupby(ctx: Ctx, iterable: Aval, key: Aval = None) -> Instance:
+def _groupby(ctx: Ctx, iterable: Val, key: Val = None) -> Instance:
     return ctx.one_shot(DeferredOf("groupby", (ctx.iter_of(iterable, ctx.node), key, ctx.new_list([]))))
 
 
 @lowers(*[getattr(itertools, name) for name in ("batched",) if hasattr(itertools, name)])
-def _refused(ctx: Ctx, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _refused(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     ctx.fail(f"itertools.{ctx.callee.__name__}() is not supported", ctx.node, "write the loop")

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Callable
 
 from ...errors import ArgumentError
-from ..avals import Aval, Bound, DictRef, Instance, Items, ListRef, Obj, ObjectStep, Seq, describe
-from ..handlers import Ctx, lowers
+from ..avals import Bound, DictRef, Instance, Items, ListRef, Obj, ObjectStep, Seq, describe
+from ..handlers import Ctx, Val, lowers
 from ..inputs import BASES, base_of
 from ..objects import is_object
 
@@ -16,13 +16,13 @@ from ..objects import is_object
 
 
 @lowers(dataclasses.replace, *[copy.replace] if hasattr(copy, "replace") else [])
-def _replace(ctx: Ctx, obj: Aval, /, **changes: Aval) -> Aval:
+def _replace(ctx: Ctx, obj: Val, /, **changes: Val) -> Val:
     node = ctx.node
     if type(obj) is Seq and obj.cls is not None:
         return ctx.call(Bound("_replace", obj), [], changes, node)
     values = _values(ctx, obj, "replace")
     table = ctx.cls_of(obj).__dataclass_fields__  # type: ignore[attr-defined]
-    given: dict[str, Aval] = {}
+    given: dict[str, Val] = {}
     for f in table.values():
         if f._field_type.name == "_FIELD_CLASSVAR":
             continue
@@ -40,7 +40,7 @@ def _replace(ctx: Ctx, obj: Aval, /, **changes: Aval) -> Aval:
     return ctx.call(Obj(ctx.cls_of(obj), ctx.class_path(obj)), [], given, node)
 
 
-def _values(ctx: Ctx, av: Aval, what: str) -> dict[str, Aval]:
+def _values(ctx: Ctx, av: Val, what: str) -> dict[str, Val]:
     """The fields of a dataclass instance."""
     if not is_object(av) or not dataclasses.is_dataclass(ctx.cls_of(av)):
         ctx.fail(f"{what}() needs an instance of a dataclass, not {describe(av)}", ctx.node, "", ArgumentError)
@@ -48,17 +48,17 @@ def _values(ctx: Ctx, av: Aval, what: str) -> dict[str, Aval]:
 
 
 @lowers(dataclasses.asdict)
-def _asdict(ctx: Ctx, obj: Aval) -> DictRef:
+def _asdict(ctx: Ctx, obj: Val) -> DictRef:
     values = _values(ctx, obj, "asdict")
     return ctx.new_dict({k: _plain_copy(ctx, v, _asdict) for k, v in values.items()})
 
 
 @lowers(dataclasses.astuple)
-def _astuple(ctx: Ctx, obj: Aval) -> Seq:
+def _astuple(ctx: Ctx, obj: Val) -> Seq:
     return Seq(tuple([_plain_copy(ctx, v, _astuple) for v in _values(ctx, obj, "astuple").values()]))
 
 
-def _plain_copy(ctx: Ctx, av: Aval, convert: Callable[[Ctx, Aval], Aval]) -> Aval:
+def _plain_copy(ctx: Ctx, av: Val, convert: Callable[[Ctx, Val], Val]) -> Val:
     """A field as asdict() gives it: containers and dataclasses anew, all else a deep copy."""
     if is_object(av) and dataclasses.is_dataclass(ctx.cls_of(av)):
         return convert(ctx, av)
@@ -73,7 +73,7 @@ def _plain_copy(ctx: Ctx, av: Aval, convert: Callable[[Ctx, Aval], Aval]) -> Ava
 
 
 @lowers(dataclasses.fields)
-def _fields(ctx: Ctx, class_or_instance: Aval) -> Seq:
+def _fields(ctx: Ctx, class_or_instance: Val) -> Seq:
     av = class_or_instance
     cls = av.obj if type(av) is Obj and isinstance(av.obj, type) else ctx.cls_of(av) if is_object(av) else None
     if cls is None or not dataclasses.is_dataclass(cls):
@@ -82,7 +82,7 @@ def _fields(ctx: Ctx, class_or_instance: Aval) -> Seq:
 
 
 @lowers(dataclasses.is_dataclass)
-def _is_dataclass(ctx: Ctx, obj: Aval) -> bool:
+def _is_dataclass(ctx: Ctx, obj: Val) -> bool:
     if type(obj) is Obj:
         return dataclasses.is_dataclass(ctx.pinned(obj))
     return type(obj) is Instance and dataclasses.is_dataclass(obj.cls)
@@ -92,12 +92,12 @@ def _is_dataclass(ctx: Ctx, obj: Aval) -> bool:
 
 
 @lowers(copy.copy)
-def _copy(ctx: Ctx, x: Aval) -> Aval:
+def _copy(ctx: Ctx, x: Val) -> Val:
     return ctx.shallow_copy(x, ctx.node)
 
 
 @lowers(copy.deepcopy)
-def _deepcopy(ctx: Ctx, x: Aval, memo: Aval = None) -> Aval:
+def _deepcopy(ctx: Ctx, x: Val, memo: Val = None) -> Val:
     if memo is not None and not (type(memo) is DictRef and ctx.fresh_memo(memo, ctx.node)):
         ctx.fail("copy.deepcopy() with a memo that is used more than once", ctx.node, "copy both in one list")
     return ctx.deep_copy(x, ctx.node)
@@ -107,14 +107,14 @@ def _deepcopy(ctx: Ctx, x: Aval, memo: Aval = None) -> Aval:
 
 
 @lowers(object.__new__)
-def _object_new(ctx: Ctx, cls: Aval = None, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _object_new(ctx: Ctx, cls: Val = None, /, *args: Val, **kwargs: Val) -> Val:
     if not (type(cls) is Obj and isinstance(cls.obj, type)):
         ctx.fail("object.__new__ of something that is not a class", ctx.node, "call the class")
     return ctx.new_object(cls.obj, {})
 
 
 @lowers(*{id(base.__new__): base.__new__ for base in BASES}.values())
-def _container_new(ctx: Ctx, cls: Aval = None, /, *args: Aval, **kwargs: Aval) -> Aval:
+def _container_new(ctx: Ctx, cls: Val = None, /, *args: Val, **kwargs: Val) -> Val:
     """``list.__new__(cls, ...)`` and the like."""
     found = cls.obj if type(cls) is Obj else None
     if not isinstance(found, type) or (found not in BASES and base_of(found) is None):

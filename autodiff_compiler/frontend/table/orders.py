@@ -9,24 +9,24 @@ from ...errors import ArgumentError
 from ...ir.core import Value
 from ...ir.opset import PRIMS
 from ...kernels import place_of_max, place_of_min
-from ..avals import MISSING, Aval, Obj, Ref, Seq, is_static_int
-from ..handlers import Ctx, lowers
+from ..avals import MISSING, Obj, Ref, Seq, is_static_int
+from ..handlers import Ctx, Val, lowers
 from ..plan import prefer_known
 from ..remains import is_iterator
 
 
 @lowers(sorted)
-def _sorted(ctx: Ctx, iterable: Aval, /, *, key: Aval = None, reverse: Aval = False) -> Aval:
+def _sorted(ctx: Ctx, iterable: Val, /, *, key: Val = None, reverse: Val = False) -> Val:
     return ctx.ordered(iterable, key, reverse, ctx.node)
 
 
 @lowers(min, max)
-def _extreme(ctx: Ctx, arg: Aval, /, *args: Aval, key: Aval = None, default: Aval = MISSING) -> Aval:
+def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = MISSING) -> Val:
     fn, node = ctx.callee, ctx.node
     name = fn.__name__
     if args and default is not MISSING:
         ctx.fail(f"{name}() with a default and several arguments", node, "", ArgumentError)
-    found: list[Aval] = [arg, *args]
+    found: list[Val] = [arg, *args]
     if args:
         keys = _with_keys(ctx, Seq(tuple(found)), key)[1]
     else:
@@ -58,7 +58,7 @@ def _extreme(ctx: Ctx, arg: Aval, /, *args: Aval, key: Aval = None, default: Ava
     return ctx.call_prim(PRIMS[fn], found, {}, node)
 
 
-def _with_keys(ctx: Ctx, av: Aval, key: Aval) -> tuple[Aval, Aval]:
+def _with_keys(ctx: Ctx, av: Val, key: Val) -> tuple[Val, Val]:
     """All items of an iterable, and their keys; `key` is called when there is the item."""
     node = ctx.node
     if key is None or not is_iterator(av):
@@ -66,7 +66,7 @@ def _with_keys(ctx: Ctx, av: Aval, key: Aval) -> tuple[Aval, Aval]:
         return it, ctx.keys_for(it, key, node)
     items, keys = ctx.new_list([]), ctx.new_list([])
 
-    def one(item: Aval) -> None:
+    def one(item: Val) -> None:
         ctx.list_append(items, item, node)
         ctx.list_append(keys, ctx.call(key, [item], {}, node), node)
 
@@ -74,11 +74,11 @@ def _with_keys(ctx: Ctx, av: Aval, key: Aval) -> tuple[Aval, Aval]:
     return items, keys
 
 
-def _extreme_item(ctx: Ctx, fn: Any, it: Aval, keys: Aval, default: Aval) -> Aval:
+def _extreme_item(ctx: Ctx, fn: Any, it: Val, keys: Val, default: Val) -> Val:
     """The first item with the largest or smallest key."""
     node = ctx.node
 
-    def pick() -> Aval:
+    def pick() -> Val:
         array = ctx.key_array(keys, node)
         place = ctx.call(Obj(place_of_max if fn is max else place_of_min, None), [array], {}, node)
         return ctx.subscript(it, place, node)
