@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ... import kernels, nn
+from .. import operations
 from ..graph.array import value_of
 from ..graph.core import run
+from ..operations.signatures import function
 from ..space import public
 from .arrays import make
 from .base import MODE
@@ -22,12 +24,6 @@ _TRIVIAL: dict[str, tuple[Any, str]] = {
     "waitall": (None, "Nothing is left to do: operations are done when they return."),
     "num_gpus": (0, "How many GPUs there are: none."), "cpu": ("cpu(0)", "Where arrays are."),
 }  # fmt: skip
-ACTIVATIONS: dict[str, tuple[Any, str]] = {
-    "relu": (nn.relu, "``max(data, 0)``."), "sigmoid": (nn.sigmoid, "``1 / (1 + exp(-data))``."),
-    "tanh": (np.tanh, "The hyperbolic tangent."), "softrelu": (nn.softplus, "``log(1 + exp(data))``."),
-    "softsign": (nn.softsign, "``data / (1 + abs(data))``."),
-    "log_sigmoid": (lambda a: -nn.softplus(-a), "``log(sigmoid(data))``."),
-}  # fmt: skip
 
 
 def _named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
@@ -36,22 +32,26 @@ def _named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return f
 
 
-def _activation(name: str) -> Callable[[Any], Any]:
-    f, doc = ACTIVATIONS[name]
-    return _named(name, lambda data: run(name, f, data), doc)
+def _along(f: Callable[..., Any], name: str, data: Any, axis: int, temperature: float | None = None) -> Any:
+    return run(name, lambda a: f(a if temperature is None else a / temperature, axis), data)
 
 
-relu, sigmoid = _activation("relu"), _activation("sigmoid")
+_BODIES = {"along": "return along(f, op, {all})"}
 
 
-def softmax(data: Any, axis: int = -1, temperature: float | None = None) -> Any:
-    """``exp(data)``, scaled to sum to one along an axis."""
-    return run("softmax", lambda a: nn.softmax(a if temperature is None else a / temperature, axis), data)
+def _made(module: str) -> dict[str, Callable[..., Any]]:
+    """The functions that are made from the rows of the table."""
+    names = {"run": run, "along": _along}
+    out = {}
+    for name, row in operations.entries("mxnet")[module].items():
+        scope = {**names, "f": row.computes("mxnet"), "op": name}
+        body = _BODIES.get(row.kind, "return run(op, f, {0})")
+        out[name] = function(name, row.signature("mxnet"), body, scope, row.doc, __name__)
+    return out
 
 
-def log_softmax(data: Any, axis: int = -1) -> Any:
-    """The logarithm of `softmax`."""
-    return run("log_softmax", lambda a: nn.log_softmax(a, axis), data)
+_MADE = _made("npx")
+ACTIVATIONS = {**_made("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
 
 
 def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:
@@ -69,7 +69,7 @@ def activation(data: Any, act_type: str = "relu") -> Any:
     """An activation by its name."""
     if act_type not in ACTIVATIONS:
         raise ValueError(f"activation: {act_type!r} is not there. Instead: {', '.join(ACTIVATIONS)}")
-    return run(act_type, ACTIVATIONS[act_type][0], data)
+    return ACTIVATIONS[act_type](data)
 
 
 def one_hot(data: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
@@ -172,10 +172,11 @@ def stop_gradient(data: Any) -> Any:
 
 
 _PUBLIC = (
-    *_TRIVIAL, "relu", "sigmoid", "softmax", "log_softmax", "leaky_relu", "activation", "one_hot", "pick", "topk",
+    *_TRIVIAL, *_MADE, "leaky_relu", "activation", "one_hot", "pick", "topk",
     "fully_connected", "convolution", "pooling", "dropout", "stop_gradient", "seed",
 )  # fmt: skip
 for _name, (_value, _doc) in _TRIVIAL.items():
     globals()[_name] = _named(_name, lambda *args, _value=_value, **options: _value, _doc)
+globals().update(_MADE)
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "config data debugging dtypes errors image keras linalg math nest nn random raw_ops",
+        "": "config data debugging dtypes errors image keras linalg math nest nn random",
         "control": "case cond control_dependencies device foldl foldr map_fn print=print_ scan switch_case "
         "vectorized_map while_loop",
         "debugging": "assert_equal assert_greater assert_less",
@@ -47,10 +47,7 @@ __getattr__, __dir__ = lazy(
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable",
         "naming": "get_current_name_scope name_scope",
-        "elementwise": "abs=abs_ acos acosh add add_n asin asinh atan atan2 atanh cast complex=complex_ "
-        "cos cosh divide equal exp floor greater greater_equal identity identity_n less less_equal logical_and "
-        "logical_not logical_or maximum minimum multiply negative not_equal pow realdiv round "
-        "scalar_mul sigmoid sign sin sinh sqrt square subtract tan tanh truediv",
+        "elementwise": "add_n cast complex=complex_ identity identity_n logical_not round",
         "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean "
         "reduce_min reduce_prod reduce_sum",
         "creation": "eye fill linspace meshgrid one_hot ones ones_like range=range_ zeros zeros_like",
@@ -68,6 +65,7 @@ __getattr__, __dir__ = lazy(
         "TensorArray": "Append to a Python list, and tf.stack it",
         "autograph": "Functions run as they are written, so there is nothing to convert",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
+        "raw_ops": "Call the function of tf, tf.math or tf.nn",
         "signal": "Transform a function of np.fft with autodiff_compiler.function, and call it on tensors",
         "train": "Store the arrays of [v.numpy() for v in module.variables] with np.savez, and assign them again",
     },

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
-from .elementwise import maximum, sqrt, square
+from .made import maximum, sqrt, square
 from .operands import axes, given, operand, pair, run
 from .reductions import reduce_sum
 from .tensors import tensor

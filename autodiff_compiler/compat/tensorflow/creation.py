@@ -9,9 +9,9 @@ import numpy as np
 from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import cast, cut
+from .elementwise import cast
 from .errors import invalid
-from .operands import integer, integers, operand, run, same_dtypes
+from .operands import cut, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
 from .values import as_value

@@ -10,9 +10,11 @@ import numpy as np
 from ...tape.apply import getitem
 from . import dtypes
 from .creation import ones_like, zeros_like
-from .elementwise import abs_, cast, log, maximum, real, sqrt, square
+from .elementwise import cast, real
 from .errors import invalid
 from .indexing import where
+from .made import abs as abs_
+from .made import log, maximum, sqrt, square
 from .operands import axes, integer, integers, operand, pair, run, same_dtypes
 from .operators import shapes_error
 from .reductions import reduce_max, reduce_sum

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from .. import operations
 from ..space import absent, not_there
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -20,9 +21,12 @@ def lazy(
 
     homes: for each implementing module of this package, the names that it has; ``name=other`` where it is called
     otherwise there. A name that is a module of its own stands under ``""``. instead: what to write for names that are
-    absent.
+    absent. What the table of operations has for the module is there too.
     """
     where: dict[str, tuple[str, str]] = {}
+    place = module.partition(PACKAGE)[2].lstrip(".")
+    for name in operations.entries("tensorflow").get(place, ()):
+        where[name] = "made", name
     for home, names in homes.items():
         for entry in names.split():
             name, _, other = entry.partition("=")

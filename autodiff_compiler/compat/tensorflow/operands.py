@@ -11,11 +11,14 @@ from ... import kernels
 from ...ir import ops_nn  # noqa: F401  (fills the table)
 from ...ir.opset import PRIMS
 from ...tape.apply import apply
+from ...tape.custom import record_barrier
+from ...tape.native import Tensor as Traced
 from ...tape.operators import unary
-from ...tape.tensor import Operand
+from ...tape.recording import STATE, Recording
+from ...tape.tensor import Operand, wrap
 from . import dtypes
 from .operators import Arithmetic, not_allowed
-from .tensors import convert_to_tensor
+from .tensors import EagerTensor, convert_to_tensor
 from .values import WrongDtype, mismatch
 
 FLOATS = "bfloat16, half, float, double, complex64, complex128"
@@ -35,6 +38,42 @@ def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
     if compute is None:
         compute = _normal[fn] = _normalised(fn)
     return apply(PRIMS[fn], compute, args, kwargs)
+
+
+def computed(f: Callable[..., Any], *operands: Any) -> Any:
+    """``f`` of the operands' arrays as a tensor, or a tuple of them; recorded where a tape is interested.
+
+    `f` is written with NumPy's functions, the kernels and the functions of ``compat.graph.array``, as all that stands
+    in the table of operations.
+    """
+    rec = STATE.rec
+    with np.errstate(all="ignore"):
+        out = f(*[_traced(x, rec) for x in operands])
+    if type(out) is tuple or type(out) is list:
+        return tuple([_untraced(x) for x in out])
+    return _untraced(out)
+
+
+def _traced(x: Any, rec: Recording | None) -> Any:
+    """The operand for functions of arrays: the core's tensor if a tape is interested in it, else its value."""
+    if type(x) is list:
+        return [_traced(item, rec) for item in x]
+    if not isinstance(x, Operand):
+        return x
+    slot = -1 if rec is None else x._slot if x._token is rec.token else rec.find(x)
+    if rec is None or slot < 0:
+        return x._value
+    made = object.__new__(Traced)
+    made._value, made._token, made._slot = x._value, rec.token, slot
+    return made
+
+
+def _untraced(x: Any) -> Any:
+    if not isinstance(x, Traced):
+        return wrap(EagerTensor, np.asarray(x)[()])
+    made = wrap(EagerTensor, x._value[()])
+    made._token, made._slot = x._token, x._slot
+    return made
 
 
 def quiet(fn: Any) -> Any:
@@ -128,6 +167,30 @@ def same_dtypes(values: Any, op: str) -> list[Any]:
             raise mismatch(op, out[0]._value.dtype, dtypes.of(v._value.dtype).label, k)
         out.append(v)
     return out
+
+
+# --- what is the same for many operations ---------------------------------------------------------------------------
+
+
+def floating(x: Any, op: str, allowed: str = "fc") -> Any:
+    """The operand. Raises InvalidArgumentError for a dtype that is not floating or complex."""
+    x = operand(x)
+    if x._value.dtype.kind not in allowed:
+        raise not_allowed(op, x._value.dtype, FLOATS)
+    return x
+
+
+def bools(x: Any, op: str) -> Any:
+    """The operand. Raises InvalidArgumentError for one that is not of booleans."""
+    x = operand(x) if isinstance(x, Operand) else convert_to_tensor(x, dtypes.bool_)
+    if x._value.dtype.kind != "b":
+        raise mismatch(op, np.dtype(bool), dtypes.of(x._value.dtype).label, 0)
+    return x
+
+
+def cut(result: Any, x: Any) -> Any:
+    """The result of an operation on `x` whose gradient is None. It may be a source."""
+    return record_barrier([result], [x], lambda upstream: [None])[0] if STATE.rec is not None else result
 
 
 # --- the static part of an operation ----------------------------------------------------------------------------------

@@ -12,13 +12,19 @@ from ...ir.opset import PRIMS
 from ...tape.operators import average, reduction
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import floating, named, sqrt, square
 from .errors import invalid
-from .operands import axes, integer, operand, run
+from .made import sqrt, square
+from .operands import axes, floating, integer, operand, run
 from .operators import NUMBERS, Arithmetic, not_allowed
 from .tensors import convert_to_tensor, tensor
 
 Operation = Callable[..., Any]
+
+
+def named(operation: Operation, name: str, doc: str) -> Operation:
+    operation.__name__ = operation.__qualname__ = name
+    operation.__doc__ = doc
+    return operation
 
 
 def _sum(v: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -11,15 +11,16 @@ from typing import Any
 
 from ..space import namespace, public
 from . import (
-    arithmetic,
     autograd,
     conversion,
     creation,
     dtypes,
     elementwise,
     indexing,
+    made,
     matrices,
     modes,
+    operators,
     printing,
     reductions,
     shaping,
@@ -31,9 +32,8 @@ from . import optim as _optim
 
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)
-for _part in (arithmetic, conversion, creation, elementwise, indexing, matrices, reductions, shaping):
+for _part in (made, operators, conversion, creation, elementwise, indexing, matrices, reductions, shaping):
     _MEMBERS.update(_part.FUNCTIONS)
-_MEMBERS.update(elementwise.IN_PLACE)
 for _owner, _names in (
     (tensor.Tensor, "neg_ zero_ fill_ detach_"),
     (tensor, "Tensor Size device is_tensor"),
@@ -41,9 +41,6 @@ for _owner, _names in (
     (modes, "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled"),
 ):
     _MEMBERS.update({n: getattr(_owner, n) for n in _names.split()})
-_SPECIAL = (
-    "digamma entr erf erfc erfinv exp2 expit expm1 log1p log_softmax logit logsumexp polygamma round sinc softmax"
-)
 _MEMBERS.update(
     Generator=creation.Generator, set_printoptions=printing.set_printoptions, autograd=autograd,
     numel=lambda input: input.numel(), is_floating_point=lambda input: input.is_floating_point(),
@@ -52,10 +49,7 @@ _MEMBERS.update(
     linalg=namespace(f"{__name__}.linalg", "Matrices.", matrices.MODULE),
     cuda=namespace(f"{__name__}.cuda", "There is none.", {"is_available": lambda: False, "device_count": lambda: 0}),
     func=namespace(f"{__name__}.func", "Transforms of functions.", transforms.MEMBERS),
-    special=namespace(
-        f"{__name__}.special", "Special functions.",
-        {"xlogy": _MEMBERS["xlogy"], "gammaln": _MEMBERS["lgamma"], **{n: _MEMBERS[n] for n in _SPECIAL.split()}},
-    ),
+    special=namespace(f"{__name__}.special", "Special functions.", made.SPACES["special"]),
 )  # fmt: skip
 globals().update(_MEMBERS)
 __all__ = sorted(n for n in _MEMBERS if not n.startswith("_"))

@@ -184,7 +184,7 @@ def bernoulli(input: Any, *, generator: Any = None) -> Any:
 
 
 def _fill(name: str, draw: Callable[..., Any]) -> None:
-    from .arithmetic import copy_
+    from .operators import copy_
 
     def write(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
         return copy_(self, make(np.asarray(draw(rng(generator), self._value.shape, *args, **kwargs))))

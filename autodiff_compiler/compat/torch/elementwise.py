@@ -2,86 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ... import kernels, nn
-from ..graph.array import still, to, value_of
-from ..graph.direct import unary
-from . import dtypes
+from ... import kernels
+from ..graph.array import to, value_of
+from ..operations.elementwise import stepped
 from .arithmetic import as_operand, check_shapes, in_place_of, result_type
 from .core import make, named, run
 from .tensor import method
 
 
-def _step(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function with derivative zero, which its argument stays connected by."""
-
-    def stepped(a: Any) -> Any:
-        value = f(value_of(a))
-        return still(np.shape(value), value, a) if a is not value_of(a) else value
-
-    return stepped
-
-
-# Of each function: how it is computed, and its name in the graph. Integers are taken as floats.
-FLOATING: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "exp": (np.exp, "Exp"), "exp2": (np.exp2, "Exp2"), "expm1": (np.expm1, "Expm1"), "log": (np.log, "Log"),
-    "log2": (np.log2, "Log2"), "log10": (np.log10, "Log10"), "log1p": (np.log1p, "Log1p"), "sqrt": (np.sqrt, "Sqrt"),
-    "rsqrt": (lambda a: a**-0.5, "Rsqrt"), "sin": (np.sin, "Sin"), "cos": (np.cos, "Cos"), "tan": (np.tan, "Tan"),
-    "asin": (np.arcsin, "Asin"), "acos": (np.arccos, "Acos"), "atan": (np.arctan, "Atan"), "sinh": (np.sinh, "Sinh"),
-    "cosh": (np.cosh, "Cosh"), "tanh": (np.tanh, "Tanh"), "asinh": (np.arcsinh, "Asinh"), "acosh": (np.arccosh,
-    "Acosh"),
-    "atanh": (np.arctanh, "Atanh"), "sigmoid": (nn.sigmoid, "Sigmoid"), "erf": (nn.erf, "Erf"),
-    "erfc": (kernels.erfc, "Erfc"), "erfinv": (kernels.erfinv, "Erfinv"), "sinc": (lambda a: np.sinc(a), "Sinc"),
-    "reciprocal": (lambda a: 1 / a, "Reciprocal"), "deg2rad": (np.deg2rad, "Mul"), "rad2deg": (np.rad2deg, "Mul"),
-    "angle": (np.angle, "Angle"), "lgamma": (kernels.lgamma, "Lgamma"),
-    "digamma": (lambda a: kernels.polygamma(0, a), "Digamma"),
-    "logit": (lambda a: np.log(a / (1 - a)), "Logit"), "entr": (lambda a: -a * np.log(a), "SpecialEntr"),
-}  # fmt: skip
-# Those that keep integers.
-KEEPING: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "abs": (lambda a: np.abs(a), "Abs"), "sign": (_step(np.sign), "Sign"), "sgn": (_step(np.sign), "Sgn"),
-    "floor": (_step(np.floor), "Floor"), "ceil": (_step(np.ceil), "Ceil"), "round": (_step(np.round), "Round"),
-    "trunc": (_step(np.trunc), "Trunc"), "square": (lambda a: a * a, "Pow"),
-    "frac": (lambda a: a - np.trunc(value_of(a)), "Frac"),
-    "positive": (operator.pos, "Positive"), "relu": (nn.relu, "Relu"),
-}  # fmt: skip
-ALIASES = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "absolute": "abs", "fix": "trunc", "expit": "sigmoid",
-}  # fmt: skip
-
-
-def _function(name: str, f: Callable[[Any], Any], label: str, floats: bool) -> Callable[..., Any]:
-    def function(input: Any) -> Any:
-        value = input._value
-        if floats and value.dtype.kind not in "fc":
-            wanted = dtypes.get_default_dtype().numpy
-            return run(label, lambda a: f(to(a, wanted)), input, layout=True)
-        return unary((label, f), label, f, input)
-
-    return named(name, function, f"`{name}` of each element{': a floating dtype' if floats else ''}.")
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
-for _name, (_f, _label) in FLOATING.items():
-    FUNCTIONS[_name] = _function(_name, _f, _label, True)
-for _name, (_f, _label) in KEEPING.items():
-    FUNCTIONS[_name] = _function(_name, _f, _label, False)
-for _name, _other in ALIASES.items():
-    FUNCTIONS[_name] = FUNCTIONS[_other]
-
-
 def round_(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, or the nearest number with so many decimals; half-way cases go to the even one."""
-    return run("Round", _step(lambda v: np.round(v, decimals)), input, layout=True)
-
-
-FUNCTIONS["round"] = round_
+    return run("Round", stepped(lambda v: np.round(v, decimals)), input, layout=True)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -169,17 +105,6 @@ conj = _part("conj", np.conj, "The complex conjugate.")
 real, imag = _part("real", np.real, "The real part."), _part("imag", np.imag, "The imaginary part.")
 
 
-def _predicate(f: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    def test(input: Any) -> Any:
-        return make(np.asarray(f(input._value)))
-
-    return named(name, test, f"Element by element, `{name}`: a tensor of bool.")
-
-
-for _name in ("isnan", "isinf", "isfinite"):
-    FUNCTIONS[_name] = _predicate(getattr(np, _name), _name)
-
-
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether all elements are equal but for rounding."""
     return bool(np.allclose(input._value, other._value, rtol, atol, equal_nan))
@@ -190,30 +115,18 @@ def equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(input._value, other._value))
 
 
-FUNCTIONS.update({f.__name__: f for f in (clamp, nan_to_num, polygamma, where, masked_fill, conj, real, imag)})
-FUNCTIONS.update(allclose=allclose, equal=equal)
-FUNCTIONS["clip"] = clamp
-for _name, _doc in (
-    ("clamp_min", "Each element, but at least `min`."),
-    ("clamp_max", "Each element, but at most `max`."),
-):
-    FUNCTIONS[_name] = named(_name, lambda input, bound, _key=_name[-3:]: clamp(input, **{_key: bound}), _doc)
-_MODULE_ONLY = {"where", "polygamma", "entr", "expit", "real", "imag", "positive"}
-_NOT_IN_PLACE = {"conj", "isnan", "isinf", "isfinite", "allclose", "equal", "absolute", "sgn", "sign"}
+_clamp_min = named("clamp_min", lambda input, min: clamp(input, min=min), "Each element, but at least `min`.")
+_clamp_max = named("clamp_max", lambda input, max: clamp(input, max=max), "Each element, but at most `max`.")
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "round": round_, "clamp": clamp, "clip": clamp, "clamp_min": _clamp_min, "clamp_max": _clamp_max,
+    "nan_to_num": nan_to_num, "masked_fill": masked_fill,
+}  # fmt: skip
+# Written into the first operand: methods, and functions of the module.
+IN_PLACE = {f"{_name}_": in_place_of(f"{_name}_", _f) for _name, _f in FUNCTIONS.items()}
+FUNCTIONS.update(conj=conj, allclose=allclose, equal=equal, **IN_PLACE)
 for _name, _f in FUNCTIONS.items():
-    if _name not in _MODULE_ONLY:
-        method(_name, _f)
-method("__abs__", FUNCTIONS["abs"])
+    method(_name, _f)
+FUNCTIONS.update(where=where, real=real, imag=imag, polygamma=polygamma)
 method("where", lambda self, condition, other: where(condition, self, other))
 method("real", property(real))  # type: ignore[arg-type]
 method("imag", property(imag))  # type: ignore[arg-type]
-# Written into the first operand: methods, and functions of the module.
-IN_PLACE: dict[str, Callable[..., Any]] = {
-    f"{_name}_": in_place_of(f"{_name}_", _f)
-    for _name, _f in FUNCTIONS.items()
-    if _name not in _MODULE_ONLY | _NOT_IN_PLACE
-}
-for _name, _f in IN_PLACE.items():
-    method(_name, _f)
-for _name in ("absolute", "sgn", "sign"):  # methods only
-    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import nn
 from ...tape.operators import add_up, average
 from ..graph.array import to, value_of
 from ..graph.direct import unary
 from . import dtypes
-from .arithmetic import TWO
 from .axes import axes_of, check_dim
 from .core import Base, make, named, renamed, run
+from .operators import TWO
 from .tensor import method
 
 
@@ -352,20 +351,6 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     return run("Logsumexp", computed, input)
 
 
-def _rows(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def rows(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
-        axis = check_dim(input, -1 if dim is None else dim)
-        if dtype is None:
-            return unary((name, axis), label, lambda a: f(a, axis), input, False)
-        return run(label, lambda a: f(to(a, dtype.numpy), axis), input)
-
-    return named(name, rows, doc)
-
-
-softmax = _rows("softmax", "Softmax", nn.softmax, "``exp(input)``, scaled to sum to one along an axis.")
-log_softmax = _rows("log_softmax", "LogSoftmax", nn.log_softmax, "The logarithm of `softmax`.")
-
-
 # --- without gradients ------------------------------------------------------------------------------------------------
 
 
@@ -384,7 +369,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         sum, mean, prod, max, min, amax, amin, argmax, argmin, median, sort, argsort, topk, take_along_dim, var, std,
-        norm, dist, cumsum, cumprod, logsumexp, softmax, log_softmax, all, any, unique,
+        norm, dist, cumsum, cumprod, logsumexp, all, any, unique,
     )
 }  # fmt: skip
 for _name, _f in FUNCTIONS.items():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...space import namespace, public
+from ..made import SPACES
 from ..tensor import Parameter
-from . import activations, functions, initial, layers, losses, modules
+from . import functions, initial, layers, losses, modules
 from .clipping import clip_grad_norm_
 
-_FUNCTIONAL = {**activations.FUNCTIONS, **functions.FUNCTIONS, **losses.FUNCTIONS}
+_FUNCTIONAL = {**SPACES["nn.functional"], **functions.FUNCTIONS, **losses.FUNCTIONS}
 _MEMBERS: dict[str, Any] = {
     **modules.MEMBERS, **layers.MEMBERS, "Parameter": Parameter,
     "functional": namespace(f"{__name__}.functional", "Functions of networks.", _FUNCTIONAL),

@@ -12,8 +12,9 @@ import numpy as np
 from ..core import make
 from ..creation import ones, rng, zeros
 from ..dtypes import dtype as _dtype
+from ..made import ACTIVATIONS
 from ..tensor import Parameter, check_device
-from . import activations, functions, losses
+from . import functions, losses
 from .functions import each
 from .modules import Module
 
@@ -233,6 +234,10 @@ def _module(name: str, f: Callable[..., Any], parameters: tuple[str, ...], shown
     return type(name, (Module,), {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": doc})
 
 
+def _settings(f: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple([n for n in list(inspect.signature(f).parameters)[1:] if n != "dtype"])
+
+
 _LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("MSELoss", losses.mse_loss, "reduction"), ("L1Loss", losses.l1_loss, "reduction"),
     ("SmoothL1Loss", losses.smooth_l1_loss, "beta reduction"), ("HuberLoss", losses.huber_loss, "delta reduction"),
@@ -246,6 +251,9 @@ MEMBERS: dict[str, Any] = {
         c.__name__: c
         for c in (Linear, Conv2d, BatchNorm1d, BatchNorm2d, Identity, Flatten, Dropout, AvgPool2d, MaxPool2d)
     },
-    **{name: _module(name, f, names, True) for name, (f, names) in activations.MODULES.items()},
+    **{
+        name: _module(name, f, tuple([n for n in list(inspect.signature(f).parameters)[1:] if n != "dtype"]), True)
+        for name, f in ACTIVATIONS.items()
+    },
     **{name: _module(name, f, tuple(names.split()), False) for name, f, names in _LOSSES},
 }

@@ -14,7 +14,7 @@ from .... import kernels
 from ...graph.array import to, value_of
 from ...graph.direct import several
 from ..core import renamed, run
-from ..reductions import log_softmax
+from ..made import FUNCTIONS as MADE
 from ..shaping import broadcast_tensors
 
 
@@ -153,7 +153,7 @@ def cross_entropy(
     classes = input._value.shape[axis]
     shape = [1] * input._value.ndim
     shape[axis] = classes
-    log = log_softmax(input, axis)
+    log = MADE["log_softmax"](input, axis)
     scaled = log if weight is None else log * weight.reshape(shape)
     if target._value.dtype.kind == "f":
         smooth = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target

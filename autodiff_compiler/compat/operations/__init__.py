@@ -1,0 +1,37 @@
+"""One table of operations, from which the modules of TensorFlow, PyTorch and MXNet are made.
+
+To add an operation to all three, add one row to the module of its family:
+
+    row("function", np.cbrt, "Cbrt", "The cube root.", "math.cbrt", "cbrt cbrt_", "npx.cbrt")
+
+The first argument is the kind: how arguments become arrays. The second computes the operation on arrays, with NumPy's
+functions, the kernels and `autodiff_compiler.nn`; its derivative is the compiler's. Then come the name that graphs and
+messages have, what `help` says, and the places in TensorFlow, PyTorch and MXNet. A place is a name with its module. In
+PyTorch a bare name is a function and a method, ``.name`` only a method, ``torch.name`` only a function, and a name that
+ends in ``_`` writes into its first operand. The parameters are those of the kind, unless they follow in parentheses:
+
+    row("arrays", kernels.logsumexp, "LogSumExp", "...", "reduce_logsumexp (input_tensor, axis=None, keepdims=False)")
+
+Where a system has other values or slopes than the rest (NaN, ties, integers), `own` gives its computing function.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from . import activations as activations
+from . import elementwise as elementwise
+from .row import ROWS, Row
+
+__all__ = ["ROWS", "Row", "entries"]
+
+
+@functools.cache
+def entries(system: str) -> dict[str, dict[str, Row]]:
+    """The rows of a system, by module and name; the system itself is the module ``""``."""
+    found: dict[str, dict[str, Row]] = {"": {}}
+    for made in ROWS:
+        for place in made.names(system):
+            module, _, name = place.rpartition(".")
+            found.setdefault(module, {})[name] = made
+    return found

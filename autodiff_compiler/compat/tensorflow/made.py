@@ -1,0 +1,150 @@
+"""TensorFlow's operations that are made from the rows of the table, each when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir.opset import PRIMS
+from ...tape.custom import record_barrier
+from ...tape.recording import STATE
+from .. import operations
+from ..operations.elementwise import stepped
+from ..operations.row import Row
+from ..operations.signatures import function, parameters
+from . import dtypes
+from .errors import dims, invalid
+from .operands import bools, computed, cut, elementwise, floating, integer, operand, pair, quiet, run
+from .operators import Arithmetic, not_allowed
+from .tapes import GradientTape
+from .tensors import convert_to_tensor, tensor
+
+REALS = "bfloat16, half, float, double"
+Parts = tuple[str, dict[str, Any]]  # the statements of a function, and the names in them
+
+
+def _function(row: Row) -> Parts:
+    f = row.computes("tensorflow")
+    if f not in PRIMS:
+        return "return computed(f, floating({0}, op))", {"f": f}
+    names = {"Arithmetic": Arithmetic, "convert": convert_to_tensor, "fast": elementwise(f, row.name)}
+    return "return fast({0} if isinstance({0}, Arithmetic) else convert({0}))", names
+
+
+def _root(row: Row) -> Parts:
+    """An operation whose derivative at 0 is infinite, but 0 where the upstream gradient is 0, as TensorFlow's."""
+    f = row.computes("tensorflow")
+    plain = functools.partial(computed, f)
+    fast = elementwise(f, row.name)
+
+    def rooted(x: Any) -> Any:
+        x = floating(x, row.name)
+        v = x._value
+        if v.dtype.kind != "f":
+            return fast(x) if f is np.sqrt else plain(x)
+        if STATE.rec is None or np.all(v):
+            return fast(x)
+
+        def back(upstream: Any) -> list[Any]:
+            silent = np.asarray(upstream._value == 0)
+            with GradientTape() as tape:
+                tape.watch(x)
+                root = plain(computed(lambda a: np.where(silent, np.ones((), v.dtype)[()], a), x))
+            return [tape.gradient(root, x, upstream)]
+
+        return record_barrier([tensor(quiet(f)(v))], [x], back)[0]
+
+    return "return rooted({0})", {"rooted": rooted}
+
+
+def _step(row: Row) -> Parts:
+    """A step function: by its argument the gradient is None."""
+
+    def step(x: Any) -> Any:
+        x = operand(x)
+        if x._value.dtype.kind not in "fc":
+            raise not_allowed(row.name, x._value.dtype, REALS)
+        return cut(tensor(row.function(x._value)), x)
+
+    return "return step({0})", {"step": step}
+
+
+def _operator(row: Row) -> Parts:
+    """An operation that Python has an operator for."""
+    f = row.function
+
+    def forward(x: Any, y: Any) -> Any:
+        if isinstance(x, Arithmetic) or isinstance(y, Arithmetic) and not isinstance(x, (list, tuple, np.ndarray)):
+            return f(x, y)
+        if isinstance(y, Arithmetic):
+            return f(convert_to_tensor(x, dtypes.of(y._value.dtype)), y)
+        return f(convert_to_tensor(x), y)
+
+    return "return forward({0}, {1})", {"forward": forward}
+
+
+def _activation(row: Row) -> Parts:
+    f = row.computes("tensorflow")
+    if len(parameters(row.signature("tensorflow"))) == 1 and f in PRIMS:
+        return _function(row)
+
+    def activation(x: Any, *settings: Any) -> Any:
+        return computed(lambda a: f(a, *settings), floating(x, row.name, "f"))
+
+    return "return activation({all})", {"activation": activation}
+
+
+def _along(row: Row) -> Parts:
+    """An operation on rows along an axis, by default the last."""
+    f, op = row.computes("tensorflow"), row.name
+
+    def along(logits: Any, axis: Any) -> Any:
+        x = floating(logits, op, "f")
+        at, n = -1 if axis is None else integer(axis), x._value.ndim
+        if n == 0:
+            raise invalid(op, f"logits must have >= 1 dimension, got {dims(())}")
+        if not -n <= at < n:
+            raise invalid(op, f"`axis` = {at} not in range [{-n}, {n})")
+        return run(f, x, at)
+
+    return "return along({0}, {1})", {"along": along}
+
+
+_BODIES: dict[str, str] = {
+    "plain": "return f(operand({0}))",
+    "predicate": "return computed(f, operand({0}))",
+    "still": "return computed(stepped(f), operand({0}))",
+    "pair": "return computed(f, *pair({0}, {1}, op))",
+    "logical": "return computed(f, bools({0}, op), bools({1}, op))",
+}
+_PARTS: dict[str, Callable[[Row], Parts]] = {
+    "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
+    "activation": _activation, "along": _along,
+}  # fmt: skip
+_SCOPE: dict[str, Any] = {
+    "operand": operand, "computed": computed, "floating": floating, "pair": pair, "bools": bools, "stepped": stepped,
+}  # fmt: skip
+
+
+@functools.cache
+def operation(row: Row, name: str) -> Callable[..., Any]:
+    """The function of a row."""
+    body, scope = _PARTS[row.kind](row) if row.kind in _PARTS else (_BODIES[row.kind], {})
+    names = {"f": row.computes("tensorflow"), **_SCOPE, "op": row.name, **scope}
+    return function(name, row.signature("tensorflow"), body, names, row.doc, __name__)
+
+
+@functools.cache
+def rows() -> dict[str, Row]:
+    """All rows by the names of their functions, whatever modules these are in."""
+    return {name: row for found in operations.entries("tensorflow").values() for name, row in found.items()}
+
+
+def __getattr__(name: str) -> Any:
+    row = rows().get(name)
+    if row is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    return operation(row, name)

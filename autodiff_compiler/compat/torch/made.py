@@ -1,0 +1,131 @@
+"""PyTorch's operations that are made from the rows of the table: functions of its modules, and methods of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import operations
+from ..graph.array import to
+from ..graph.direct import unary
+from ..operations.elementwise import stepped
+from ..operations.row import Row
+from ..operations.signatures import function, parameters
+from . import dtypes
+from .arithmetic import check_shapes, elementwise, in_place_of, result_type
+from .axes import check_dim
+from .core import Base, assign, make, run
+from .tensor import method
+
+MODULE = __name__.rpartition(".")[0]
+Parts = tuple[str, dict[str, Any]]  # the statements of a function, and the names in them
+
+
+def _function(row: Row) -> Parts:
+    """A function of each element."""
+    f = row.computes("torch")
+    if row.kind in ("step", "still"):
+        f = stepped(f)
+    label = row.name
+
+    def as_float(input: Any) -> Any:
+        wanted = dtypes.get_default_dtype().numpy
+        return run(label, lambda a: f(to(a, wanted)), input, layout=True)
+
+    names = {"unary": unary, "key": (label, f), "label": label, "f": f, "as_float": as_float}
+    body = "return unary(key, label, f, {0})"
+    if row.integers == "float":
+        body = f"if {{0}}._value.dtype.kind not in 'fc':\n    return as_float({{0}})\n{body}"
+    return body, names
+
+
+def _predicate(row: Row) -> Parts:
+    f = row.computes("torch")
+    return "return make(asarray(f({0}._value)))", {"make": make, "asarray": np.asarray, "f": f}
+
+
+def _pair(row: Row) -> Parts:
+    names = {"elementwise": elementwise, "label": row.name, "f": row.computes("torch")}
+    return f"return elementwise(label, f, {{0}}, {{1}}, floats={row.integers == 'float'})", names
+
+
+def _comparison(row: Row) -> Parts:
+    f = row.computes("torch")
+
+    def compare(input: Any, other: Any) -> Any:
+        check_shapes((input, other))
+        dtype = result_type(input, other).numpy
+        return make(np.asarray(f(*[to(x._value, dtype) if isinstance(x, Base) else x for x in (input, other)])))
+
+    return "return compare({0}, {1})", {"compare": compare}
+
+
+def _activation(row: Row) -> Parts:
+    """A function of each element with settings; ``inplace=True`` writes into the operand."""
+    f, label = row.computes("torch"), row.name
+
+    def activation(input: Any, *settings: Any) -> Any:
+        return unary((label, settings), label, (lambda a: f(a, *settings)) if settings else f, input)
+
+    passed = [name for name, _ in parameters(row.signature("torch"))]
+    given = ", ".join(n for n in passed[1:] if n != "inplace")
+    body = f"return activation({{0}}, {given})"
+    if "inplace" in passed:
+        body = f"if inplace:\n    return assign({{0}}, lambda before: activation(before, {given}))\n{body}"
+    return body, {"activation": activation, "assign": assign}
+
+
+def _along(row: Row) -> Parts:
+    """An operation on rows along an axis, by default the last."""
+    f, label = row.computes("torch"), row.name
+
+    def along(input: Any, dim: Any, dtype: Any) -> Any:
+        axis = check_dim(input, -1 if dim is None else dim)
+        if dtype is None:
+            return unary((label, axis), label, lambda a: f(a, axis), input, False)
+        return run(label, lambda a: f(to(a, dtype.numpy), axis), input)
+
+    return "return along({all})", {"along": along}
+
+
+_PARTS: dict[str, Callable[[Row], Parts]] = {
+    **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
+    "predicate": _predicate, "pair": _pair, "operator": _pair, "comparison": _comparison, "logical": _comparison,
+    "activation": _activation, "along": _along,
+}  # fmt: skip
+
+
+def made(row: Row, name: str) -> Callable[..., Any]:
+    """The function of a row."""
+    body, names = _PARTS[row.kind](row)
+    return function(name, row.signature("torch"), body, names, row.doc, MODULE)
+
+
+def place(spaces: dict[str, dict[str, Any]], rows: list[Row]) -> None:
+    """Make the functions of rows: into the names of modules, and as methods."""
+    for row in rows:
+        known: dict[str, Callable[..., Any]] = {}
+        for full in row.names("torch"):
+            module, _, name = full.rpartition(".")
+            plain = name.rstrip("_") if not name.startswith("__") else name
+            f = known.get(plain)
+            if f is None:
+                f = known[plain] = made(row, plain)
+                if row.module:
+                    ACTIVATIONS[row.module] = f
+            if plain != name:
+                f = in_place_of(name, f)
+            if not full.startswith("."):
+                spaces.setdefault(module, {})[name] = f
+            if not module:
+                method(name, f)
+
+
+# By module, "" for the bare names, which are methods too.
+SPACES: dict[str, dict[str, Any]] = {}
+# The modules of activations, with the functions that they call.
+ACTIVATIONS: dict[str, Callable[..., Any]] = {}
+place(SPACES, [row for row in operations.ROWS if "torch" in row.places])
+FUNCTIONS: dict[str, Callable[..., Any]] = {**SPACES.get("", {}), **SPACES.get("torch", {})}
