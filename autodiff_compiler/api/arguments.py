@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ArgumentError, IntegerArgumentError, UnsupportedError
 from ..frontend.inputs import Inputs, base_of, held, place_of
 from ..frontend.lower import Lowered
+from ..frontend.plan import Plan
 from ..frontend.state import Cells
 from ..tree import attribute_names, flatten, is_leaf, is_object
 
@@ -56,7 +57,7 @@ class Wanted:
         self.exact = exact  # integers among the arguments are allowed; their cotangent is None
         self.wrt: list[int] = []
         self.kept: list[int] = []
-        self.inputs = Inputs(lowered.function.body, Cells())
+        self.inputs = Inputs(lowered.function.body, Cells(), Plan())
         self.inputs.inputs, self.inputs.guards = lowered.inputs, lowered.guards
         self.outer: list[Any] = []  # the objects around, so that a reference back to one ends
 

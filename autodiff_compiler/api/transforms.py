@@ -127,6 +127,16 @@ class Transformed:
         after = print_function(self.transform(lowered, args, kwargs).function)
         return f"{before}\n{after}"
 
+    def attempts(self, *args: Any, **kwargs: Any) -> str:
+        """Why the primal is lowered more than once: one line for each attempt that was found wanting, as text.
+
+        The text is empty where the first attempt is good. See `frontend.plan`.
+        """
+        primal = self.primal
+        while isinstance(primal, Transformed):
+            primal = primal.primal
+        return "\n".join(f"{n}. {reason}" for n, reason in enumerate(lower(primal, args, kwargs).reasons, 1))
+
     # --- compilation ----------------------------------------------------------------------------------------------
 
     def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:

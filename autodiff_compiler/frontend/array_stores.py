@@ -13,9 +13,9 @@ from ..errors import AliasError, ArgumentError, MissingAttributeError
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import ADDAT, infer_step
 from .avals import Entries, Items, Obj, Ref, Seq, rebuilt, same
+from .causes import parents_of
 from .layout import Layout, layout_of
 from .outputs import Outputs
-from .plan import parents_of
 
 _WHOLE = ("index", (Ellipsis,))
 _FLAT = ("reshape", (-1,))

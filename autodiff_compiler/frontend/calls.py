@@ -38,14 +38,15 @@ from .avals import (
     is_constant,
     is_plain_key,
 )
+from .causes import prefer_known
 from .construct import GETTERS, Construct
-from .core import DEAD, Frame, RecursionTooDeep, Unreachable
+from .core import DEAD, Frame, Unreachable
 from .definitions import constant, is_definition
 from .disturbed import handlers_of
 from .handlers import handler_of, run
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER, mark_fortran
-from .plan import prefer_known
+from .plan import RecursionTooDeep, SelfCalls
 from .source import FunctionNode, Scope, scope_of, source_of
 from .splitting import Continued
 from .state import PROTECTED
@@ -471,7 +472,7 @@ class Calls(Construct):
         def lower(given: dict[str, Any]) -> Any:
             return self.inline(tree, scope, owner, file, name, parent, given, node)
 
-        if tree in self.recursive:
+        if tree in self.plan.recursive:
             if self.take_pending(tree, node) is not None:
                 self.plan.refuse(node)
             return self.call_recursive(tree, parent, bound, lower, name, node)
@@ -495,7 +496,9 @@ class Calls(Construct):
         """Lower the body of a function with its parameters bound; its return value."""
         depth = sum(1 for t in self.stack if t is tree)
         self.inlined_again += depth > 0
-        most, in_all = (RECURSION_LIMIT, 600) if self.mode == "deep" else (RECURSION_STEPS, 100)
+        most, in_all = (
+            (RECURSION_LIMIT, 600) if self.plan.self_calls is SelfCalls.INLINED_DEEPLY else (RECURSION_STEPS, 100)
+        )
         if depth >= most or len(self.stack) > 400 or self.inlined_again > in_all:
             self.fail(
                 f"recursion of {name!r} that does not end on the types, the int arguments and the shapes "

@@ -56,12 +56,13 @@ from .avals import (
     is_constant,
     leaves_of,
 )
+from .causes import demand
 from .forms import holds_lists
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
 from .lift import Lifter
-from .plan import Plan, Replan, demand, original
+from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import Cells, Joiner, State, emit_if
 
@@ -76,10 +77,6 @@ LOCATED: dict[type, type[AutodiffError]] = {
 }
 # How a block may end. RAISED: with an exception, in the place "$raised"; DEAD: nothing after it runs.
 NORMAL, BREAK, CONTINUE, RETURN, DONE, RAISED, DEAD = 0, 1, 2, 3, 4, 5, 9
-
-
-class RecursionTooDeep(UnsupportedError):
-    """A recursion that does not end on what is known at compile time."""
 
 
 class Unreachable(Exception):
@@ -117,15 +114,9 @@ class Core:
 
     def __init__(
         self,
-        mode: str = "types",
-        nested: set[Any] | None = None,
-        recursive: set[Any] | None = None,
-        plan: Plan | None = None,
+        plan: Plan,
     ) -> None:
-        # What becomes of calls of a function by itself: see `lower.lower`.
-        self.mode = mode
-        self.nested = nested if nested is not None else set()  # functions (syntax trees) that are called while they run
-        self.recursive = recursive if recursive is not None else set()  # those of them that are not inlined
+        self.plan = plan
         self.activations: list[
             Any
         ] = []  # the functions being inlined: tree, frame of definition, form of the arguments
@@ -137,7 +128,6 @@ class Core:
         self.builder = Builder(self.top)
         self.builder.watch = self.may_raise_here
         self.cells = Cells()
-        self.plan = plan if plan is not None else Plan()
         self.budget = current() or Budget("", None)
         # See `outside.Outside`: cells of which something was kept outside, and where; what containers are there.
         self.frozen: dict[int, Loc] = {}
@@ -146,8 +136,8 @@ class Core:
         self.disturbed: dict[int, tuple[str, Loc]] = {}  # see `disturbed`
         self.read_cells: set[int] = set()
         self.mirrored: int | None = None  # a list of which the next change has been done outside already
-        self.lifter = Lifter(self.plan.lifts)
-        self.inputs = Inputs(self.top, self.cells, mode in ("values", "deep"), self.plan)
+        self.lifter = Lifter(self.plan.statements)
+        self.inputs = Inputs(self.top, self.cells, self.plan)
         self.state = State()
         self.frames: dict[int, Frame] = {}
         self.frame: Frame = None  # type: ignore[assignment]
@@ -685,8 +675,7 @@ class Core:
         return not isinstance(obj, types.FunctionType) and callable(obj) and is_library_class(type(obj))
 
     def impure(self, fn: Any) -> NoReturn:
-        self.plan.impure.append(fn)
-        raise Replan
+        raise FoundWanting(Impure(fn))
 
     def use(self, av: Any, name: str, node: Any) -> Any:
         """A bound value as it is read: with the check that it is bound, if that is not certain."""

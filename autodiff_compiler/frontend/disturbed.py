@@ -16,7 +16,7 @@ from ..ir.core import Loc
 from ..ir.foreign import immutable_classes
 from .avals import Obj, Poison
 from .core import Core
-from .plan import Replan
+from .plan import Disturbed, FoundWanting
 
 BUILTIN_FUNCTIONS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
@@ -68,8 +68,7 @@ class Disturbances(Core):
             self.disturbed.setdefault(key, (name, loc))
         if self.builder.region is not self.top and any(k not in self.plan.disturbed for k in keys):
             # In a loop, what stands above runs after it as well.
-            self.plan.disturbed.update(dict.fromkeys(keys, (name, loc)))
-            raise Replan
+            raise FoundWanting(Disturbed(dict.fromkeys(keys, (name, loc))))
         for key, paths in self.inputs.containers.items():
             if key in keys or 0 in keys:
                 for path in paths:

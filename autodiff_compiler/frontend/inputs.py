@@ -40,7 +40,7 @@ from .avals import (
     is_plain_key,
     record,
 )
-from .plan import Plan, is_static_input
+from .plan import LAYOUT, Plan
 from .sets import History, set_parts
 from .state import PROTECTED, Cells
 
@@ -247,10 +247,9 @@ def _subject(guard: Guard) -> Any:
 class Inputs:
     """The table of inputs and guards, filled as the lowering meets them."""
 
-    def __init__(self, region: Region, cells: Cells, values: bool = False, plan: Plan | None = None):
+    def __init__(self, region: Region, cells: Cells, plan: Plan):
         self.region = region
         self.plan = plan
-        self.values = values  # specialise on the values of ints and on shapes: recursion whose depth depends on them
         self.cells = cells
         self.inputs: list[Input] = []
         self.guarded, self.numbered = Places(_subject), Places(lambda item: (item.path, item.key == OBJECT_KEY))
@@ -306,7 +305,7 @@ class Inputs:
         if obj is None or kind in (bool, str, bytes, np.str_, np.bytes_) or obj is Ellipsis:
             self.guard(path, "eq", obj)
             return obj
-        if kind is int and (self.values or is_static_input(self.plan, path, obj)):
+        if kind is int and self.plan.is_static(path, obj):
             self.guard(path, "eq", obj)
             return obj
         if kind in (int, float, complex) or isinstance(obj, np.generic):
@@ -419,7 +418,7 @@ class Inputs:
             return Obj(obj, path)
         self.guard(path, "type", kind)
         self.objects.append((path, obj))
-        if self.plan is not None and ("object", id(obj)) in self.plan.written:
+        if ("object", id(obj)) in self.plan.written:
             return self._written(obj, path, loc)
         return Obj(obj, path)
 
@@ -446,7 +445,6 @@ class Inputs:
 
     def _written(self, obj: Any, path: Path, loc: Loc | None) -> Instance:
         """An object that is written to: a container of the attributes that are, with what they are at the start."""
-        assert self.plan is not None
         cell = self.variables.get(("object", id(obj)))
         if cell is None:
             names = sorted(self.plan.written["object", id(obj)][1])
@@ -534,7 +532,7 @@ class Inputs:
     def _array(self, obj: Any, path: Path, name: str, hidden: bool) -> Ref:
         dims = self.region.dims
         axes: list[Any] = []
-        known = self.values or is_static_input(self.plan, path, obj)
+        known = self.plan.is_static(path, obj)
         for n in obj.shape:
             if n < 2 or known:
                 axes.append(n)
@@ -566,7 +564,7 @@ class Inputs:
 
     def _layout(self, obj: Any, path: Path, cell: int) -> None:
         """How the memory of an array is laid out, where the code is for that only."""
-        if self.plan is None or ("layout", path) not in self.plan.actions:
+        if (LAYOUT, path) not in self.plan.actions:
             self.cells.layouts[cell] = frozenset({path})
             return
         flags = (*path, ("attr", "flags"))

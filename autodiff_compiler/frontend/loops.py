@@ -37,10 +37,11 @@ from .avals import (
     is_static_int,
     parts_of,
 )
+from .causes import actions_for
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
-from .plan import actions_for, original
+from .plan import NOTHING_ASSUMED, UNROLL
 from .source import loop_facts
 from .splitting import Later
 from .state import State
@@ -75,7 +76,7 @@ class Loops(Statements):
         raise NotImplementedError
 
     def loop_over(self, stmt: ast.For, av: Any, head: Callable[[Any], None], body: list[Any]) -> Any:
-        if not self.plan.has("unroll", stmt):
+        if not self.plan.has(UNROLL, stmt):
             av = self.looped(av, stmt)
         items = self.trips(stmt, av)
         if items is not None:
@@ -122,13 +123,13 @@ class Loops(Statements):
     def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
         """The items of a loop that is unrolled, or None."""
         items = self.unrollable(av, stmt)
-        return self.all_items(av, stmt) if items is None and self.plan.has("unroll", stmt) else items
+        return self.all_items(av, stmt) if items is None and self.plan.has(UNROLL, stmt) else items
 
     def all_items(self, av: Any, node: Any) -> list[Any]:
         """The items of an iterable whose number becomes known."""
         range_, item = self.iteration(av, node)
         if not all(isinstance(x, int) for x in range_):
-            self.plan.require(actions_for(self, range_), self.plan.actions["unroll", original(node)])
+            self.plan.require(actions_for(self, range_), self.plan.avoided(UNROLL, node))
             self.plan.refuse(node)
         if len(range(*range_)) > self.budget.operations:
             self.plan.refuse(node)
@@ -138,7 +139,7 @@ class Loops(Statements):
         for n in itertools.count(k) if left else ():
             cond = self.condition(stmt.test)
             if isinstance(cond, Value):
-                self.plan.require(actions_for(self, cond), self.plan.actions["unroll", original(stmt)])
+                self.plan.require(actions_for(self, cond), self.plan.avoided(UNROLL, stmt))
                 self.plan.refuse(stmt)
             if not cond:
                 return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
@@ -154,7 +155,7 @@ class Loops(Statements):
         self.plan.refuse(stmt)
 
     def do_While(self, stmt: ast.While) -> Any:
-        if self.plan.has("unroll", stmt):
+        if self.plan.has(UNROLL, stmt):
             return self.unroll_while(stmt, 0)
         return self.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
@@ -264,7 +265,7 @@ class Loops(Statements):
                 if code in (RETURN, RAISED, DEAD):
                     return code
                 continue
-            if not left and self.plan.has("unroll", stmt):
+            if not left and self.plan.has(UNROLL, stmt):
                 self.plan.refuse(stmt)
             rest = functools.partial(self.unroll, stmt, items, n + 1, av, held, head, body, max(left - 1, 0))
             return self.after_trip(code, rest, stmt)
@@ -421,7 +422,7 @@ class Loops(Statements):
         for name in sorted(facts.assigned):
             if name in self.frame.scope.locals and name in self.state.envs[env]:
                 guess.names[env, name] = None
-        if not self.plan.has("doubt", stmt):
+        if not self.plan.has(NOTHING_ASSUMED, stmt):
             guess.assumed |= {(env, name) for name in facts.plainly}
         memo_key = (stmt, self.frame.call)
         self.recall(guess, self.loop_memo.get(memo_key))

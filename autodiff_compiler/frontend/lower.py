@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import deep
 from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
-from ..ir.budget import Budget, Exhausted, compiling
+from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
@@ -36,11 +36,10 @@ from .avals import (
     is_collection,
     is_constant,
 )
-from .core import RecursionTooDeep, Unreachable
+from .core import Unreachable
 from .inputs import Guard, Input, base_of, path_name
 from .numpy_calls import NumpyCalls
-from .plan import Plan, Replan
-from .recursion import Recursive
+from .plan import FoundWanting, Plan, RecursionTooDeep, lower_by_plan
 
 
 @dataclass(slots=True)
@@ -68,6 +67,7 @@ class Lowered:
     stored: list[int] = field(default_factory=list)
     loc: Loc | None = None  # of the definition
     functions: list[Any] = field(default_factory=list)  # those whose text went into it
+    reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
 
 
 class Interpreter(NumpyCalls):
@@ -155,37 +155,16 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
     """Lower ``fn(*args, **kwargs)`` for arguments of these types.
 
-    A function that calls itself is unrolled: "first" if that ends on the types alone; else it is lowered anew for the
-    "values" of the ints and for the shapes at hand, with guards on them, if that ends soon. Else it becomes a function
-    of the IR, where it calls itself with arguments of the same "types". If the types change from call to call, it is
-    unrolled "deep"ly for the values at hand, or becomes a function of the IR that takes arguments of "any" types.
-
-    Where something has to be static that is not, the lowering starts again with a larger plan: see `plan`.
+    A function that calls itself is lowered in one of the ways of `plan.SelfCalls`. Where something has to be static
+    that is not, the lowering starts again with a larger plan: see `plan`.
     """
     with compiling(getattr(fn, "__name__", type(fn).__name__), location_of(fn)) as budget:
-        return _lowered(fn, args, kwargs or {}, budget)
-
-
-def _lowered(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], budget: Budget) -> Lowered:
-    last: RecursionTooDeep | None = None
-    plan = Plan()
-    for mode in ("first", "values", "types", "deep", "any"):
-        nested: set[Any] = set()
-        recursive: set[Any] = set()
-        while True:
-            try:
-                with budget.attempt():
-                    return _lower(fn, tuple(args), dict(kwargs), Interpreter(mode, nested, recursive, plan))
-            except (Recursive, Replan):
-                continue
-            except Exhausted as error:
-                plan.exhausted(error)
-            except RecursionTooDeep as error:
-                if mode != "first":  # the last says best what stands in the way
-                    last = error
-                break
-    assert last is not None
-    raise last
+        plan = Plan()
+        lowered = lower_by_plan(
+            plan, lambda plan: _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(plan)), budget
+        )
+        lowered.reasons = [str(reason) for reason in plan.reasons]
+        return lowered
 
 
 def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Interpreter) -> Lowered:
@@ -233,7 +212,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Inter
                 raise
             kind = RecursionTooDeep if interp.inlined_again else UnsupportedError
             raise kind("the function is nested too deeply to be compiled", interp.builder.loc, "use a loop") from None
-        except (AutodiffError, Recursive, Replan, Exhausted):
+        except (AutodiffError, FoundWanting, Exhausted):
             raise
         except Exception as error:
             if is_interruption(error):

@@ -25,6 +25,7 @@ from .layout import (
     layout_of,
     surely_copied,
 )
+from .plan import LAYOUT
 from .state import FOLDED, PROTECTED
 
 # Methods that are the function of the same name with the array first.
@@ -239,7 +240,7 @@ class NumpyCalls(Copies):
 
     def is_contiguous(self, av: Ref) -> bool:
         """Proven to be laid out in C order, and to be treated as such."""
-        if any(kind == "layout" for kind, _ in self.plan.actions):
+        if any(kind is LAYOUT for kind, _ in self.plan.actions):
             return layout_of(self, av) == frozenset()
         # As long as nothing depends on it, a reshape is an operation, whose adjoint is simpler than that of a view.
         return av.cell in self.cells.contiguous and all(

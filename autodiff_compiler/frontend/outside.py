@@ -59,7 +59,7 @@ from .avals import (
     is_constant,
 )
 from .inputs import base_of, path_name
-from .plan import Replan
+from .plan import FoundWanting, WrittenOutside
 from .splices import Splices
 
 
@@ -115,8 +115,7 @@ class Outside(Splices):
             return
         key, holder, attribute, _ = self.variable(name)
         if not self.is_written(name):
-            self.plan.written[key] = (holder, {attribute})
-            raise Replan
+            raise FoundWanting(WrittenOutside(key, holder, frozenset({attribute})))
         cell = self.opened_variable(name, node)
         self.mutate(cell, Entries((attribute,), (av,)), node)
 
@@ -132,9 +131,7 @@ class Outside(Splices):
                 node,
                 "keep it in an attribute of an object, or in a global variable",
             )
-        _, names = self.plan.written.setdefault(("object", id(obj)), (obj, set()))
-        names.update(self.stored_names(), {name})
-        raise Replan
+        raise FoundWanting(WrittenOutside(("object", id(obj)), obj, frozenset({*self.stored_names(), name})))
 
     def is_plain(self, obj: Any) -> bool:
         """It keeps its attributes as most objects do; a `threading.local` does not."""
@@ -290,8 +287,7 @@ class Outside(Splices):
         self.read_cells.add(cell)
         if cell in self.appended:
             obj = self.appended[cell]
-            self.plan.written["list", id(obj)] = (obj, set())
-            raise Replan
+            raise FoundWanting(WrittenOutside(("list", id(obj)), obj, frozenset()))
         return super().content(cell)
 
     # --- stores into arrays ---------------------------------------------------------------------------------------

@@ -1,329 +1,330 @@
-"""Specialisation on demand: what is lowered once for each path, each trip or each value, since something has to be
-static there.
+"""The plan of a lowering, and the one loop that makes and extends it.
 
-A lowering starts without any of it. Where it would fail because two paths were joined, because something depends on a
-loop's variable, or on an int or a shape that is not known, the plan grows and the function is lowered again: the `if`
-is lowered with all that follows it in both branches, the loop is unrolled, the number becomes a part of the signature.
+A lowering is tried with an empty plan. Where it is found wanting, it says why: a `Reason`. The reason extends the plan,
+and the function is lowered again. Each reason can extend the plan a limited number of times, so the loop ends: what a
+function writes, calls and disturbs is finite, calls of a function by itself are lowered in five ways, and what has to
+become static is bounded by `MAX_ATTEMPTS` and by the budget of operations.
+
+>>> plan = Plan()
+>>> outcomes = [CallsItself("walk", False), TooDeep(SelfCalls.INLINED)]
+>>> def attempt(plan):
+...     if outcomes:
+...         raise FoundWanting(outcomes.pop(0))
+...     return plan.self_calls
+>>> lower_by_plan(plan, attempt, Budget("f", None))
+<SelfCalls.INLINED_FOR_VALUES: 'inlined for the values of ints and the shapes at hand'>
+>>> print(plan)
+1. found wanting: a function calls itself
+2. found wanting: it calls itself with the same types again (calls of itself were inlined as long as the types end them)
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from enum import Enum
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from ..errors import AutodiffError
-from ..ir.budget import Exhausted
-from ..ir.core import IF, LOOP, Value
-from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
-from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
-from .journal import Unwound
-from .layout import Layout
+from ..errors import AutodiffError, UnsupportedError
+from ..ir.budget import Budget, Exhausted
+from .avals import record
 
-if TYPE_CHECKING:
-    from .core import Core
+MAX_ATTEMPTS = 60  # to make something static
 
-MAX_TRIES = 60
-
-# ("split", node), ("unroll", node), ("doubt", loop), ("static", path), ("layout", path of an input, or ()), ("exact",
-# node) for a `try` or `with` of which each statement is one that may raise, ("unwound", node) for one of which nobody
-# catches the exceptions.
-Action = tuple[str, Any]
+T = TypeVar("T")
 
 
-class Replan(Exception):
-    """The plan has grown: the lowering starts again."""
+class RecursionTooDeep(UnsupportedError):
+    """A function that calls itself, lowered in this way, goes too deep or takes what cannot be passed on."""
+
+
+class Kind(Enum):
+    """What a plan may ask for, and what the target of such an action is."""
+
+    SPLIT = "compile what follows once for each path of"  # a syntax node: an `if`, a call, ...
+    UNROLL = "unroll"  # a loop
+    NOTHING_ASSUMED = "assume nothing of the names that are bound in"  # a loop
+    STATIC = "compile for the value or the shape of"  # the path of an input
+    LAYOUT = "compile for the memory layout of"  # the path of an input, or () for all
+    EXACT = "know the state at each exception in"  # a `try` or `with`
+    UNWOUND = "follow the exceptions that leave"  # a `try` or `with` of which nobody catches the exceptions
+
+
+SPLIT, UNROLL, NOTHING_ASSUMED, STATIC, LAYOUT, EXACT, UNWOUND = Kind
+
+
+class Action(NamedTuple):
+    """One thing that is lowered in another way: its kind, and a syntax node or the path of an input."""
+
+    kind: Kind
+    target: Any
+
+    def __str__(self) -> str:
+        if isinstance(self.target, ast.AST):
+            line = getattr(self.target, "lineno", None)
+            return f"{self.kind.value} the {type(self.target).__name__} in line {line}"
+        if not self.target:
+            return f"{self.kind.value} all inputs"
+        first, *steps = self.target
+        begin = f"argument {first[1] + 1}" if first[0] == "arg" else repr(first[-1])
+        return f"{self.kind.value} {begin}" + "".join(f", {kind} {name}" for kind, name, *_ in steps)
+
+
+class SelfCalls(Enum):
+    """What becomes of a function's calls of itself, in the order in which it is tried."""
+
+    INLINED = "inlined as long as the types end them"
+    INLINED_FOR_VALUES = "inlined for the values of ints and the shapes at hand"
+    FUNCTION = "calls of an IR function with arguments of the same types"
+    INLINED_DEEPLY = "inlined deeply for the values of ints and the shapes at hand"
+    FUNCTION_OF_ANY = "calls of an IR function with arguments of any types"
+
+    @property
+    def for_values(self) -> bool:
+        """Ints and shapes are known."""
+        return self in (SelfCalls.INLINED_FOR_VALUES, SelfCalls.INLINED_DEEPLY)
 
 
 @dataclass(eq=False)
 class Plan:
-    # And the error that each is to avoid; None: without it, the code is only less certain of what it handles.
-    actions: dict[Action, AutodiffError | None] = field(default_factory=dict)
-    refused: set[Any] = field(default_factory=set)  # nodes for which it cannot be done
-    written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)  # see `outside`: what is written, and where
-    disturbed: dict[int, Any] = field(default_factory=dict)  # see `disturbed`
-    impure: list[Any] = field(default_factory=list)  # cached functions of which only the live one knows the value
-    tries: int = 0
-    demanding: bool = True  # False while something is lowered only to see what it would do
+    """What the next attempt does differently.
 
-    def has(self, kind: str, node: Any) -> bool:
+    actions:    and the error that each is to avoid; None: without it, the code is only less certain of what it handles
+    refused:    the nodes for which that cannot be done
+    written:    what is written outside of the function, see `outside`
+    disturbed:  what foreign code may have changed, see `disturbed`
+    impure:     cached functions of which only the live one knows the value
+    self_calls: how calls of a function by itself are lowered
+    nested:     functions (syntax trees) that are called while they run; recursive: those of them that are not inlined
+    demanding:  False while something is lowered only to see what it would do
+    reasons:    for which the attempts so far were found wanting
+    """
+
+    actions: dict[Action, AutodiffError | None] = field(default_factory=dict)
+    refused: set[Any] = field(default_factory=set)
+    written: dict[Any, tuple[Any, set[str]]] = field(default_factory=dict)
+    disturbed: dict[int, Any] = field(default_factory=dict)
+    impure: list[Any] = field(default_factory=list)
+    self_calls: SelfCalls = SelfCalls.INLINED
+    nested: set[Any] = field(default_factory=set)
+    recursive: set[Any] = field(default_factory=set)
+    demanding: bool = True
+    reasons: list[Reason] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{n}. found wanting: {reason}" for n, reason in enumerate(self.reasons, 1))
+
+    def has(self, kind: Kind, node: Any) -> bool:
         return bool(self.actions) and (kind, original(node)) in self.actions
 
+    def avoided(self, kind: Kind, node: Any) -> AutodiffError | None:
+        """The error that an action of the plan is to avoid."""
+        return self.actions[Action(kind, original(node))]
+
     @property
-    def lifts(self) -> set[Any]:
+    def statements(self) -> set[Any]:
         """The expressions that are to become statements."""
-        return {node for kind, node in self.actions if kind == "split" and isinstance(node, ast.expr)}
+        return {node for kind, node in self.actions if kind is SPLIT and isinstance(node, ast.expr)}
+
+    def is_static(self, path: Any, obj: int | np.ndarray) -> bool:
+        """Whether the code is for this value of an int, or this shape of an array, only."""
+        return self.self_calls.for_values or (bool(self.actions) and (STATIC, path) in self.actions)
+
+    def extend(self, reason: Reason) -> None:
+        """Extend the plan for the next attempt, or raise the error that stands."""
+        self.reasons.append(reason)
+        reason.extend(self)
+
+    def require(self, actions: Iterable[Action] | None, error: AutodiffError | None) -> None:
+        """Find the attempt wanting for these actions, if they are possible and new."""
+        new = [a for a in actions or () if a not in self.actions]
+        if not self.demanding or not new or any(a.target in self.refused for a in new if a.kind in _AT_NODES):
+            return
+        if sum(isinstance(reason, NotStatic) for reason in self.reasons) < MAX_ATTEMPTS:
+            raise FoundWanting(NotStatic(tuple(new), error))
 
     def refuse(self, node: Any) -> NoReturn:
-        """It cannot be done for this node: the error that it was to avoid stands."""
+        """What was planned for this node cannot be done: the error that it was to avoid stands."""
         node = original(node)
         self.refused.add(node)
-        self.give_up(next(error for (_, what), error in self.actions.items() if what is node))
-
-    def give_up(self, error: AutodiffError | None) -> NoReturn:
+        error = next(error for (_, what), error in self.actions.items() if what is node)
         if error is not None:
             raise error
-        self.drop_optional()
-        raise Replan
+        raise FoundWanting(NotPossible(node))
 
     def drop_optional(self) -> None:
         """Do without what would only make it more certain what is handled."""
         for action, avoided in list(self.actions.items()):
             if avoided is None:
                 del self.actions[action]
-                self.refused.add(action[1])
+                self.refused.add(action.target)
 
-    def exhausted(self, error: Exhausted) -> None:
-        """The lowering grew beyond its budget: the error that the plan was to avoid stands."""
-        avoided = list(self.actions.values())
-        if error.final or not avoided:
-            raise error.located()
+
+# A layout may be asked for again after it was refused, and the assumption may be dropped of any loop.
+_AT_NODES = (SPLIT, UNROLL, EXACT, UNWOUND)
+
+
+# --- why an attempt is found wanting ----------------------------------------------------------------------------------
+
+
+class FoundWanting(Exception):
+    """An attempt ends here: it has to start again, with a plan that its reason extends."""
+
+    def __init__(self, reason: Reason):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Reason:
+    """Why an attempt is found wanting. ``str()`` says it; `extend` adds what it needs to the plan."""
+
+    def extend(self, plan: Plan) -> None:
+        raise NotImplementedError
+
+
+@record
+class NotStatic(Reason):
+    """Something has to be static and is not, which these actions change."""
+
+    actions: tuple[Action, ...]
+    error: AutodiffError | None
+
+    def __str__(self) -> str:
+        why = "what kind of thing a value is depends on the path" if self.error is None else self.error.message
+        return f"{why}; now {', '.join(map(str, self.actions))}"
+
+    def extend(self, plan: Plan) -> None:
+        plan.actions.update(dict.fromkeys(self.actions, self.error))
+
+
+@record
+class NotPossible(Reason):
+    """An action that was to make the code more certain cannot be done."""
+
+    node: Any
+
+    def __str__(self) -> str:
+        return f"line {getattr(self.node, 'lineno', None)} cannot be compiled as planned; now without"
+
+    def extend(self, plan: Plan) -> None:
+        plan.drop_optional()
+
+
+@record
+class TooLarge(Reason):
+    """The code grew beyond the budget."""
+
+    error: Exhausted
+
+    def __str__(self) -> str:
+        return f"{self.error.message}; now without what makes it only more certain"
+
+    def extend(self, plan: Plan) -> None:
+        avoided = list(plan.actions.values())
+        if self.error.final or not avoided:
+            raise self.error.located()
         last = avoided[-1]
         if last is not None and None not in avoided:
-            raise type(last)(f"{last.message}; without that, {error.message}", last.loc, last.remedy)
-        self.drop_optional()
+            raise type(last)(f"{last.message}; without that, {self.error.message}", last.loc, last.remedy)
+        plan.drop_optional()
 
-    def require(self, actions: list[Action] | None, error: AutodiffError | None) -> None:
-        """Start again with these actions, if they are possible and new."""
-        new = [a for a in actions or () if a not in self.actions]
-        if (
-            not self.demanding
-            or not new
-            or any(node in self.refused for kind, node in new if kind != "doubt" and not isinstance(node, tuple))
-        ):
-            return
-        self.tries += 1
-        if self.tries > MAX_TRIES:
-            return
-        self.actions.update(dict.fromkeys(new, error))
-        raise Replan
+
+@record
+class WrittenOutside(Reason):
+    """The function writes something that lives outside, which is a container of these names from the start."""
+
+    key: Any
+    holder: Any
+    names: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"it writes {', '.join(sorted(self.names)) or 'to a list'} outside of the function"
+
+    def extend(self, plan: Plan) -> None:
+        _, names = plan.written.setdefault(self.key, (self.holder, set()))
+        names.update(self.names)
+
+
+@record
+class Disturbed(Reason):
+    """In a loop or branch, foreign code may change these objects: what stands above may run after it."""
+
+    objects: dict[int, Any]
+
+    def __str__(self) -> str:
+        return f"{next(iter(self.objects.values()))[0]} may change objects that are read before it"
+
+    def extend(self, plan: Plan) -> None:
+        plan.disturbed.update(self.objects)
+
+
+@record
+class Impure(Reason):
+    """A cached function depends on more than its arguments: the live one is called."""
+
+    fn: Any
+
+    def __str__(self) -> str:
+        return f"the cached function {getattr(self.fn, '__name__', '')!r} depends on more than its arguments"
+
+    def extend(self, plan: Plan) -> None:
+        plan.impure.append(self.fn)
+
+
+@record
+class CallsItself(Reason):
+    """A function is called while it runs; with `again`, in the same way as before, so that it is not inlined."""
+
+    tree: Any
+    again: bool
+
+    def __str__(self) -> str:
+        return "a function calls itself" + (" with the same types again" if self.again else "")
+
+    def extend(self, plan: Plan) -> None:
+        (plan.recursive if self.again else plan.nested).add(self.tree)
+
+
+@record
+class TooDeep(Reason):
+    """Calls of a function by itself cannot be lowered in this way; the last error stands if there is no other way."""
+
+    way: SelfCalls
+    error: RecursionTooDeep | None = None
+
+    def __str__(self) -> str:
+        why = "it calls itself with the same types again" if self.error is None else self.error.message
+        return f"{why} (calls of itself were {self.way.value})"
+
+    def extend(self, plan: Plan) -> None:
+        ways = list(SelfCalls)
+        following = ways.index(self.way) + 1
+        if following == len(ways):
+            assert self.error is not None
+            raise self.error
+        plan.self_calls = ways[following]
+        plan.nested, plan.recursive = set(), set()
+
+
+def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T:
+    """What ``attempt(plan)`` gives, tried until it is not found wanting; the plan is extended between two attempts."""
+    while True:
+        try:
+            with budget.attempt():
+                return attempt(plan)
+        except FoundWanting as found:
+            reason = found.reason
+        except Exhausted as error:
+            reason = TooLarge(error)
+        except RecursionTooDeep as error:
+            reason = TooDeep(plan.self_calls, error)
+        plan.extend(reason)
 
 
 def original(node: Any) -> Any:
     """The node of the user's tree for one that was made of it."""
     found = getattr(node, "_original", None)
     return node if found is None else found[0]
-
-
-def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
-    """Start again with a larger plan, if that removes the cause of the error."""
-    interp.plan.require([("doubt", original(stmt)) for stmt in interp.assuming], error)
-    interp.plan.require(actions_for(interp, cause), error)
-    origin = getattr(cause, "origin", None)
-    if type(origin) is Origin:
-        for action in _around(origin):
-            first = None if action is None else interp.plan.actions.get(action)
-            if first is not None:
-                raise first  # nothing helped: the error that came first says it best
-
-
-def prefer_known(interp: Core, av: Any, unroll: bool = False) -> None:
-    """Start again with a larger plan if that tells which of two kinds of things this is."""
-    actions = actions_for(interp, av)
-    if actions and (unroll or all(kind == "split" for kind, _ in actions)):
-        interp.plan.require(actions, None)
-
-
-def actions_for(interp: Core, cause: Any) -> list[Action] | None:
-    kind = type(cause)
-    if kind is Maybe:
-        return actions_for(interp, cause.av)
-    if kind in (Conflict, Poison, Interrupted):
-        return _next(interp, cause.origin)
-    if kind is Origin or kind is Layout or kind is Unwound:
-        return _next(interp, cause)
-    if kind is Ref or kind is ListRef:
-        origin = interp.cells.joined.get(cause.cell)
-        found = _next(interp, origin) if origin is not None else None
-        content = interp.state.heap.get(cause.cell)
-        if found is None and content is not None:
-            found = actions_for(interp, content)
-        return found
-    if kind is Value:
-        out: list[Action] = []
-        whole = cause.type.kind in ("any", "array", "list") and (cause.op is None or cause.op.prim is not FORMAT)
-        ok = _of_kind(interp, cause, out, set()) if whole else _of_value(interp, cause, out, set())
-        return out if ok else None
-    if kind in (list, tuple) or is_composite(cause):
-        out = []
-        for x in cause if kind in (list, tuple) else parts_of(cause):
-            out += actions_for(interp, x) or []
-        return out
-    return None
-
-
-def _next(interp: Core, origin: Any) -> list[Action] | None:
-    """The innermost construct around a join that is not specialised yet."""
-    if origin is None:
-        return None
-    if type(origin) is Unwound:
-        return [("exact", original(origin.node))]
-    if type(origin) is Layout:
-        return [("layout", path) for path in (*origin.inputs, ())]
-    for action in _around(origin):
-        if action is None or action[1] in interp.plan.refused:
-            return None
-        if action not in interp.plan.actions:
-            return [action]
-    return None
-
-
-def _around(origin: Origin) -> Iterator[Action | None]:
-    """The constructs around a join, from inside out; None where there is no way out of one."""
-    node, frame = original(origin.node), origin.frame
-    yield from _own(node)
-    while True:
-        parents = parents_of(frame.node)
-        while node is not frame.node:
-            up = parents.get(node)
-            if up is None:
-                yield None
-                return
-            yield from _enclosing(up, node)
-            node = up
-        call = original(frame.call[0]) if frame.call is not None else None
-        if not isinstance(call, ast.Call) or frame.caller is None or not hasattr(frame.caller, "node"):
-            yield None
-            return
-        yield ("split", call)
-        node, frame = call, frame.caller
-
-
-def _own(node: Any) -> Iterator[Action | None]:
-    if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp, ast.pattern, ast.Try, ast.ExceptHandler)):
-        yield ("split", node)
-    elif isinstance(node, (ast.For, ast.While)) or hasattr(node, "generators"):
-        yield ("unroll", node)
-        if isinstance(node, ast.For):
-            yield ("split", node)
-    else:
-        yield None
-
-
-def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
-    if isinstance(up, ast.If):
-        if node is not up.test:
-            yield ("split", up)
-    elif isinstance(up, ast.match_case):
-        if node is not up.pattern:
-            yield ("split", up.pattern)
-    elif isinstance(up, ast.Match):
-        if isinstance(node, ast.match_case):  # it stands where those before it have not matched
-            for case in reversed(up.cases[: up.cases.index(node)]):
-                yield ("split", case.pattern)
-    elif isinstance(up, ast.Try):
-        # What follows is split behind the body, not in it.
-        yield None if node in up.body or up.finalbody else ("split", up)
-    elif isinstance(up, (ast.For, ast.While)):
-        if node is not getattr(up, "iter", None):
-            yield from _own(up)
-    elif isinstance(up, ast.IfExp):
-        if node is not up.test:
-            yield ("split", up)
-    elif isinstance(up, ast.BoolOp):
-        if node is not up.values[0]:
-            yield ("split", up)
-    elif (hasattr(up, "body") and isinstance(up, ast.stmt)) or isinstance(up, ast.comprehension):
-        if not isinstance(up, ast.FunctionDef):
-            yield None
-
-
-def parents_of(tree: Any) -> dict[Any, Any]:
-    """The node above each node of a function, found once."""
-    found: dict[Any, Any] | None = getattr(tree, "_parents", None)
-    if found is None:
-        found = tree._parents = {}
-        todo = [tree]
-        while todo:
-            node = todo.pop()
-            for child in ast.iter_child_nodes(node):
-                found[child] = node
-                todo.append(child)
-    return found
-
-
-def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -> bool:
-    """What makes a number or string static; False if nothing does."""
-    if value in seen:
-        return True
-    seen.add(value)
-    if value.op is None:
-        return _of_parameter(interp, value, out)
-    op = value.op
-    origin = interp.cells.made.get(op)
-    if op.prim is IF or op.prim is LOOP:
-        found = _next(interp, origin)
-        out += found or []
-        return found is not None
-    if op.prim in (DIM, SHAPE_OF, SIZE, LEN):
-        operand = op.args[0]
-        if type(operand) is Value and operand.type.dims is not None:
-            return _of_shape(interp, operand, out)
-        return type(operand) is Value and _of_kind(interp, operand, out, set())
-    operands = op.operands()
-    if op.regions or not operands or any(v.type.kind == "array" for v in operands):
-        return False
-    return all(
-        _of_kind(interp, v, out, set()) if v.type.kind == "list" else _of_value(interp, v, out, seen) for v in operands
-    )
-
-
-def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:
-    region = value.region
-    origin = interp.cells.loops.get(region)
-    if origin is not None:
-        found = _next(interp, origin)
-        out += found or []
-        return found is not None
-    if region is interp.top:
-        item = interp.inputs.inputs[interp.top.params.index(value)]
-        if item.key == ("number", int):
-            out.append(("static", item.path))
-            return True
-    return False
-
-
-def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:
-    """The arguments whose shapes give that of an array."""
-    dims = interp.builder.dims
-    roots = {getattr(dims.find(d), "root", None) for d in array.type.dims or ()} - {None}
-    for item in interp.inputs.inputs:
-        mine = {getattr(dims.find(d), "root", None) for d in item.type.dims or ()}
-        if mine & roots:
-            out.append(("static", item.path))
-            roots -= mine
-    return not roots
-
-
-def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) -> bool:
-    """What makes it known what kind of thing this is."""
-    if value in seen:
-        return False
-    seen.add(value)
-    if value.op is None:
-        origin = interp.cells.loops.get(value.region)
-    else:
-        origin = interp.cells.made.get(value.op)
-        if origin is None:
-            operands = value.op.operands()
-            vague = [v for v in operands if v.type.kind in ("any", "list") or v.type.dims is None]
-            if not vague:  # it may depend on an axis
-                numbers = [v for v in operands if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
-                return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)
-            return max([_of_kind(interp, v, out, seen) for v in vague], default=False)
-    found = _next(interp, origin)
-    out += found or []
-    return found is not None
-
-
-def is_static_input(plan: Plan | None, path: Any, obj: Any) -> bool:
-    """Whether the code is for this value of an int, or this shape of an array, only."""
-    return (
-        plan is not None
-        and bool(plan.actions)
-        and (type(obj) is int or type(obj) is np.ndarray)
-        and ("static", path) in plan.actions
-    )

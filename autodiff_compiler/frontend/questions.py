@@ -47,10 +47,10 @@ from .avals import (
     is_number,
     is_set_like,
 )
+from .causes import prefer_known
 from .folds import proved
 from .inputs import class_lookup, is_lasting
 from .objects import NATIVE, is_generated, is_object
-from .plan import prefer_known
 
 NAMES = {
     operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",

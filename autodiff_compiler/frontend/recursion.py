@@ -42,14 +42,11 @@ from .avals import (
     same,
     with_parts,
 )
-from .core import Frame, RecursionTooDeep, Unreachable
+from .core import Frame, Unreachable
 from .loops import Loops
+from .plan import CallsItself, FoundWanting, RecursionTooDeep, SelfCalls, TooDeep
 
 MAX_PASSES = 40
-
-
-class Recursive(Exception):
-    """A function calls itself: the lowering starts again, knowing that."""
 
 
 class Mismatch(Exception):
@@ -244,7 +241,7 @@ class Recursions(Forms):
     def alike(self, old: Any, new: Any) -> bool:
         """The forms of two activations are the same, types of numbers and arrays included."""
         if type(old) is Slot and type(new) is Slot:
-            if self.mode == "any":
+            if self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY:
                 return True
             s, t = old.type, new.type
             plain = (old.kind, s.kind, s.dtype is None, s.ndim) == (new.kind, t.kind, t.dtype is None, t.ndim)
@@ -256,17 +253,19 @@ class Recursions(Forms):
                 return False
             return all(map(self.alike, old.parts, new.parts))
         if type(old) is Fixed and type(new) is Fixed:
-            return same(old.av, new.av) or (self.mode == "any" and is_number(old.av) and is_number(new.av))
-        return self.mode == "any" and {type(old), type(new)} == {Slot, Fixed}
+            return same(old.av, new.av) or (
+                self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY and is_number(old.av) and is_number(new.av)
+            )
+        return self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY and {type(old), type(new)} == {Slot, Fixed}
 
     def watch(self, tree: Any, parent: Frame | None, bound: dict[str, Any]) -> Any:
         """Start the lowering again if this is a recursion that goes on as it began; else the form of the arguments."""
-        if self.mode in ("values", "deep"):
+        way = self.plan.self_calls
+        if way.for_values:
             return None
-        if tree not in self.nested:
+        if tree not in self.plan.nested:
             if any(other is tree for other, _, _ in self.activations):
-                self.nested.add(tree)
-                raise Recursive
+                raise FoundWanting(CallsItself(tree, False))
             return None
         try:
             forms = [self.form_of(av, False) for av in bound.values()]
@@ -275,10 +274,7 @@ class Recursions(Forms):
         for other, other_parent, old in self.activations:
             if other is tree and other_parent is parent and old is not None and len(old) == len(forms):
                 if all(map(self.alike, old, forms)):
-                    self.recursive.add(tree)
-                    if self.mode == "first":
-                        raise RecursionTooDeep("a recursion", self.builder.loc)
-                    raise Recursive
+                    raise FoundWanting(TooDeep(way) if way is SelfCalls.INLINED else CallsItself(tree, True))
         return forms
 
     def call_recursive(
@@ -459,4 +455,4 @@ def _slots(form: Any) -> Iterator[Slot]:
             yield from _slots(part)
 
 
-__all__ = ["Mismatch", "Obj", "Recursions", "Recursive", "Seq"]
+__all__ = ["Mismatch", "Obj", "Recursions", "Seq"]

@@ -10,6 +10,7 @@ from .avals import Instance
 from .contexts import Contexts
 from .core import DEAD, NORMAL, Unreachable
 from .lift import CannotLift
+from .plan import SPLIT
 
 
 class Bind(ast.stmt):
@@ -37,7 +38,7 @@ class Splitting(Contexts):
 
     def planned(self, stmt: Any) -> list[Any] | None:
         """The statements to lower in place of this one, if the plan changes it."""
-        if isinstance(stmt, ast.For) and self.plan.has("split", stmt):
+        if isinstance(stmt, ast.For) and self.plan.has(SPLIT, stmt):
             return self.flattened(stmt)
         if not self.lifter.wanted:
             return None
@@ -82,7 +83,7 @@ class Splitting(Contexts):
             return False
         if self.frame.resume is not None and any(isinstance(n, ast.Return) for n in _inside([stmt], ())):
             return True
-        return self.plan.has("split", stmt)
+        return self.plan.has(SPLIT, stmt)
 
     def call_and_continue(self, stmt: ast.Assign, rest: list[Any], tail: bool) -> Any:
         """``t = f(...)`` and what follows it: that is lowered once for each path on which the function returns."""

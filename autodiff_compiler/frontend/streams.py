@@ -34,6 +34,7 @@ from .avals import (
 )
 from .core import BREAK, DEAD, NORMAL, RAISED, RETURN, Unreachable
 from .loops import EXIT_LIMIT
+from .plan import UNROLL
 from .pseudo import choice, computed, run
 from .pulls import Pulls
 from .remains import ITERATOR_KEYS, PARTLY, UNROLL_LIMIT, endless, is_iterator
@@ -481,7 +482,7 @@ class Streams(Pulls):
                 if code in (RETURN, RAISED, DEAD):
                     return code
                 continue
-            if not left and self.plan.has("unroll", stmt):
+            if not left and self.plan.has(UNROLL, stmt):
                 self.plan.refuse(stmt)
             rest = functools.partial(self.unroll_taken, stmt, it, head, body, max(left - 1, 0))
             return self.after_trip(code, rest, stmt)

@@ -25,7 +25,7 @@ from .core import DEAD, NORMAL, RAISED, Unreachable
 from .folds import proved
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
 from .matching import Matching
-from .plan import original
+from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
 from .state import State
 
@@ -340,7 +340,7 @@ class Tries(Matching):
         outer = [(j, len(j.points), frozenset(j.half)) for j in self.journals]
         exact = self.exact
         frame, catches, cleans = self.frame, ways is not None, ways is None or ways.cleans
-        self.exact = catches and (exact or (node is not None and self.plan.has("exact", node)))
+        self.exact = catches and (exact or (node is not None and self.plan.has(EXACT, node)))
         self.catching += catches
         frame.cleanups += cleans
         self.journals.append(journal)
@@ -389,7 +389,7 @@ class Tries(Matching):
 
     def ending(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Any) -> list[Any]:
         """The body, and what runs on each way out of it: `normal`, or what `error` gives, which ends it."""
-        if self.catching or self.plan.has("unwound", node):
+        if self.catching or self.plan.has(UNWOUND, node):
             ways = Ways((BaseException,), lambda code: [*normal, code], lambda e, every: error(e), False, True)
             return self.protected(body, ways, node)
         leaves = surely_exits(normal) or surely_exits(body)
@@ -403,7 +403,7 @@ class Tries(Matching):
         if journal.points:
             state, made = self.state, self.matters(journal, error, node)
             if made is not None:
-                self.plan.require([("unwound", original(node))], made)
+                self.plan.require([Action(UNWOUND, original(node))], made)
                 raise made
             self.state = state
         if code is DEAD:

@@ -10,8 +10,8 @@ from ...ir.core import Value
 from ...ir.opset import PRIMS
 from ...kernels import place_of_max, place_of_min
 from ..avals import MISSING, Obj, Ref, Seq, is_static_int
+from ..causes import prefer_known
 from ..handlers import Ctx, Val, lowers
-from ..plan import prefer_known
 from ..remains import is_iterator
 
 
