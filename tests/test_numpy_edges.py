@@ -111,7 +111,10 @@ x ** (2 ** 70); x * (np.float64(1) / 0); x / np.float64(0); 0 ** x; x ** -1; x /
 np.fft.fft(x, axis=1).real; np.fft.irfft(x); np.fft.fft2(x, axes=(0, 0)).real; np.linalg.det(x); np.linalg.inv(x)
 np.linalg.cholesky(x); np.linalg.trace(x); np.linalg.diagonal(x); np.einsum('ii', x); np.einsum('ij->i', x)
 np.einsum('i,i->i', x, A, out=np.zeros(2)); np.searchsorted(x, 0.5); np.bincount([0, 1, 1], weights=x)
-np.digitize(x, A)
+np.digitize(x, A); np.diff(x, n=None); np.diff(x, 1); np.diff(x, n=2); np.fft.fftshift(x, axes=())
+np.fft.ifftshift(x, axes=()); np.fft.fftshift(x, axes=0); np.linalg.cross(x, A, axis=None); np.linalg.cross(x, A)
+np.corrcoef(x, dtype='x'); np.cov(x, dtype='x'); np.cov(x, dtype=np.float32); np.corrcoef(x, dtype=np.float64)
+np.linalg.multi_dot([S, S], out=np.zeros((3, 3), np.float32)); np.linalg.multi_dot([S, S], out=np.zeros((3, 3)))
 """
 STORES = """
 x[0] = 2.0; x[:] = 2.0; x[5] = 1.0; x[...] = A; x[...] = M; x[0, 0] = 1.0; x.flat[0] = 2.0; x.flat[5] = 2.0

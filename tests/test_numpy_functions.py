@@ -611,3 +611,16 @@ def test_grids_of_numpys_floats_and_differences_of_order_zero():
     np.testing.assert_allclose(value, f(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
     assert ad.value_and_grad(lambda x: np.sum(x * (np.mgrid[0 : np.float32(3)].dtype.kind == "f")))(x)[0] == np.sum(x)
+
+
+@pytest.mark.parametrize("wanted", [None, np.float32, np.float64])
+@pytest.mark.parametrize("given", [np.float32, np.float64])
+@pytest.mark.parametrize("fn", [np.cov, np.corrcoef])
+def test_covariances_have_numpys_dtype(fn, given, wanted):
+    def f(x):
+        return fn(x, x * x, dtype=wanted)[0, 1]
+
+    x = X.astype(given)
+    value, gradient = ad.value_and_grad(f)(x)
+    assert value.dtype == f(x).dtype and value == pytest.approx(f(x), rel=1e-6)
+    assert gradient.dtype == x.dtype

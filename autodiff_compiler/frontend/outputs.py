@@ -20,7 +20,7 @@ from .state import FOLDED, PROTECTED
 # Methods and functions without a signature.
 _TAKE_OUT = frozenset({"reduce", "accumulate", "reduceat", "c_einsum", "clip"})
 # They want the dtype of their result, and do not cast.
-_EXACT = frozenset({"np.dot", "np.argmax", "np.argmin", "np.einsum", "np.take", "np.choose", "np.compress"})
+_EXACT = (np.dot, np.linalg.multi_dot, np.argmax, np.argmin, np.einsum, np.take, np.choose, np.compress)
 # They write to the array while they still read their operands.
 _IN_PARTS = frozenset({"np.concatenate", "np.stack", "np.ptp"})
 # Their result is broadcast to `out`; that of all others has its shape.
@@ -63,7 +63,7 @@ class Outputs(Stacking):
             self.check_cast(whole, result, node)
         have, want = type_of(result), whole.type
         name = prim.name.removesuffix(".outer")
-        if name in _EXACT and (have.dtype is None or have.dtype != want.dtype):
+        if prim.fn in _EXACT and (have.dtype is None or have.dtype != want.dtype):
             self.fail(
                 f"{name} with out= of another dtype than its result", node, "assign the result, cast to that dtype"
             )

@@ -344,10 +344,12 @@ def kron(a: Any, b: Any) -> Any:
 
 
 @defines(np.diff)
-def diff(a: Any, n: Any = None, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
     if axis is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
-    if n is not None and n == 0:
+    if n is None:
+        raise TypeError("'<' not supported between instances of 'NoneType' and 'int'")
+    if n == 0:
         return a  # without what is put before or behind
     if prepend is not None or append is not None:
         place = axis
@@ -358,9 +360,10 @@ def diff(a: Any, n: Any = None, axis: Any = -1, prepend: Any = None, append: Any
         if append is not None:
             parts = parts + [_end(append, a, place)]
         a = np.concatenate(parts, place)
+    once = known(n) and n == 1
     if axis == -1:
-        return np.diff(a) if n is None else np.diff(a, n)
-    return np.diff(a, axis=axis) if n is None else np.diff(a, n, axis)
+        return np.diff(a) if once else np.diff(a, n)
+    return np.diff(a, axis=axis) if once else np.diff(a, n, axis)
 
 
 def _end(x: Any, a: Any, axis: Any) -> Any:

@@ -89,10 +89,12 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
 
 
 def _shifted(x: Any, axes: Any) -> Any:
-    if axes is not None:
-        return (axes,) if isinstance(axes, int) else axes
-    if np.ndim(x) == 0:
+    if isinstance(axes, int):
+        return (axes,)
+    if np.ndim(x) == 0 and not axes:
         raise ValueError("not enough values to unpack (expected 2, got 0)")  # from np.roll over no axes
+    if axes is not None:
+        return axes
     return list(range(np.ndim(x)))
 
 

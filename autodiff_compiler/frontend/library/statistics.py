@@ -239,8 +239,8 @@ def cov(
     m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    if fweights is not None or aweights is not None or dtype is not None:
-        refuse("np.cov with weights or dtype=", "write out the weighted sums")
+    if fweights is not None or aweights is not None:
+        refuse("np.cov with weights", "write out the weighted sums")
     if np.ndim(m) > 2:
         raise ValueError("m has more than 2 dimensions")
     x = _samples(m, rowvar)
@@ -253,6 +253,7 @@ def cov(
         if np.ndim(y) > 2:
             raise ValueError("y has more than 2 dimensions")
         x = np.concatenate((x, _samples(y, rowvar)), axis=0)
+    x = x.astype(np.result_type(x, np.float64) if dtype is None else dtype)
     x = x - np.mean(x, axis=1, keepdims=True)
     count = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
     return np.squeeze(x @ np.conj(x.T) / max(count, 0))
@@ -265,7 +266,7 @@ def _samples(m: Any, rowvar: Any) -> Any:
 
 @defines(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
-    c = np.cov(x, y, rowvar)
+    c = np.cov(x, y, rowvar, dtype=dtype)
     if np.ndim(c) == 0:
         return c / c
     deviations = np.sqrt(np.diagonal(c))
