@@ -688,3 +688,51 @@ def test_items_that_are_one_object(f: Callable[[Any], Any]) -> None:
         assert "test_rows.py" in str(error)
     else:
         np.testing.assert_allclose(gradient, differences(f, X), rtol=1e-5)
+
+
+# --- an item that is a list of arrays changes its length --------------------------------------------------------------
+
+
+def pairs(x, n):
+    rows = []
+    for i in range(n):
+        rows.append([x * i, np.sin(x)])
+    return rows
+
+
+def total(rows):
+    s = 0.0
+    for row in rows:
+        for a in row:
+            s = s + np.sum(a)
+    return s
+
+
+def grown_item(x, n, k):
+    rows = pairs(x, n)
+    item = rows[k]
+    item.append(x * x)
+    return total(rows)
+
+
+def shrunk_item(x, n, k):
+    rows = pairs(x, n)
+    item = rows[k]
+    del item[0]
+    return total(rows)
+
+
+@pytest.mark.parametrize("f", [grown_item, shrunk_item])
+def test_an_item_that_changes_its_length_is_refused(f) -> None:
+    with pytest.raises(ad.UnsupportedError, match="changes its length"):
+        ad.grad(f)(X, 3, 1)
+
+
+def test_items_that_all_change_their_length() -> None:
+    def f(x, n):
+        rows = pairs(x, n)
+        for row in rows:
+            row.pop()
+        return total(rows)
+
+    np.testing.assert_allclose(ad.grad(f)(X, 3), np.full(X.shape, 3.0))

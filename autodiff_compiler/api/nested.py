@@ -10,9 +10,24 @@ import ast
 from typing import Any
 
 from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
-from ..frontend.avals import Closure, DictRef, Entries, Instance, Items, ListRef, Obj, Partial, Ref, Seq, is_collection
+from ..frontend.avals import (
+    Closure,
+    DictRef,
+    Entries,
+    Instance,
+    Items,
+    ListRef,
+    Obj,
+    Partial,
+    Ref,
+    Seq,
+    is_collection,
+    is_reference,
+    record,
+)
 from ..frontend.core import Unreachable
-from ..ir.core import FUNC, Function, Value, type_of
+from ..frontend.structures import Node, Static, built, leaves_in
+from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
 from . import pipeline
@@ -36,20 +51,23 @@ def lower_call(
     # What the inner function stores into its arguments stays inside of it, as for every transformed function.
     new_args = [_owned(interp, av, node) for av in args]
     new_kwargs = {name: _owned(interp, av, node) for name, av in kwargs.items()}
-    places = []
+    structures = []
     for where in chosen:
         # What has to be computed for an argument belongs before the call, not into its region.
         holder: Any = new_kwargs if isinstance(where, str) else new_args
         old = args[where] if not isinstance(where, str) else kwargs[where]
-        before = len(actual)
-        holder[where] = _replaced(interp, old, region, actual, what)
-        if len(actual) == before:
+        structure = _structure(interp, old, what)
+        wrt_leaves = list(leaves_in(structure))
+        if not wrt_leaves:
             raise ArgumentError(
                 f"{what}: the argument holds no floating numbers or arrays",
                 loc,
                 "pass floats",
             )
-        places.append(old)
+        actual += [leaf.value for leaf in wrt_leaves]
+        params = iter([leaf.param(region) for leaf in wrt_leaves])
+        holder[where] = built(interp, structure, params, lambda leaf, param: _argument(interp, leaf, param))
+        structures.append(structure)
     with interp.path(interp.state, region):
         interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
         leaves: list[Any] = []
@@ -89,7 +107,9 @@ def lower_call(
     value = exits.pop(0) if keep_value or extra else None
     changes.apply(interp, dict(zip(changes.values, exits[:extra])))
     del exits[:extra]
-    grads = [_rebuilt(interp, old, exits, start) for old in places]
+    values = iter(exits)
+    cotangent = lambda leaf, value: interp.fresh(value) if type(leaf.av) is Ref else value
+    grads = [built(interp, structure, values, cotangent) for structure in structures]
     out = Seq(tuple(grads)) if several else grads[0]
     return Seq((value, out)) if keep_value else out
 
@@ -121,35 +141,46 @@ def _opened(interp: Any, av: Any) -> Any:
     return interp.shallow_copy(av, None) if outside or (type(av) is Obj and is_object(av.obj)) else av
 
 
-def _replaced(interp: Any, av: Any, region: Any, actual: list[Any], what: str, inside: bool = False) -> Any:
-    """The argument with fresh parameters of the region as its leaves; what else is `inside` of an object stays."""
+@record
+class Wrt:
+    """A leaf of an argument that is differentiated by: the abstract value, and the operand that it is."""
+
+    av: Any
+    value: Any
+
+    def param(self, region: Region) -> Value:
+        return region.param(type_of(self.value), self.value.hint if type(self.value) is Value else "x")
+
+
+def _argument(interp: Any, leaf: Wrt, param: Value) -> Any:
+    """What the inner function gets for a leaf: a parameter of its region."""
+    if type(leaf.av) is not Ref:
+        return param
+    made = interp.fresh(param, like=(leaf.av,))
+    for group in (interp.cells.fortran, interp.cells.scattered):
+        if leaf.av.cell in group and not leaf.av.path:
+            group.add(made.cell)
+    return made
+
+
+def _structure(interp: Any, av: Any, what: str, inside: bool = False) -> Any:
+    """The structure of an argument: its leaves are what it is differentiated by; what else is `inside` of an object
+    stays."""
     av = _opened(interp, av)
-    kind = type(av)
     if inside and not _holds_floats(interp, av):
-        return av
-    if kind is Ref or kind is Value or isinstance(av, (int, float, complex)):
+        return Static(av)
+    if type(av) is Ref or type(av) is Value or isinstance(av, (int, float, complex)):
         value = interp.operand(av)
-        t = type_of(value)
-        if not t.may_be_float:
+        if not type_of(value).may_be_float:
             raise IntegerArgumentError(
-                f"{what}: the argument is {t}, not a float", interp.builder.loc, "pass it as a float"
+                f"{what}: the argument is {type_of(value)}, not a float", interp.builder.loc, "pass it as a float"
             )
-        param = region.param(t, value.hint if type(value) is Value else "x")
-        actual.append(value)
-        if kind is not Ref:
-            return param
-        made = interp.fresh(param, like=(av,))
-        for group in (interp.cells.fortran, interp.cells.scattered):
-            if av.cell in group and not av.path:
-                group.add(made.cell)
-        return made
-    if kind is Seq:
-        return Seq(tuple(_replaced(interp, x, region, actual, what, inside) for x in av.items), av.cls)
-    content: Any = interp.checked(av.cell, None) if kind in (ListRef, DictRef, Instance) else None
-    if type(content) in (Items, Entries) and not is_collection(av):
-        inside = inside or kind is Instance
-        items = tuple(_replaced(interp, x, region, actual, what, inside) for x in content.items)
-        return _container(interp, av, content, items)
+        return Wrt(av, value)
+    content: Any = interp.checked(av.cell, None) if is_reference(av) and not is_collection(av) else av
+    if type(content) in (Seq, Items, Entries):
+        inside = inside or type(av) is Instance
+        parts = tuple([_structure(interp, x, what, inside) for x in content.items])
+        return Node(av, None if av is content else content.keys, parts)
     raise ArgumentError(f"{what}: cannot differentiate with respect to this argument here", interp.builder.loc)
 
 
@@ -164,28 +195,6 @@ def _holds_floats(interp: Any, av: Any) -> bool:
         content = interp.checked(av.cell, None)
         return type(content) in (Items, Entries) and any(_holds_floats(interp, x) for x in content.items)
     return type(av) is Obj and is_object(av.obj) and bool(flatten(av.obj)[0])
-
-
-def _container(interp: Any, av: Any, content: Any, items: tuple[Any, ...]) -> Any:
-    """A new container like `av` with other items."""
-    cell = interp.cells.new()
-    interp.state.heap[cell] = Items(items) if type(content) is Items else Entries(content.keys, items)
-    return Instance(av.cls, cell) if type(av) is Instance else type(av)(cell)
-
-
-def _rebuilt(interp: Any, av: Any, exits: list[Any], state: Any, inside: bool = False) -> Any:
-    av = _opened(interp, av)
-    if inside and not _holds_floats(interp, av):
-        return av
-    kind = type(av)
-    if kind is Seq:
-        return Seq(tuple(_rebuilt(interp, x, exits, state, inside) for x in av.items), av.cls)
-    if kind in (ListRef, DictRef, Instance):
-        content = interp.checked(av.cell, None)
-        inside = inside or kind is Instance
-        return _container(interp, av, content, tuple(_rebuilt(interp, x, exits, state, inside) for x in content.items))
-    value = exits.pop(0)
-    return interp.fresh(value) if kind is Ref else value
 
 
 class AbstractGradient:

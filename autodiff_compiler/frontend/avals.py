@@ -434,32 +434,25 @@ class Entries(Composite):
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """The form of an item that is a number or an array: one IR list."""
-
-
-HOLE = Hole()
-
-
 @record
 class Columns(Composite):
-    """The items of a list of run-time length: one IR list for each number or array that the form of an item has.
+    """The items of a list of run-time length: one IR list for each leaf of the structure of an item.
 
     distinct: no two items share anything that may change in place.
     """
 
     many = ("leaves",)
-    form: Any
+    structure: Any
     leaves: tuple[Any, ...]
     distinct: bool
 
 
 @record
 class ItemOf(Composite):
-    """What the item number `index` of the list `cell` holds: its part of this form, whose IR lists start at `place`.
+    """What the item number `index` of the list `cell` holds: its part of this structure, whose IR lists start at
+    `place`.
 
-    root: the form of the list's items; sure: there is such an item, on all paths.
+    root: the structure of the list's items; sure: there is such an item, on all paths.
     """
 
     single = ("index",)
@@ -467,7 +460,7 @@ class ItemOf(Composite):
     index: Any
     root: Any
     place: int
-    form: Any
+    structure: Any
     sure: bool = True
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
-from .avals import Columns, Conflict, Hole, Instance, ListRef, Maybe, Obj, RangeOf, Seq
+from .avals import Columns, Conflict, Instance, ListRef, Maybe, Obj, RangeOf, Seq
 from .orders import Orders
+from .structures import Leaf
 
 
 class Border(Orders):
@@ -85,7 +86,7 @@ class Border(Orders):
             if type(content) is not Columns:
                 items = [self.as_array(x, node) for x in content.items]
                 return av if all(x is y for x, y in zip(items, content.items)) else self.new_list(items)
-            if type(content.form) is not Hole:
+            if type(content.structure) is not Leaf:
                 return self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
         return av
 

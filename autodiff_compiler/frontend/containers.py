@@ -202,7 +202,7 @@ class Containers(Calls):
         before = self.content(av.cell) if type(av) is ListRef else None
         made = self.content(out.cell)
         if type(before) is type(made) is Columns:  # different places: items that share nothing still do not
-            self.state.heap[out.cell] = Columns(made.form, made.leaves, before.distinct)
+            self.state.heap[out.cell] = Columns(made.structure, made.leaves, before.distinct)
         return out
 
     def slice_range(self, n: Any, index: SliceOf, node: Any) -> RangeOf:
@@ -230,7 +230,7 @@ class Containers(Calls):
         """Give a list the items of another, which nothing else refers to; `rearranged`: they are its own."""
         before, content = self.checked(av.cell, node, "list"), self.checked(new.cell, node, "list")
         if rearranged and type(before) is type(content) is Columns:
-            content = Columns(content.form, content.leaves, before.distinct)
+            content = Columns(content.structure, content.leaves, before.distinct)
         self.mutate(av.cell, content, node)
         for cell in self.cells_in([new]):
             if cell != new.cell:

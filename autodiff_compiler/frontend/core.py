@@ -33,7 +33,6 @@ from ..ir.types import Dims
 from ..tree import is_library_class
 from . import definitions
 from .avals import (
-    HOLE,
     MISSING,
     Columns,
     Conflict,
@@ -57,7 +56,6 @@ from .avals import (
     leaves_of,
 )
 from .causes import demand
-from .forms import holds_lists
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
@@ -65,6 +63,7 @@ from .lift import Lifter
 from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import Cells, Joiner, State, emit_if
+from .structures import LEAF, holds_lists
 
 LOCATED: dict[type, type[AutodiffError]] = {
     TypeError: ArgumentError,
@@ -284,7 +283,7 @@ class Core:
         cell = self.cells.new()
         self.state.heap[cell] = value
         if value.type.kind == "list":
-            self.state.heap[cell] = Columns(HOLE, (value,), True)
+            self.state.heap[cell] = Columns(LEAF, (value,), True)
             return ListRef(cell)
         if numpy:
             self.cells.numpy.add(cell)
@@ -477,7 +476,7 @@ class Core:
             shared = item_like and (
                 type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
             )
-            shared = shared or (kind is not ItemOf and type(found) is Columns and holds_lists(found.form))
+            shared = shared or (kind is not ItemOf and type(found) is Columns and holds_lists(found.structure))
             # A list that was an item of another one may be this list.
             shared = shared or (kind is Items and other in self.cells.detached and type(found) in (Items, Columns))
             if shared or self.cells.family(cell) & self.cells.family(other):
@@ -549,7 +548,7 @@ class Core:
 
     def one_list(self, columns: Columns, node: Any) -> Value:
         """The IR list of numbers or arrays that a list is."""
-        if len(columns.leaves) != 1 or hasattr(columns.form, "parts") or hasattr(columns.form, "av"):
+        if len(columns.leaves) != 1 or hasattr(columns.structure, "parts") or hasattr(columns.structure, "av"):
             self.fail("a list of tuples, dictionaries or objects cannot be used as a value here", node, "loop over it")
         leaf: Value = columns.leaves[0]
         return leaf

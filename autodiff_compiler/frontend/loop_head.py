@@ -30,8 +30,8 @@ from .avals import (
     same,
     with_parts,
 )
-from .forms import Unfit, matches, width
 from .state import LEFT_WITH, State
+from .structures import NoCommonStructure, covers, width
 
 if TYPE_CHECKING:
     from .loops import Loops
@@ -330,7 +330,7 @@ class LoopHead:
         sample = end if content is MISSING else content
         for x in (content, end):
             if x is not MISSING and not (
-                type(x) is ItemOf and (x.cell, x.place) == (sample.cell, sample.place) and matches(sample.root, x.root)
+                type(x) is ItemOf and (x.cell, x.place) == (sample.cell, sample.place) and covers(sample.root, x.root)
             ):
                 return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
         if sample.cell not in self.entry.heap:
@@ -340,14 +340,14 @@ class LoopHead:
         init = UNDEF if content is MISSING else content.index
         index = self.param((*slot, "index"), init, py_int(), "")
         sure = content is not MISSING and content.sure and end.sure
-        return ItemOf(sample.cell, index, sample.root, sample.place, sample.form, sure)
+        return ItemOf(sample.cell, index, sample.root, sample.place, sample.structure, sure)
 
     def general_list(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
         """A list of run-time length: each of its IR lists is carried."""
         guess = self.guess
         known = guess.columns.get(slot)
         if known is None and type(end) is Columns:
-            known = (end.form, end.distinct)
+            known = (end.structure, end.distinct)
         if (
             known is None
             and slot in guess.dynamic
@@ -357,12 +357,12 @@ class LoopHead:
             return self.general_content(content, end, slot, cell) if content is MISSING else content
         try:
             columns = self.entry_list(content, known[0] if known is not None else None, cell)
-        except Unfit as error:
+        except NoCommonStructure as error:
             return Poison(None, f"is a list that grows in a loop and {error}", self.origin)
         if columns is None:
             return Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
         if columns is not MISSING:
-            form, distinct, inits = columns.form, columns.distinct, columns.leaves
+            form, distinct, inits = columns.structure, columns.distinct, columns.leaves
         elif known is not None:
             form, distinct, inits = known[0], True, (UNDEF,) * max(width(known[0]), 1)
         else:
@@ -395,7 +395,7 @@ class LoopHead:
             if any(isinstance(self.entry.heap.get(c), Poison) for c in cells):
                 return None
         found = self.guess.lists.get(id(content))
-        if found is None or (form is not None and found[1].form is not form):
+        if found is None or (form is not None and found[1].structure is not form):
             made = self.in_state(self.entry, lambda: interp.columns(content, None, form))
             found = self.guess.lists[id(content)] = (content, made)
         columns = found[1]
@@ -403,7 +403,7 @@ class LoopHead:
             for element in cells:
                 self.head.link_view(cell, element)
             if cell in self.guess.cells:
-                self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.form))
+                self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.structure))
             else:  # another list on each trip
                 interp.cells.detached.update(cells)
         return columns

@@ -31,10 +31,10 @@ from .avals import (
     substituted,
 )
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
-from .forms import Unfit, matches, united
 from .loop_head import Again, LoopHead
 from .pseudo import choice, run
 from .state import LEFT_WITH, State, columns_unless_returned, unless_returned
+from .structures import NoCommonStructure, covers, joined
 from .tries import plain
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
@@ -441,10 +441,10 @@ class LoopPass(LoopHead):
             guess.forms[form] = now
             try:
                 distinct = type(now) is Items or now.distinct
-                guess.columns[slot] = (self.in_state(state, lambda: self.interp.list_form(now)), distinct)
+                guess.columns[slot] = (self.in_state(state, lambda: self.interp.items_structure(now)), distinct)
                 if type(now) is Items and not now.items:
                     del guess.columns[slot]
-            except Unfit as error:
+            except NoCommonStructure as error:
                 guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
             self.again = True
             return
@@ -467,11 +467,7 @@ class LoopPass(LoopHead):
     def match_item(self, slot: Any, head: Any, now: Any, form: Any) -> None:
         """Does what a cell holds that is an item of a list fit what the top of the body assumed?"""
         guess = self.guess
-        if (
-            type(head) is type(now)
-            and (head.cell, head.place) == (now.cell, now.place)
-            and matches(head.root, now.root)
-        ):
+        if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
             if any(p[0] == (*slot, "index") for p in self.params):
                 return
             if structural_key(head.index) == structural_key(now.index):
@@ -490,13 +486,13 @@ class LoopPass(LoopHead):
             if type(now) is Items and not now.items:
                 end = known
             else:
-                end = self.in_state(state, lambda: self.interp.list_form(now))
-            joined = united(known, end)
-        except Unfit as error:
+                end = self.in_state(state, lambda: self.interp.items_structure(now))
+            wider = joined(known, end)
+        except NoCommonStructure as error:
             guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
             self.again = True
             return
-        columns = self.end_columns(now, known, state) if joined is known else None
+        columns = self.end_columns(now, known, state) if wider is known else None
         if columns is None:
             guess.forms[form] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
             self.again = True

@@ -40,7 +40,6 @@ from .avals import (
     Conflict,
     DictRef,
     Entries,
-    Hole,
     Instance,
     ItemOf,
     Items,
@@ -61,6 +60,7 @@ from .avals import (
 from .inputs import base_of, path_name
 from .plan import FoundWanting, WrittenOutside
 from .splices import Splices
+from .structures import Leaf
 
 
 class Outside(Splices):
@@ -231,7 +231,7 @@ class Outside(Splices):
                 self.emit(node, FILL_LIST, live, *[self.kept(x, node) for x in new.items])
             return
         op = last = None
-        if type(new) is Columns and type(old) is Columns and len(new.leaves) == 1 and type(new.form) is Hole:
+        if type(new) is Columns and type(old) is Columns and len(new.leaves) == 1 and type(new.structure) is Leaf:
             op, last = new.leaves[0].op, old.leaves[0]
         if op is not None and op.prim is LIST_APPEND and op.args[0] is last:
             self.emit(node, APPEND_TO, live, self.kept_value(op.args[1], node))
@@ -368,7 +368,7 @@ class Outside(Splices):
         if isinstance(content, Poison):
             self.poisoned(content, node, "container")
         if type(av) is ListRef and type(content) is Columns:
-            if type(content.form) is not Hole:
+            if type(content.structure) is not Leaf:
                 self.fail("a list of containers that grew in a loop is kept outside", node, "keep each")
             value = self.emit(node, KEEP, content.leaves[0])
         else:

@@ -17,44 +17,48 @@ from ..ir.rewrite import free_values, hoist
 from ..ir.spelling import identifier
 from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, same_dtype
 from .avals import (
-    HOLE,
     Bound,
     Closure,
     Columns,
     DictRef,
     Entries,
-    Hole,
     Instance,
     Items,
     ListRef,
     Maybe,
-    Obj,
     Partial,
     Poison,
     Ref,
-    Seq,
     Super,
-    alike,
     describe,
     is_composite,
     is_number,
+    is_reference,
     parts_of,
     same,
-    with_parts,
 )
 from .core import Frame, Unreachable
 from .loops import Loops
 from .plan import CallsItself, FoundWanting, RecursionTooDeep, SelfCalls, TooDeep
+from .structures import (
+    LEAF,
+    Leaf,
+    NoCommonStructure,
+    Node,
+    Static,
+    built,
+    joined,
+    leaves_in,
+    operands_of,
+    structure_of,
+    with_leaves,
+)
 
 MAX_PASSES = 40
 
 
-class Mismatch(Exception):
-    """Two values have no common form."""
-
-
 @dataclass(eq=False)
-class Slot:
+class TypedLeaf:
     """A number, array or list that is known at run time only."""
 
     kind: str  # "value", "ref" or "list"
@@ -78,95 +82,70 @@ class Slot:
 
 
 @dataclass(eq=False)
-class Fixed:
-    """The same in all activations."""
-
-    av: Any
-
-
-@dataclass(eq=False)
-class Node:
-    """A tuple or the like, or what a list, dictionary or object holds."""
-
-    sample: Any
-    content: Any  # of a container: its Items or Entries
-    parts: list[Any]
-
-
-@dataclass(eq=False)
 class Recursion:
     """A function that calls itself, while it is being lowered."""
 
     tree: Any
     parent: Frame | None
     names: list[str]
-    forms: list[Any]
+    structures: list[Any]
     value: Value
     region: Region
-    result: Any = None  # the form of what it returns; None: no path is known to return yet
+    result: Any = None  # the structure of what it returns; None: no path is known to return yet
     again: bool = False
     where: Loc | None = None  # of a call of itself
 
 
-class Forms(Loops):
-    """Forms: what is common to the values that something has in all activations."""
+class TypedStructures(Loops):
+    """Structures whose leaves have types: what is common to the values that something has in all activations."""
 
-    def form_of(self, av: Any, widen: bool, hint: str = "") -> Any:
-        """The form of one value; with `widen`, a number is not taken to be a constant."""
-        av = self.use(av, "the value", None) if type(av) is Maybe else av
+    def typed_structure(self, av: Any, widen: bool, hint: str = "") -> Any:
+        """The structure of one value; with `widen`, a number is not taken to be a constant."""
+        return structure_of(self, av, lambda x: self.typed_leaf(x, widen, hint if x is av else ""))
+
+    def typed_leaf(self, av: Any, widen: bool, hint: str) -> Any:
+        """The structure of what is passed as it is, or is the same in all activations; or else None."""
+        if type(av) is Maybe:
+            return self.typed_structure(self.use(av, "the value", None), widen, hint)
         kind = type(av)
         if kind is Value or (widen and is_number(av)):
             t = py_int() if type(av) is int else type_of(av)
             if t.kind in ("stack", "shape", "undef", "object"):
-                raise Mismatch(f"{describe(av)} is passed on in a recursion")
-            return Slot("value", t, hint or getattr(av, "hint", ""))
+                raise NoCommonStructure(f"{describe(av)} is passed on in a recursion")
+            return TypedLeaf("value", t, hint or getattr(av, "hint", ""))
         if kind is Ref:
             value = self.read(av)
-            return Slot(
+            return TypedLeaf(
                 "ref", value.type, hint or value.hint, av.cell in self.cells.numpy or value.type.kind == "array"
             )
-        if kind in (ListRef, DictRef, Instance):
+        if is_reference(av):
             content = self.checked(av.cell, None)
-            if type(content) is Columns:
-                if type(content.form) is not Hole:
-                    raise Mismatch("a list of tuples, dictionaries or objects")
-                return Slot("list", content.leaves[0].type, hint or content.leaves[0].hint)
-            return Node(av, content, [self.form_of(x, widen) for x in content.items])
+            if type(content) is not Columns:
+                return None
+            if type(content.structure) is not Leaf:
+                raise NoCommonStructure("a list of tuples, dictionaries or objects")
+            return TypedLeaf("list", content.leaves[0].type, hint or content.leaves[0].hint)
         if kind in (Closure, Bound, Partial, Super):
             if widen:
-                raise Mismatch("a function is returned from a recursion")
-            return Fixed(av)
-        if is_composite(av) and parts_of(av):
-            return Node(av, None, [self.form_of(x, widen) for x in parts_of(av)])
-        return Fixed(av)
+                raise NoCommonStructure("a function is returned from a recursion")
+            return Static(av)
+        return None
 
-    def joined(self, a: Any, b: Any, limit: int, dims: Dims) -> Any:
-        """The form that covers both; `a` itself if it does. Lengths named after `limit` belong to one activation."""
-        if a is b:
-            return a
-        if type(a) is Fixed and type(b) is Fixed and same(a.av, b.av):
-            return a
-        if type(a) is Fixed and is_number(a.av):
-            a = self.form_of(a.av, True)
-        if type(b) is Fixed and is_number(b.av):
-            b = self.form_of(b.av, True)
-        if type(a) is Slot and type(b) is Slot:
-            return self.joined_slots(a, b, limit, dims)
-        if type(a) is Node and type(b) is Node and type(a.sample) is type(b.sample) and len(a.parts) == len(b.parts):
-            if a.content is None:
-                if not alike(a.sample, b.sample):
-                    raise Mismatch("things of different kinds")
-            elif type(a.sample) is Instance and a.sample.cls is not b.sample.cls:
-                raise Mismatch("objects of different classes")
-            elif getattr(a.content, "keys", None) != getattr(b.content, "keys", None):
-                raise Mismatch("dictionaries with different keys")
-            parts = [self.joined(x, y, limit, dims) for x, y in zip(a.parts, b.parts)]
-            return a if all(x is y for x, y in zip(parts, a.parts)) else Node(a.sample, a.content, parts)
-        raise Mismatch("things of different kinds")
+    def joined_types(self, a: Any, b: Any, limit: int) -> Any:
+        """The structure that covers both; `a` if it does. Lengths named after `limit` belong to one activation."""
 
-    def joined_slots(self, a: Slot, b: Slot, limit: int, dims: Dims) -> Slot:
+        def leaf(x: Any, y: Any) -> Any:
+            x, y = [self.typed_leaf(z.av, True, "") if type(z) is Static and is_number(z.av) else z for z in (x, y)]
+            if type(x) is TypedLeaf and type(y) is TypedLeaf:
+                return self.joined_leaves(x, y, limit)
+            raise NoCommonStructure("things of different kinds, or with different keys")
+
+        return joined(a, b, leaf)
+
+    def joined_leaves(self, a: TypedLeaf, b: TypedLeaf, limit: int) -> TypedLeaf:
+        dims = self.builder.dims
         if "list" in (a.kind, b.kind) and a.kind != b.kind:
-            raise Mismatch("a list and something else")
+            raise NoCommonStructure("a list and something else")
         kind = "ref" if "ref" in (a.kind, b.kind) else a.kind
         numpy = a.numpy and b.numpy
         t = a.type if a.type == b.type else join(a.type, b.type, dims)
@@ -190,57 +169,47 @@ class Forms(Loops):
             varying = set()
         if (kind, t, numpy, frozenset(varying)) == (a.kind, a.type, a.numpy, a.varying):
             return a
-        return Slot(kind, t, a.hint or b.hint, numpy, frozenset(varying))
+        return TypedLeaf(kind, t, a.hint or b.hint, numpy, frozenset(varying))
 
-    def settled(self, form: Any, limit: int, dims: Dims) -> Any:
-        """A form without lengths that one activation has named."""
-        if type(form) is Slot:
-            return self.joined_slots(form, Slot(form.kind, form.type, form.hint, form.numpy), limit, dims)
-        if type(form) is Node:
-            return Node(form.sample, form.content, [self.settled(p, limit, dims) for p in form.parts])
-        return form
+    def settled(self, structure: Any, limit: int) -> Any:
+        """A structure without lengths that one activation has named."""
 
-    def operands_of(self, form: Any, av: Any, node: Any) -> Iterator[Any]:
-        """What is passed for the slots of a form."""
-        av = self.use(av, "the value", None) if type(av) is Maybe else av
-        if type(form) is Slot:
-            yield self.content(av.cell).leaves[0] if form.kind == "list" else self.operand(av, node)
-        elif type(form) is Node:
-            parts = parts_of(av) if form.content is None else self.checked(av.cell, node).items
-            for part, x in zip(form.parts, parts):
-                yield from self.operands_of(part, x, node)
+        def leaf(known: TypedLeaf) -> TypedLeaf:
+            return self.joined_leaves(known, TypedLeaf(known.kind, known.type, known.hint, known.numpy), limit)
 
-    def built(self, form: Any, values: Iterator[Value]) -> Any:
-        """The abstract value of a form, from the values of its slots."""
-        if type(form) is Slot:
-            value = next(values)
-            if form.kind == "value":
-                return value
-            cell = self.cells.new()
-            self.state.heap[cell] = value
-            if form.kind == "list":
-                self.state.heap[cell] = Columns(HOLE, (value,), False)
-                return ListRef(cell)
-            if form.numpy:
-                self.cells.numpy.add(cell)
-            return Ref(cell)
-        if type(form) is Fixed:
-            return form.av
-        parts = [self.built(p, values) for p in form.parts]
-        if form.content is None:
-            return with_parts(form.sample, parts)
+        return with_leaves(structure, leaf)
+
+    def passed(self, structure: Any, av: Any, node: Any) -> list[Any]:
+        """What is passed for the leaves of a structure."""
+        return operands_of(
+            self,
+            structure,
+            av,
+            lambda leaf, x: [self.content(x.cell).leaves[0] if leaf.kind == "list" else self.operand(x, node)],
+        )
+
+    def received(self, structure: Any, values: Iterator[Value]) -> Any:
+        """The abstract value of a structure, from the values of its leaves."""
+        return built(self, structure, values, self.received_leaf)
+
+    def received_leaf(self, leaf: TypedLeaf, value: Value) -> Any:
+        if leaf.kind == "value":
+            return value
         cell = self.cells.new()
-        content = form.content
-        self.state.heap[cell] = Items(tuple(parts)) if type(content) is Items else Entries(content.keys, tuple(parts))
-        return Instance(form.sample.cls, cell) if type(form.sample) is Instance else type(form.sample)(cell)
+        self.state.heap[cell] = Columns(LEAF, (value,), False) if leaf.kind == "list" else value
+        if leaf.kind == "list":
+            return ListRef(cell)
+        if leaf.numpy:
+            self.cells.numpy.add(cell)
+        return Ref(cell)
 
 
-class Recursions(Forms):
+class Recursions(TypedStructures):
     """Calls of functions that call themselves."""
 
     def alike(self, old: Any, new: Any) -> bool:
-        """The forms of two activations are the same, types of numbers and arrays included."""
-        if type(old) is Slot and type(new) is Slot:
+        """The structures of two activations are the same, types of numbers and arrays included."""
+        if type(old) is TypedLeaf and type(new) is TypedLeaf:
             if self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY:
                 return True
             s, t = old.type, new.type
@@ -252,14 +221,14 @@ class Recursions(Forms):
             if len(old.parts) != len(new.parts) or type(old.sample) is not type(new.sample):
                 return False
             return all(map(self.alike, old.parts, new.parts))
-        if type(old) is Fixed and type(new) is Fixed:
+        if type(old) is Static and type(new) is Static:
             return same(old.av, new.av) or (
                 self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY and is_number(old.av) and is_number(new.av)
             )
-        return self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY and {type(old), type(new)} == {Slot, Fixed}
+        return self.plan.self_calls is SelfCalls.FUNCTION_OF_ANY and {type(old), type(new)} == {TypedLeaf, Static}
 
     def watch(self, tree: Any, parent: Frame | None, bound: dict[str, Any]) -> Any:
-        """Start the lowering again if this is a recursion that goes on as it began; else the form of the arguments."""
+        """The structures of the arguments. A recursion that goes on as it began is a reason to start again."""
         way = self.plan.self_calls
         if way.for_values:
             return None
@@ -268,14 +237,14 @@ class Recursions(Forms):
                 raise FoundWanting(CallsItself(tree, False))
             return None
         try:
-            forms = [self.form_of(av, False) for av in bound.values()]
-        except Mismatch:
+            structures = [self.typed_structure(av, False) for av in bound.values()]
+        except NoCommonStructure:
             return None
         for other, other_parent, old in self.activations:
-            if other is tree and other_parent is parent and old is not None and len(old) == len(forms):
-                if all(map(self.alike, old, forms)):
+            if other is tree and other_parent is parent and old is not None and len(old) == len(structures):
+                if all(map(self.alike, old, structures)):
                     raise FoundWanting(TooDeep(way) if way is SelfCalls.INLINED else CallsItself(tree, True))
-        return forms
+        return structures
 
     def call_recursive(
         self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any
@@ -288,7 +257,7 @@ class Recursions(Forms):
                 return self.call_itself(known, bound, name, node)
         try:
             return self.define(tree, parent, bound, lower, name, node)
-        except Mismatch as error:
+        except NoCommonStructure as error:
             self.refuse(
                 f"the recursion of {name!r} takes or returns different things on different paths: {error}", node
             )
@@ -299,26 +268,25 @@ class Recursions(Forms):
         self.fail(message, node, "write it as a loop", RecursionTooDeep)
 
     def call_itself(self, known: Recursion, bound: dict[str, Any], name: str, node: Any) -> Any:
-        forms = [self.form_of(bound[n], False) for n in known.names]
-        dims = self.builder.dims
+        structures = [self.typed_structure(bound[n], False) for n in known.names]
         known.where = self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc
-        wider = [self.joined(a, b, self.limits[-1], dims) for a, b in zip(known.forms, forms)]
-        if any(x is not y for x, y in zip(wider, known.forms)):
-            known.forms, known.again = wider, True
+        wider = [self.joined_types(a, b, self.limits[-1]) for a, b in zip(known.structures, structures)]
+        if any(x is not y for x, y in zip(wider, known.structures)):
+            known.structures, known.again = wider, True
         if known.result is None or known.again:
             raise Unreachable
-        operands = [x for f, n in zip(known.forms, known.names) for x in self.operands_of(f, bound[n], node)]
+        operands = [x for f, n in zip(known.structures, known.names) for x in self.passed(f, bound[n], node)]
         return self.emit_call(known, operands, [bound[n] for n in known.names], [], node)
 
     def emit_call(self, known: Recursion, operands: list[Any], avs: list[Any], read: list[int], node: Any) -> Any:
         """Append the call; what it returns may share memory with its arguments, and with the cells `read`."""
         self.at(node)
-        slots = list(_slots(known.result))
+        leaves = list(leaves_in(known.result))
         values = self.builder.call(
-            known.value, tuple(operands), [s.actual(self.builder.dims) for s in slots], [s.hint for s in slots]
+            known.value, tuple(operands), [s.actual(self.builder.dims) for s in leaves], [s.hint for s in leaves]
         )
         before = self.cells.count
-        out = self.built(known.result, iter(values))
+        out = self.received(known.result, iter(values))
         made = [c for c in self.cells_in([out]) if c > before]
         sources = [*self.cells_in(avs), *read]
         for k, cell in enumerate(made):
@@ -333,10 +301,10 @@ class Recursions(Forms):
     def define(self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any) -> Any:
         builder = self.builder
         start = self.state
-        forms = [self.form_of(av, False, n) for n, av in bound.items()]
+        structures = [self.typed_structure(av, False, n) for n, av in bound.items()]
         top = self.func_top
         limit = builder.dims.counter[0]
-        known = Recursion(tree, parent, list(bound), forms, None, None)  # type: ignore[arg-type]
+        known = Recursion(tree, parent, list(bound), structures, None, None)  # type: ignore[arg-type]
         saved = (builder.region, builder._scopes, builder.loc, self.activations, self.stack)
         hint = identifier(name, "recursion")
         for _ in range(MAX_PASSES):
@@ -352,8 +320,10 @@ class Recursions(Forms):
             builder._scopes = [*saved[1][: self.func_scope]]
             try:
                 with builder.inside(region):
-                    values = iter([region.param(s.actual(region.dims), s.hint) for f in known.forms for s in _slots(f)])
-                    inner = {n: self.built(f, values) for n, f in zip(known.names, known.forms)}
+                    values = iter(
+                        [region.param(s.actual(region.dims), s.hint) for f in known.structures for s in leaves_in(f)]
+                    )
+                    inner = {n: self.received(f, values) for n, f in zip(known.names, known.structures)}
                     began = self.state.fork()
                     try:
                         result = lower(inner)
@@ -363,14 +333,13 @@ class Recursions(Forms):
                     if returns:
                         self.check_untouched(began, name, node)
                         self.check_containers(result, began, set(), name, node)
-                        form = self.form_of(result, True)
+                        found = self.settled(self.typed_structure(result, True), limit)
                         old = known.result
-                        form = self.settled(form, limit, region.dims)
-                        known.result = form if old is None else self.joined(old, form, limit, region.dims)
+                        known.result = found if old is None else self.joined_types(old, found, limit)
                         if known.result is not old:
                             known.again = True
                         else:
-                            region.exit = tuple(self.operands_of(known.result, result, node))
+                            region.exit = tuple(self.passed(known.result, result, node))
             finally:
                 self.recursions.pop()
                 self.limits.pop()
@@ -382,7 +351,7 @@ class Recursions(Forms):
             self.refuse(f"what the recursion of {name!r} takes and returns does not settle", node, known.where)
         if known.result is None:
             self.refuse(f"no path through the recursion of {name!r} ends it", node, known.where)
-        operands = [x for f, n in zip(known.forms, known.names) for x in self.operands_of(f, bound[n], node)]
+        operands = [x for f, n in zip(known.structures, known.names) for x in self.passed(f, bound[n], node)]
         read = self.cells_of(free_values(region))
         operands += hoist(func, top)
         return self.emit_call(known, operands, list(bound.values()), read, node)
@@ -447,12 +416,4 @@ def _later(d: Any, limit: int) -> bool:
     return isinstance(d, Dim) and d.root > limit
 
 
-def _slots(form: Any) -> Iterator[Slot]:
-    if type(form) is Slot:
-        yield form
-    elif type(form) is Node:
-        for part in form.parts:
-            yield from _slots(part)
-
-
-__all__ = ["Mismatch", "Obj", "Recursions", "Seq"]
+__all__ = ["Recursions"]

@@ -15,12 +15,12 @@ from ..ir.opset import (
     LIST_SPLICE,
     SLICE_BOUND,
 )
-from .avals import Columns, Hole, ListRef, is_composite, is_static_int
-from .forms import Fixed, Record, Unfit, width
-from .rows import Rows
+from .avals import Columns, ListRef, is_composite, is_static_int
+from .columns import ListColumns
+from .structures import Leaf, NoCommonStructure, Node, Static, width
 
 
-class Splices(Rows):
+class Splices(ListColumns):
     """Inserting, deleting and slicing."""
 
     # --- one item -------------------------------------------------------------------------------------------------
@@ -32,9 +32,9 @@ class Splices(Rows):
         self.forget_items(av.cell, node)
         leaves = [self.emit(node, LIST_INSERT, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
         distinct = self.taken(av.cell, item) and columns.distinct
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), distinct), node)
+        self.mutate(av.cell, Columns(columns.structure, tuple(leaves), distinct), node)
         if is_static_int(index) and index == 0:
-            self.adopt(av.cell, item, 0, columns.form, 0, columns.form)
+            self.adopt(av.cell, item, 0, columns.structure, 0, columns.structure)
 
     def pop_item(self, av: ListRef, index: Any, node: Any) -> Any:
         """``av.pop(index)`` where that, or the length, is known at run time only."""
@@ -42,13 +42,13 @@ class Splices(Rows):
         likes = [self.emit(node, LIST_GET, leaf, index) for leaf in columns.leaves]
         item = self.taken_out(av, columns, index, node)
         leaves = [self.emit(node, LIST_DROP, leaf, index, x) for leaf, x in zip(columns.leaves, likes)]
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), columns.distinct), node)
+        self.mutate(av.cell, Columns(columns.structure, tuple(leaves), columns.distinct), node)
         return item
 
     def taken_out(self, av: ListRef, columns: Columns, index: Any, node: Any) -> Any:
         """An item that is about to leave its list."""
         sharing = [] if columns.distinct else [av.cell]
-        item = self.detached(columns, index, 0, columns.form, [*sharing, *self.state.links.get(av.cell, ())], node)
+        item = self.detached(columns, index, 0, columns.structure, [*sharing, *self.state.links.get(av.cell, ())], node)
         self.forget_items(av.cell, node)
         return item
 
@@ -58,7 +58,7 @@ class Splices(Rows):
         """``av[start:stop:step]`` where one of these, or the length, is known at run time only."""
         columns = self.list_columns(av, node, next((b for b in bounds if type(b) is Value), None))
         leaves = [self.emit(node, LIST_SLICE, leaf, *bounds) for leaf in columns.leaves]
-        return self.new_columns(Columns(columns.form, tuple(leaves), columns.distinct), av)
+        return self.new_columns(Columns(columns.structure, tuple(leaves), columns.distinct), av)
 
     def new_columns(self, columns: Columns, source: ListRef) -> ListRef:
         """A new list that holds items of another."""
@@ -68,7 +68,7 @@ class Splices(Rows):
         return out
 
     def share_items(self, cell: int, source: ListRef, columns: Columns) -> None:
-        if holds_numbers(columns.form, columns.leaves):
+        if holds_numbers(columns.structure, columns.leaves):
             return
         for other in self.cells_in([source]):
             self.state.link_view(cell, other)
@@ -80,8 +80,8 @@ class Splices(Rows):
         """``av[at:at] = source``, at the end where `at` is None. The source is another list, of run-time length."""
         columns = self.made_columns(av, node)
         try:
-            new = self.columns(self.checked(source.cell, node, "list"), node, columns.form)
-        except Unfit:
+            new = self.columns(self.checked(source.cell, node, "list"), node, columns.structure)
+        except NoCommonStructure:
             new = None
         if new is None:
             self.fail(
@@ -91,7 +91,7 @@ class Splices(Rows):
                 "use one list for each kind of thing",
                 cause=av,
             )
-        shares = not holds_numbers(columns.form, columns.leaves) or not holds_numbers(new.form, new.leaves)
+        shares = not holds_numbers(columns.structure, columns.leaves) or not holds_numbers(new.structure, new.leaves)
         known = self.state.links.get(av.cell, frozenset()) | {av.cell}
         apart = not shares or (new.distinct and known.isdisjoint(self.cells_in([source])))
         if at is not None:
@@ -99,7 +99,7 @@ class Splices(Rows):
         leaves = [self.emit(node, LIST_SPLICE, leaf, at, x) for leaf, x in zip(columns.leaves, new.leaves)]
         if shares:
             self.share_items(av.cell, source, new)
-        content = Columns(columns.form, tuple(leaves), columns.distinct and apart)
+        content = Columns(columns.structure, tuple(leaves), columns.distinct and apart)
         self.mutate(av.cell, content, node, keeps_items=at is None)
 
     def cut(self, av: ListRef, start: Any, stop: Any, node: Any) -> None:
@@ -110,7 +110,7 @@ class Splices(Rows):
             self.emit(node, LIST_CUT, leaf, start, stop, self.emit(node, LIST_SLICE, leaf, start, stop, None))
             for leaf in columns.leaves
         ]
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), columns.distinct), node)
+        self.mutate(av.cell, Columns(columns.structure, tuple(leaves), columns.distinct), node)
 
     def replace_slice(self, av: ListRef, start: Any, stop: Any, source: ListRef | None, node: Any) -> None:
         """``av[start:stop] = source``."""
@@ -128,19 +128,19 @@ class Splices(Rows):
         columns = self.made_columns(av, node)
         self.forget_items(av.cell, node)
         leaves = [self.emit(node, LIST_SLICE, leaf, None, None, -1) for leaf in columns.leaves]
-        self.mutate(av.cell, Columns(columns.form, tuple(leaves), columns.distinct), node, resized=False)
+        self.mutate(av.cell, Columns(columns.structure, tuple(leaves), columns.distinct), node, resized=False)
 
 
-def holds_numbers(form: Any, leaves: tuple[Any, ...]) -> bool:
-    """Items of this form are numbers, and tuples of such: nothing that may change in place."""
-    if type(form) is Fixed:
+def holds_numbers(structure: Any, leaves: tuple[Any, ...]) -> bool:
+    """Items of this structure are numbers, and tuples of such: nothing that may change in place."""
+    if type(structure) is Static:
         return True
-    if type(form) is Hole:
+    if type(structure) is Leaf:
         return all(leaf.type.elem is None or leaf.type.elem.is_scalar for leaf in leaves)
-    if type(form) is not Record or not is_composite(form.sample):
+    if type(structure) is not Node or not is_composite(structure.sample):
         return False
     place = 0
-    for sub in form.parts:
+    for sub in structure.parts:
         if not holds_numbers(sub, leaves[place : place + width(sub)]):
             return False
         place += width(sub)

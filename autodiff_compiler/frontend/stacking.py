@@ -8,9 +8,10 @@ import numpy as np
 
 from ..ir.core import type_of
 from ..ir.opset import PRIMS
-from .avals import Columns, Hole, ListRef, Obj, Ref, Seq, SliceOf
+from .avals import Columns, ListRef, Obj, Ref, Seq, SliceOf
 from .border import Border
 from .library.arrays import stack_rows
+from .structures import Leaf
 
 
 class Stacking(Border):
@@ -22,7 +23,7 @@ class Stacking(Border):
         content = self.checked(av.cell, node, "list")
         if type(content) is not Columns:
             return av
-        if type(content.form) is not Hole:
+        if type(content.structure) is not Leaf:
             av = self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
             content = self.checked(av.cell, node, "list")
         item = self.item_type(content)
@@ -32,7 +33,7 @@ class Stacking(Border):
         return self.call_prim(PRIMS[np.stack], [av], {}, node)
 
     def item_type(self, content: Any) -> Any:
-        return type_of(content.leaves[0]).elem if type(content) is Columns and type(content.form) is Hole else None
+        return type_of(content.leaves[0]).elem if type(content) is Columns and type(content.structure) is Leaf else None
 
     def rank_of_items(self, av: Any, name: str, node: Any) -> int | None:
         """The number of axes of the items of a list of run-time length; None if it is no such list."""

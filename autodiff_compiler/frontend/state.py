@@ -11,7 +11,6 @@ from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key
 from ..ir.opset import GET, PRIMS
 from ..ir.types import ANY, UNDEF_TY, Ty, join
 from .avals import (
-    HOLE,
     MISSING,
     UNSET,
     Columns,
@@ -33,10 +32,10 @@ from .avals import (
     same,
     with_parts,
 )
-from .forms import Unfit, matches, united
+from .structures import LEAF, NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
-    from .rows import Rows
+    from .columns import ListColumns
 
 
 @dataclass(slots=True)
@@ -134,7 +133,7 @@ def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any
     return builder.if_(going_on, regions[0], regions[1], [value.type], [value.hint])[0]
 
 
-def columns_unless_returned(interp: Rows, content: Any, form: Any, code: Any) -> Columns | None:
+def columns_unless_returned(interp: ListColumns, content: Any, form: Any, code: Any) -> Columns | None:
     """What a list holds as columns of the form; None if some of it is not known."""
     if type(content) is Columns:
         return interp.columns(content, None, form)
@@ -148,18 +147,18 @@ def columns_unless_returned(interp: Rows, content: Any, form: Any, code: Any) ->
 
     first = unless_returned(interp.builder, code, lambda: leaf(0))
     rest = [unless_returned(interp.builder, code, lambda k=k: leaf(k)) for k in range(1, len(made[0].leaves))]  # type: ignore[misc]
-    return Columns(made[0].form, (first, *rest), made[0].distinct)
+    return Columns(made[0].structure, (first, *rest), made[0].distinct)
 
 
 def matches_form(a: Any, b: Any) -> bool:
     """Two items of lists are of one form, if both are there."""
-    return MISSING in (a, b) or (a.root is b.root or matches(a.root, b.root))
+    return MISSING in (a, b) or (a.root is b.root or covers(a.root, b.root))
 
 
 class Joiner:
     """Joins two states into one; the leaves where they differ become the results of an operation."""
 
-    def __init__(self, interp: Rows, a: State, b: State, regions: tuple[Region, Region] | None):
+    def __init__(self, interp: ListColumns, a: State, b: State, regions: tuple[Region, Region] | None):
         self.interp = interp
         self.builder = interp.builder
         self.cells = interp.cells
@@ -373,7 +372,7 @@ class Joiner:
                 return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
             if type(x) is Columns:
                 pairs = [(UNDEF if a is MISSING else v, UNDEF if b is MISSING else v) for v in x.leaves]
-                return Columns(x.form, tuple([self.leaf(p, q, hint) for p, q in pairs]), x.distinct)
+                return Columns(x.structure, tuple([self.leaf(p, q, hint) for p, q in pairs]), x.distinct)
             return self.merge_parts(a, b, hint)
         if type(a) is Value and type(b) is Value:
             return self.leaf(a, b, hint)
@@ -409,7 +408,7 @@ class Joiner:
             if all(x.cell in state.heap for state in self.states) and matches_form(a, b):
                 sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
                 sure = a is not MISSING and b is not MISSING and a.sure and b.sure
-                return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.form, sure)
+                return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, sure)
         return Poison(None, "is an item of a list on one path", self.origin)
 
     def merge_lists(self, a: Any, b: Any, cell: int, hint: str) -> Any:
@@ -424,8 +423,8 @@ class Joiner:
                 interp.state = self.states[side]
                 if type(content) is Columns or content.items:
                     with self.builder.inside(self.regions[side]):
-                        forms.append(interp.list_form(content))
-            form = HOLE if not forms else forms[0] if len(forms) == 1 else united(forms[0], forms[1])
+                        forms.append(interp.items_structure(content))
+            form = LEAF if not forms else forms[0] if len(forms) == 1 else joined(forms[0], forms[1])
             sides = []
             for side, content in enumerate((a, b)):
                 interp.state = self.states[side]
@@ -435,7 +434,7 @@ class Joiner:
                     inside = interp.cells_in(content.items)
                     self.elements += [(cell, side, element) for element in inside]
                     self.cells.detached.update(inside)
-        except Unfit as error:
+        except NoCommonStructure as error:
             return Poison(None, f"is a list of different lengths on different paths that {error}", self.origin)
         finally:
             interp.state = present

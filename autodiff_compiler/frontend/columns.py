@@ -1,8 +1,8 @@
-"""Lists of which the length, or the place that is asked for, is known at run time only: one IR list for each number or
-array among the parts of an item ("structure of arrays").
+"""Lists of which the length, or the place that is asked for, is known at run time only.
 
-The form of an item says how it is put together. An item that is a container or an array stays the one object that it is
-in Python: a cell that holds `ItemOf` is read from the list, and what is stored into it is stored into the list.
+There is one IR list for each leaf of the structure of an item ("structure of arrays", see `structures`). An item that
+is a container or an array stays one object, as in Python: a cell that holds `ItemOf` is read from the list, and what is
+stored into it is stored into the list.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from ..errors import AliasError
 from ..ir.core import Value
 from ..ir.opset import LEN, LIST_APPEND, LIST_GET, LIST_NEW, LIST_SET
 from .avals import (
-    HOLE,
     Columns,
     Entries,
-    Hole,
     Instance,
     ItemOf,
     Items,
@@ -28,85 +26,100 @@ from .avals import (
     Ref,
     describe,
     is_composite,
-    is_constant,
     is_number,
     is_reference,
     parts_of,
     with_parts,
 )
 from .disturbed import Disturbances
-from .forms import Fixed, ListForm, Record, Unfit, matches, places_in, united, width
+from .structures import (
+    LEAF,
+    Leaf,
+    ListOf,
+    NoCommonStructure,
+    Node,
+    Static,
+    content_of,
+    covers,
+    joined,
+    operands_of,
+    places_in,
+    structure_of,
+    width,
+)
 
 
-class Rows(Disturbances):
+class ListColumns(Disturbances):
     """Reading and changing items of lists of run-time length."""
 
     # --- forms ----------------------------------------------------------------------------------------------------
 
-    def item_form(self, av: Any) -> Any:
-        """The form of an item; raises `Unfit`."""
-        av = av.av if type(av) is Maybe and av.flag is True else av
+    def item_structure(self, av: Any) -> Any:
+        """The structure of an item; raises `NoCommonStructure`."""
+        return structure_of(self, av, self.item_leaf)
+
+    def item_leaf(self, av: Any) -> Any:
+        """The structure of what is one IR list, a list of run-time length, or the same in all items; or else None."""
+        if type(av) is Maybe:
+            if av.flag is not True:
+                raise NoCommonStructure("has items that are not bound on all paths")
+            return self.item_structure(av.av)
         if type(av) is Value or is_number(av) or type(av) is Ref:
-            return HOLE
-        if is_constant(av):
-            return Fixed(av)
-        if is_composite(av):
-            parts = parts_of(av)
-            return Record(av, None, tuple(map(self.item_form, parts))) if parts else Fixed(av)
-        if is_reference(av) and not (type(av) is Instance and av.cls is OneShot):
-            content = self.content(av.cell)
-            if isinstance(content, Poison):
-                raise Unfit(content.why)
-            if type(content) is Columns:
-                return ListForm(content.form)
-            if type(content) is Items and all(map(is_plain_number, content.items)):
-                return ListForm(HOLE)
-            return Record(av, getattr(content, "keys", None), tuple(map(self.item_form, content.items)))
-        if type(av) in (Maybe,):
-            raise Unfit("has items that are not bound on all paths")
-        return Fixed(av)
-
-    def list_form(self, content: Any) -> Any:
-        """The form of the items of a list."""
+            return LEAF
+        if not is_reference(av):
+            return None
+        if type(av) is Instance and av.cls is OneShot:
+            return Static(av)
+        content = self.content(av.cell)
+        if isinstance(content, Poison):
+            raise NoCommonStructure(content.why)
         if type(content) is Columns:
-            return content.form
-        form: Any = None
+            return ListOf(content.structure)
+        return ListOf(LEAF) if type(content) is Items and all(map(is_plain_number, content.items)) else None
+
+    def items_structure(self, content: Any) -> Any:
+        """The structure of the items of a list."""
+        if type(content) is Columns:
+            return content.structure
+        structure: Any = None
         for item in content.items:
-            one = self.item_form(item)
-            form = one if form is None else united(form, one)
-        return HOLE if form is None else form
+            one = self.item_structure(item)
+            structure = one if structure is None else joined(structure, one)
+        return LEAF if structure is None else structure
 
-    def item_operands(self, form: Any, av: Any, node: Any) -> list[Any]:
-        """What an item of this form adds to each of the IR lists."""
-        if type(form) is Hole:
-            return [self.operand(av, node)]
-        if type(form) is Fixed:
-            return []
-        content = self.content(av.cell) if is_reference(av) else None
-        return self.content_operands(form, content if content is not None else av, node)
+    def item_operands(self, structure: Any, av: Any, node: Any) -> list[Any]:
+        """What an item of this structure adds to each of the IR lists."""
 
-    def content_operands(self, form: Any, content: Any, node: Any) -> list[Any]:
-        """The same for what an item that is a container holds."""
-        if type(form) is Hole:
+        def leaf(sub: Any, x: Any) -> list[Any]:
+            if type(sub) is Leaf:
+                return [self.operand(x, node)]
+            return list(self.columns(self.content(x.cell), node, sub.item).leaves)
+
+        return operands_of(self, structure, av, leaf)
+
+    def content_operands(self, structure: Any, content: Any, node: Any) -> list[Any]:
+        """The same for what an item that is a container or an array holds."""
+        if type(structure) is Leaf:
             return [content]
-        if type(form) is ListForm:
-            return list(self.columns(content, node, form.item).leaves)
-        parts = content.items if type(content) in (Items, Entries) else parts_of(content)
-        return [x for sub, part in zip(form.parts, parts) for x in self.item_operands(sub, part, node)]
+        if type(structure) is ListOf:
+            return list(self.columns(content, node, structure.item).leaves)
+        if type(content) not in (Items, Entries) or len(content.items) != len(structure.parts):
+            raise NoCommonStructure("changes its length")
+        return [x for sub, part in zip(structure.parts, content.items) for x in self.item_operands(sub, part, node)]
 
-    def columns(self, content: Any, node: Any, form: Any = None) -> Columns:
-        """What a list holds as columns; raises `Unfit`."""
+    def columns(self, content: Any, node: Any, structure: Any = None) -> Columns:
+        """What a list holds as columns; raises `NoCommonStructure`."""
         if type(content) is Columns:
-            if form is not None and not matches(form, content.form):
-                raise Unfit("has items of different kinds")
+            if structure is not None and not covers(structure, content.structure):
+                raise NoCommonStructure("has items of different kinds")
             return content
-        if form is None:
-            form = self.list_form(content)
-        elif not matches(form, self.list_form(content)) and content.items:
-            raise Unfit("has items of different kinds")
-        rows = [self.item_operands(form, x, node) or [0] for x in content.items]
-        leaves = [self.emit(node, LIST_NEW, tuple([row[k] for row in rows])) for k in range(max(width(form), 1))]
-        return Columns(form, tuple(leaves), self.are_distinct(content.items))
+        if structure is None:
+            structure = self.items_structure(content)
+        elif not covers(structure, self.items_structure(content)) and content.items:
+            raise NoCommonStructure("has items of different kinds")
+        rows = [self.item_operands(structure, x, node) or [0] for x in content.items]
+        leaves = [self.emit(node, LIST_NEW, tuple([row[k] for row in rows])) for k in range(max(width(structure), 1))]
+        return Columns(structure, tuple(leaves), self.are_distinct(content.items))
 
     def are_distinct(self, avs: Any) -> bool:
         """No two of these share something that may change in place."""
@@ -124,12 +137,12 @@ class Rows(Disturbances):
         """``base[index]`` for an index that is known at run time only, or a list of run-time length."""
         columns = self.list_columns(base, node, index)
         self.emit(node, LIST_GET, columns.leaves[0], index)  # raises where there is no such item
-        return self.item_part(base.cell, index, columns, 0, columns.form, node)
+        return self.item_part(base.cell, index, columns, 0, columns.structure, node)
 
     def list_columns(self, base: ListRef, node: Any, cause: Any = None) -> Columns:
         try:
             return self.columns(self.checked(base.cell, node, "list"), node)
-        except Unfit as error:
+        except NoCommonStructure as error:
             self.fail(
                 f"an item of a list that {error} is asked for by an index known at run time only",
                 node,
@@ -137,34 +150,32 @@ class Rows(Disturbances):
                 cause=cause,
             )
 
-    def item_part(self, owner: int, index: Any, columns: Columns, place: int, form: Any, node: Any) -> Any:
+    def item_part(self, owner: int, index: Any, columns: Columns, place: int, structure: Any, node: Any) -> Any:
         """A part of an item, that stays the one in the list."""
-        if type(form) is Fixed:
-            return form.av
-        if type(form) is Record and is_composite(form.sample):
+        if type(structure) is Static:
+            return structure.av
+        if type(structure) is Node and is_composite(structure.sample):
             parts = []
-            for sub in form.parts:
+            for sub in structure.parts:
                 parts.append(self.item_part(owner, index, columns, place, sub, node))
                 place += width(sub)
-            return with_parts(form.sample, parts)
-        if type(form) is Hole:
+            return with_parts(structure.sample, parts)
+        if type(structure) is Leaf:
             value = self.emit(node, LIST_GET, columns.leaves[place], index)
             if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object"):
                 return value
         cell = self.cells.new()
-        self.state.heap[cell] = ItemOf(owner, index, columns.form, place, form)
+        self.state.heap[cell] = ItemOf(owner, index, columns.structure, place, structure)
         self.state.link_view(cell, owner)
         for other in self.cells_in([ListRef(owner)])[1:]:
             self.state.link_view(cell, other)  # it is one of these
         self.cells.origins[cell] = self.cells.origins.get(owner, frozenset())
-        return self.reference(form, cell)
+        return self.reference(structure, cell)
 
-    def reference(self, form: Any, cell: int) -> Any:
-        if type(form) is Hole:
+    def reference(self, structure: Any, cell: int) -> Any:
+        if type(structure) is Leaf:
             return Ref(cell)
-        if type(form) is ListForm:
-            return ListRef(cell)
-        return Instance(form.sample.cls, cell) if type(form.sample) is Instance else type(form.sample)(cell)
+        return ListRef(cell) if type(structure) is ListOf else structure.sample.to(cell)
 
     def resolved(self, item: ItemOf) -> Any:
         """What a cell holds that is an item of a list."""
@@ -173,25 +184,25 @@ class Rows(Disturbances):
             return content
         try:
             columns = self.columns(content, None)
-        except Unfit as error:
+        except NoCommonStructure as error:
             return Poison(None, f"is an item of a list that {error}")
-        if not matches(columns.form, item.root):
+        if not covers(columns.structure, item.root):
             return Poison(None, "is an item of a list whose items have changed their kind")
-        return self.part_content(item.cell, item.index, columns, item.place, item.form)
+        return self.part_content(item.cell, item.index, columns, item.place, item.structure)
 
-    def part_content(self, owner: int, index: Any, columns: Columns, place: int, form: Any) -> Any:
-        if type(form) is Hole:
+    def part_content(self, owner: int, index: Any, columns: Columns, place: int, structure: Any) -> Any:
+        if type(structure) is Leaf:
             return self.emit(None, LIST_GET, columns.leaves[place], index)
-        if type(form) is ListForm:
-            leaves = columns.leaves[place : place + width(form)]
+        if type(structure) is ListOf:
+            leaves = columns.leaves[place : place + width(structure)]
             return Columns(
-                form.item, tuple([self.emit(None, LIST_GET, leaf, index) for leaf in leaves]), columns.distinct
+                structure.item, tuple([self.emit(None, LIST_GET, leaf, index) for leaf in leaves]), columns.distinct
             )
         parts = []
-        for sub in form.parts:
+        for sub in structure.parts:
             parts.append(self.item_part(owner, index, columns, place, sub, None))
             place += width(sub)
-        return Items(tuple(parts)) if form.keys is None else Entries(form.keys, tuple(parts))
+        return content_of(structure.keys, parts)
 
     # --- changing -------------------------------------------------------------------------------------------------
 
@@ -211,19 +222,19 @@ class Rows(Disturbances):
                 cause=item.index,
             )
         try:
-            operands = self.content_operands(item.form, content, node)
-            fits = matches(columns.form, item.root)
-        except Unfit:
+            operands = self.content_operands(item.structure, content, node)
+            fits = covers(columns.structure, item.root)
+        except NoCommonStructure:
             fits = False
-        if not fits or (type(item.form) is Record and getattr(content, "keys", None) != item.form.keys):
+        if not fits or (type(item.structure) is Node and content.keys != item.structure.keys):
             self.fail(
-                "an item of a list of run-time length changes its keys, or what kind of thing they lead to",
+                "an item of a list of run-time length changes its length, its keys, or what kind of thing they lead to",
                 node,
-                "give all items all keys from the start",
+                "give all items all that they will hold from the start",
                 cause=item.index,
             )
         leaves = list(columns.leaves)
-        if type(item.form) is Record:
+        if type(item.structure) is Node:
             self.forget_replaced(cell, item, operands, leaves, node)
         for k, value in enumerate(operands, item.place):
             if value is not self.emit(node, LIST_GET, leaves[k], item.index):
@@ -232,8 +243,8 @@ class Rows(Disturbances):
         distinct: bool = columns.distinct
         for part in inside:
             distinct = self.taken(item.cell, part, item) and distinct
-        in_array = in_array or type(item.form) is Hole
-        self.write(item.cell, Columns(columns.form, tuple(leaves), distinct), node, in_array)
+        in_array = in_array or type(item.structure) is Leaf
+        self.write(item.cell, Columns(columns.structure, tuple(leaves), distinct), node, in_array)
         self.state.poison(item.cell, self.loc_of(node), in_array)
 
     def taken(self, owner: int, av: Any, item: ItemOf | None = None) -> bool:
@@ -252,27 +263,27 @@ class Rows(Disturbances):
                 self.cells.origins[owner] = self.cells.origins.get(owner, frozenset()) | origins
         return distinct
 
-    def adopt(self, owner: int, av: Any, index: Any, root: Any, place: int, form: Any) -> None:
+    def adopt(self, owner: int, av: Any, index: Any, root: Any, place: int, structure: Any) -> None:
         """From now on these containers are the ones in the list."""
-        if type(form) is Record and is_composite(form.sample):
-            for sub, part in zip(form.parts, parts_of(av)):
+        if type(structure) is Node and is_composite(structure.sample):
+            for sub, part in zip(structure.parts, parts_of(av)):
                 self.adopt(owner, part, index, root, place, sub)
                 place += width(sub)
             return
-        if type(form) is Fixed or not hasattr(av, "cell") or type(self.state.heap.get(av.cell)) is ItemOf:
+        if type(structure) is Static or not hasattr(av, "cell") or type(self.state.heap.get(av.cell)) is ItemOf:
             return
-        if type(form) is Hole:
+        if type(structure) is Leaf:
             alone = not av.path and av.cell in self.cells.numpy and av.cell not in self.cells.origins
             if not alone or self.state.links.get(av.cell, frozenset()) - {owner}:
                 return
-        elif type(form) is Record:
+        elif type(structure) is Node:
             inner, content = place, self.content(av.cell)
             if isinstance(content, Poison):
                 return
-            for sub, part in zip(form.parts, content.items):
+            for sub, part in zip(structure.parts, content.items):
                 self.adopt(owner, part, index, root, inner, sub)
                 inner += width(sub)
-        self.state.heap[av.cell] = ItemOf(owner, index, root, place, form)
+        self.state.heap[av.cell] = ItemOf(owner, index, root, place, structure)
 
     def made_columns(self, base: ListRef, node: Any) -> Columns:
         """What a list holds, which from now on is columns."""
@@ -287,12 +298,12 @@ class Rows(Disturbances):
         self.state.heap[base.cell] = columns
         for item in content.items:
             self.taken(base.cell, item)
-        self.adopt_all(base.cell, content.items, columns.form)
+        self.adopt_all(base.cell, content.items, columns.structure)
         return columns
 
-    def adopt_all(self, owner: int, items: tuple[Any, ...], form: Any) -> None:
+    def adopt_all(self, owner: int, items: tuple[Any, ...], structure: Any) -> None:
         for k, item in enumerate(items):
-            self.adopt(owner, item, k, form, 0, form)
+            self.adopt(owner, item, k, structure, 0, structure)
 
     def forget_items(self, cell: int, node: Any, which: Callable[[int, ItemOf], bool] = lambda c, held: True) -> None:
         """Before the items of a list move, or others take their places: what refers to one keeps what it is now."""
@@ -311,27 +322,27 @@ class Rows(Disturbances):
         """Before a part of an item is replaced by another array or container: what refers to the old one keeps it."""
         kinds: set[tuple[int, type]] = set()
         place = item.place
-        for sub in item.form.parts:
+        for sub in item.structure.parts:
             end = place + width(sub)
             new = operands[place - item.place : end - item.place]
             if any(x is not self.emit(node, LIST_GET, leaf, item.index) for x, leaf in zip(new, leaves[place:end])):
                 kinds.update(places_in(sub, place))
             place = end
-        self.forget_items(item.cell, node, lambda c, held: c != cell and (held.place, type(held.form)) in kinds)
+        self.forget_items(item.cell, node, lambda c, held: c != cell and (held.place, type(held.structure)) in kinds)
 
     def forget_parts(self, cell: int, content: Any, node: Any) -> None:
         """The same where it is known which container changes: it may be that of which a list's item has this part."""
         old = self.held(cell)
         if type(old) not in (Items, Entries) or not self.state.links.get(cell):
             return
-        same_keys = type(content) is type(old) and _keys(content) == _keys(old) and len(content.items) == len(old.items)
+        same_keys = type(content) is type(old) and content.keys == old.keys and len(content.items) == len(old.items)
         kept = content.items if same_keys else (None,) * len(old.items)
         if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
             return
         heap = self.state.heap
         while items := [
             c for c in self.state.links.get(cell, ())
-            if type(heap.get(c)) is ItemOf and not self.may_be(heap[c].form, old)
+            if type(heap.get(c)) is ItemOf and not self.may_be(heap[c].structure, old)
         ]:  # fmt: skip
             for other in items:
                 held = heap[other]
@@ -339,15 +350,15 @@ class Rows(Disturbances):
                 heap[other] = self.resolved(held) if held.sure else why
                 self.cells.detached.add(other)
 
-    def may_be(self, form: Any, content: Any) -> bool:
-        """An item of this form, or a part of one, may be the container that holds this, and not only a part of it."""
-        if type(form) is ListForm:
+    def may_be(self, structure: Any, content: Any) -> bool:
+        """An item of this structure, or a part of one, may be the container that holds this."""
+        if type(structure) is ListOf:
             return type(content) is Items
-        if type(form) is not Record or form.keys != _keys(content) or len(form.parts) != len(content.items):
+        if type(structure) is not Node or structure.keys != content.keys or len(structure.parts) != len(content.items):
             return False
         try:
-            return all(matches(sub, self.item_form(part)) for sub, part in zip(form.parts, content.items))
-        except Unfit:
+            return all(covers(sub, self.item_structure(part)) for sub, part in zip(structure.parts, content.items))
+        except NoCommonStructure:
             return False
 
     def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
@@ -360,16 +371,16 @@ class Rows(Disturbances):
         index = self.emit(node, LEN, content.leaves[0])
         leaves = [self.emit(node, LIST_APPEND, leaf, x) for leaf, x in zip(content.leaves, operands)]
         distinct = self.taken(ref.cell, item) and content.distinct
-        self.mutate(ref.cell, Columns(content.form, tuple(leaves), distinct), node, keeps_items=True)
-        self.adopt(ref.cell, item, index, content.form, 0, content.form)
+        self.mutate(ref.cell, Columns(content.structure, tuple(leaves), distinct), node, keeps_items=True)
+        self.adopt(ref.cell, item, index, content.structure, 0, content.structure)
 
     def fitting(self, base: ListRef, columns: Columns, item: Any, node: Any) -> list[Any]:
         """The operands for an item that goes into a list of run-time length."""
         try:
-            if matches(columns.form, self.item_form(item)):
-                return self.item_operands(columns.form, item, node) or [0]
+            if covers(columns.structure, self.item_structure(item)):
+                return self.item_operands(columns.structure, item, node) or [0]
             why = "items of one kind, with the same keys"
-        except Unfit as error:
+        except NoCommonStructure as error:
             why = f"items that fit; this one {error}"
         self.fail(
             f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}",
@@ -385,14 +396,14 @@ class Rows(Disturbances):
         self.forget_items(base.cell, node)
         leaves = [self.emit(node, LIST_SET, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
         distinct = self.taken(base.cell, item) and columns.distinct
-        self.mutate(base.cell, Columns(columns.form, tuple(leaves), distinct), node, resized=False)
-        self.adopt(base.cell, item, index, columns.form, 0, columns.form)
+        self.mutate(base.cell, Columns(columns.structure, tuple(leaves), distinct), node, resized=False)
+        self.adopt(base.cell, item, index, columns.structure, 0, columns.structure)
 
     def one_of(self, items: tuple[Any, ...], index: Any, node: Any) -> Any:
         """The item of a tuple at an index that is known at run time only."""
         try:
             columns = self.columns(Items(items), node)
-        except Unfit as error:
+        except NoCommonStructure as error:
             self.fail(
                 f"a tuple is indexed by a number known at run time only, and it {error}",
                 node,
@@ -401,32 +412,32 @@ class Rows(Disturbances):
             )
         sharing = self.cells_in(items)
         families = frozenset().union(*map(self.cells.family, sharing))
-        return self.detached(columns, index, 0, columns.form, sharing, node, families)
+        return self.detached(columns, index, 0, columns.structure, sharing, node, families)
 
     def detached(
         self,
         columns: Columns,
         index: Any,
         place: int,
-        form: Any,
+        structure: Any,
         sharing: list[int],
         node: Any,
         families: frozenset[int] = frozenset(),
     ) -> Any:
         """An item that is in the list no more; it may share memory with the cells `sharing`."""
-        if type(form) is Fixed:
-            return form.av
+        if type(structure) is Static:
+            return structure.av
         content: Any
-        if type(form) is Record:
+        if type(structure) is Node:
             parts = []
-            for sub in form.parts:
+            for sub in structure.parts:
                 parts.append(self.detached(columns, index, place, sub, sharing, node, families))
                 place += width(sub)
-            if is_composite(form.sample):
-                return with_parts(form.sample, parts)
-            content = Items(tuple(parts)) if form.keys is None else Entries(form.keys, tuple(parts))
+            if is_composite(structure.sample):
+                return with_parts(structure.sample, parts)
+            content = content_of(structure.keys, parts)
         else:
-            content = self.part_content(-1, index, columns, place, form)
+            content = self.part_content(-1, index, columns, place, structure)
             if type(content) is Value and (content.type.is_scalar or content.type.kind in ("shape", "object")):
                 return content
         cell = self.cells.new()
@@ -438,12 +449,7 @@ class Rows(Disturbances):
             self.state.link_view(cell, other)
         origins = [self.cells.origins.get(other, frozenset()) for other in sharing]
         self.cells.origins[cell] = frozenset().union(*origins)
-        return self.reference(form, cell)
-
-
-def _keys(content: Any) -> Any:
-    """The keys of what a container holds; those of a list are None."""
-    return getattr(content, "keys", None)
+        return self.reference(structure, cell)
 
 
 def is_plain_number(av: Any) -> bool:
