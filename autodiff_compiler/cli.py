@@ -257,13 +257,19 @@ def _gradient_of(target: Target) -> Any:
 def show(target: Target, options: argparse.Namespace) -> int:
     _call_primal(target, target.args)
     gradient = _gradient_of(target)
-    text = gradient.ir(*target.args, **target.kwargs) if options.ir else gradient.source(*target.args, **target.kwargs)
+    if options.passes:
+        stages = gradient.passes(*target.args, **target.kwargs)
+        text = "\n".join(f"# after the pass {name!r}\n{ir}" for name, ir in stages)
+    elif options.ir:
+        text = gradient.ir(*target.args, **target.kwargs)
+    else:
+        text = gradient.source(*target.args, **target.kwargs)
     print(_coloured(text.rstrip("\n"), options), flush=True)
     return 0
 
 
 def _coloured(text: str, options: argparse.Namespace) -> str:
-    if options.ir or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if options.ir or options.passes or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     try:
         from pygments import highlight
@@ -464,6 +470,7 @@ def _parser() -> argparse.ArgumentParser:
     timing.add_argument("--seconds", type=float, default=0.5, help="how long to measure each side (default 0.5)")
     showing = argparse.ArgumentParser(add_help=False)
     showing.add_argument("--ir", action="store_true", help="print the SSA form, not Python")
+    showing.add_argument("--passes", action="store_true", help="print the SSA form after each pass")
     parser = argparse.ArgumentParser(prog="autodiff_compiler", description="Show, check and time compiled gradients.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("show", parents=[common, showing], help="print the generated adjoint").set_defaults(run=show)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import linecache
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from . import deep
@@ -123,6 +125,49 @@ def _code_of(fn: Any) -> Any:
 
 class UnsupportedError(AutodiffError, NotImplementedError):
     """Python that the compiler does not handle."""
+
+
+class InternalError(AutodiffError):
+    """A defect of this package, found while it compiled a function. Nothing is wrong with the program.
+
+    The cause is the exception that was raised, with its traceback.
+    """
+
+    @staticmethod
+    @contextmanager
+    def during(step: str, function: str) -> Iterator[None]:
+        """Say in which step, and for which function, code of this package raised what only a defect raises.
+
+        >>> with InternalError.during("the pass 'residuals'", "f"):
+        ...     raise AssertionError("no region")
+        Traceback (most recent call last):
+        ...
+        autodiff_compiler.errors.InternalError: ...
+        """
+        try:
+            yield
+        except _DEFECTS as error:
+            if type(error) not in _DEFECTS or not is_ours(error):
+                raise
+            raise InternalError(
+                f"internal error in {step} of {function!r}: {type(error).__name__}: {error}. This is a defect of the "
+                "compiler, not of your program. Please report it: the function, the types of its arguments, and this "
+                "traceback from its start",
+                None,
+                "until it is mended, write the function in simpler steps",
+            ) from error
+
+
+_DEFECTS = (AssertionError, KeyError, AttributeError, UnboundLocalError)
+
+
+def is_ours(error: BaseException) -> bool:
+    """It was raised by this package, not by a function or a rule of the user's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return name.split(".")[0] == __name__.split(".")[0]
 
 
 class WrongValueError(AssertionError):

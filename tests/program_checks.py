@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 
 import autodiff_compiler as ad
-from autodiff_compiler.api import pipeline
 from autodiff_compiler.api.cache import VARIABLE
 from autodiff_compiler.api.checking import VARIABLE as CHECK
 from autodiff_compiler.api.transforms import differentiated, hand_through, lower_any
+from autodiff_compiler.errors import InternalError
 from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.transforms import pipeline
 from autodiff_compiler.tree import unflatten
 
 os.environ[CHECK] = "1"  # what is lowered is compared with a run of the function
@@ -139,6 +140,8 @@ def refusals(what: str) -> Iterator[None]:
         yield
     except (Refused, Wrong):
         raise
+    except InternalError as error:
+        raise Wrong(f"{what}{error}") from None
     except ad.AutodiffError as error:
         raise Refused(what + " / ".join(str(error).strip().splitlines())) from None
     except Exception as error:

@@ -87,6 +87,14 @@ def test_show_ir(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "np.cos" in capsys.readouterr().out
 
 
+def test_show_what_each_pass_makes(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "--passes", f"{module}:writes"]) == 0
+    out = capsys.readouterr().out
+    stages = out.split("# after the pass ")
+    assert [stage.partition("\n")[0] for stage in stages[1:3]] == ["'lower'", "'differentiate'"]
+    assert "addat" not in stages[1] and "addat" in stages[2]
+
+
 def test_show_is_coloured_in_a_terminal(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.api import pipeline
 from autodiff_compiler.errors import UnsupportedError
 from autodiff_compiler.frontend import lower
 from autodiff_compiler.ir.core import CALL, FUNC, Function
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.printer import print_function
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.transforms import pipeline
 from tests.differences import differences
 
 X = np.array([0.3, 0.9, 1.2])

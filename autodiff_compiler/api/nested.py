@@ -29,8 +29,8 @@ from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
+from ..transforms import pipeline
 from ..tree import flatten, is_object
-from . import pipeline
 from .nested_state import Changes
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .. import deep
-from ..errors import AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
+from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, UnsupportedError, is_interruption
 from ..frontend import Guard, Lowered, bind_arguments, key_of
 from ..frontend.inputs import class_lookup, held
 from ..frontend.lower import location_of
@@ -333,15 +333,6 @@ class Entry:
         )
 
 
-def _is_ours(error: BaseException) -> bool:
-    """It was raised by this package, not by a function or a rule of the user's."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
-    return name.split(".")[0] == __name__.split(".")[0]
-
-
 def apart(x: Any) -> bool:
     """No two elements of an array share memory, as far as its strides show."""
     reach = 0
@@ -470,16 +461,11 @@ class Dispatcher:
         with budget.compiling(getattr(self.fn, "__name__", type(self.fn).__name__), location_of(self.fn)):
             lowered = self.lower(positional, keywords)
             try:
-                run = self.compile_entry(lowered, positional, keywords)
-            except AssertionError as error:
-                if type(error) is not AssertionError or not _is_ours(error):
-                    raise
-                # A pass does not know what it was given.
-                raise UnsupportedError(
-                    f"the compiler cannot differentiate this ({error})",
-                    location_of(self.fn),
-                    "write it in simpler steps",
-                ) from error
+                with InternalError.during("the compilation", lowered.function.name):
+                    run = self.compile_entry(lowered, positional, keywords)
+            except InternalError as error:
+                error.loc = error.loc or location_of(self.fn)
+                raise
             except (RecursionError, SyntaxError, MemoryError) as error:
                 if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
                     raise

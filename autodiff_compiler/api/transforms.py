@@ -16,10 +16,12 @@ from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
 from ..ir.spelling import identifier
+from ..transforms import pipeline
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
-from . import persist, pipeline
+from . import persist
 from .arguments import Wanted, argument_place
 from .checking import check_value, is_checking
+from .emission import emit_adjoint
 from .locks import Lock
 from .nested import lower_transform, refuse_vjp
 from .specialize import MISS, Dispatcher
@@ -137,6 +139,22 @@ class Transformed:
             primal = primal.primal
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate(lower(primal, args, kwargs).reasons, 1))
 
+    def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
+        """What each pass makes of the function: the name of the pass, and the SSA form after it, as text.
+
+        The function is compiled anew for these arguments, without the cache. `transforms.pipeline` has the table of
+        the passes.
+
+        >>> from autodiff_compiler import grad
+        >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]
+        ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'in place']
+        """
+        lowered = lower_any(self.primal, args, kwargs)
+        seen = [("lower", print_function(lowered.function))]
+        with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
+            self._compile(lowered, args, kwargs)
+        return seen
+
     # --- compilation ----------------------------------------------------------------------------------------------
 
     def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
@@ -157,7 +175,7 @@ class Transformed:
         def result(shown: list[str]) -> str:
             return tree_text(derived.out, shown, classes)
 
-        emitted = pipeline.emit_adjoint(
+        emitted = emit_adjoint(
             derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
         )
         objects = {**emitted.objects, **{name: cls for cls, name in classes.items()}}

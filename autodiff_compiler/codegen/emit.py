@@ -12,6 +12,7 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import (
     CALL,
+    DERIVED,
     FUNC,
     IF,
     LOOP,
@@ -91,7 +92,7 @@ class Emitter:
         self.tried: dict[Op, Op] = {}  # from an ``if`` that is printed as a handler to its ``try``
         nesting = Nesting(self.body, analysis, split)
         self.inlined, self.users, self.use_count = nesting.inlined, nesting.users, nesting.use_count
-        inner = {op for op in self.body.ops if op.tag == "derived"} if split is not None else None
+        inner = {op for op in self.body.ops if op.tag == DERIVED} if split is not None else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         self.maybe = maybe_undefined(self.body)
         self.printer = Printer(self.naming, self.inlined, self.maybe)
@@ -130,8 +131,8 @@ class Emitter:
         return Emitted(source, name, dict(self.printer.objects))
 
     def _emit_split(self, exits: list[Any], split: int, result: Callable[[list[str]], str] | None) -> None:
-        forward = [op for op in self.body.ops if op.tag != "derived"]
-        backward = [op for op in self.body.ops if op.tag == "derived"]
+        forward = [op for op in self.body.ops if op.tag != DERIVED]
+        backward = [op for op in self.body.ops if op.tag == DERIVED]
         self.emit_ops(forward)
         outs = [self.printer.show(x) for x in exits[:split]]
         seeds = [self.naming.of(p) for p in self.body.params[len(self.body.params) - self.fn.meta["seed_params"] :]]
@@ -192,7 +193,7 @@ class Emitter:
         return None
 
     def comment(self, op: Op) -> None:
-        if op.loc is None or self.statement_at is None or op.tag != "derived":
+        if op.loc is None or self.statement_at is None or op.tag != DERIVED:
             return
         if op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
             return
@@ -531,7 +532,7 @@ class Emitter:
         """``for x in reversed(x_saved)``, where each trip begins with what one trip of the forward sweep saved, and
         nothing else did."""
         body = op.regions[0]
-        if op.parent is not self.body or self.use_count.get(body.params[0], 0) or op.tag != "derived":
+        if op.parent is not self.body or self.use_count.get(body.params[0], 0) or op.tag != DERIVED:
             return ""
         pops: list[Op] = []
         for inner in body.ops:

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
-from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves, type_of
+from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves, type_of
 from ..ir.opset import DTYPE, NDIM, SHAPE_OF, SIZE, STORES
 from ..ir.rewrite import handler_of, region_of
 from ..ir.spelling import identifier
@@ -363,7 +363,7 @@ class Naming:
 def _is_derived(v: Value) -> bool:
     """Made by the reverse transform."""
     op = v.op if v.op is not None else v.region.op if v.region is not None else None
-    return op is not None and op.tag == "derived"
+    return op is not None and op.tag == DERIVED
 
 
 def _hint_of(group: Group) -> str:

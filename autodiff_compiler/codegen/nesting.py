@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
+from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
 from ..ir.numpy_ops import PRODUCT, RATIO
 from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
@@ -59,7 +59,7 @@ class Nesting:
                 continue
             v = op.results[0]
             (user,) = self.users[v]
-            if self.split is not None and op.tag != "derived" and self._in_pullback(v, user):
+            if self.split is not None and op.tag != DERIVED and self._in_pullback(v, user):
                 continue  # computed once, in the forward sweep
             if isinstance(user, Region):
                 if user is not self.body and (user.op is None or user.op.prim is not FUNC):
@@ -100,7 +100,7 @@ class Nesting:
         if isinstance(user, Op):
             while user.parent is not self.body:
                 user = user.parent.op  # type: ignore[union-attr, assignment]
-            return bool(user.tag == "derived")
+            return bool(user.tag == DERIVED)
         return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
     def _may_nest(self, op: Op) -> bool:
@@ -116,7 +116,7 @@ class Nesting:
         ):
             return False
         v = op.results[0]
-        derived = op.tag == "derived" or op.droppable
+        derived = op.tag == DERIVED or op.droppable
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
         return derived or not v.hint or not any(x.op in self.inlined for x in op.operands())
 

@@ -326,6 +326,7 @@ class Same:
         return id(self.obj)
 
 
+DERIVED = "derived"  # the tag of operations that no user wrote: they may be dropped when unused
 IF = Prim("if")
 LOOP = Prim("loop")
 TRY = Prim("try")

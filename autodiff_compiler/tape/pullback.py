@@ -11,20 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..api import pipeline
 from ..api.locks import Lock
 from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
 from ..errors import AutodiffError
-from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
+from ..ir.core import DERIVED, Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
 from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
+from ..transforms import pipeline
 from ..transforms.batch import NotBatchedError, batch
-from ..transforms.inplace import restore_inplace
 from ..transforms.simplify import drop_dead
-from ..transforms.vjp import DERIVED
 from .connect import Record, View, between, records_of
 from .recording import BARRIER, LEAF, PULL, Node, Reader, Recording, Slot, count_pullback, signature
 
@@ -72,7 +70,7 @@ class Pullback:
         self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
         self.leaves = [t for _, t in sizes]
-        analysis = restore_inplace(function, before_change=self._keep)
+        analysis = pipeline.restore_in_place(function, before_change=self._keep)
         emitted = emit_function(function, analysis, "pullback", quick=True)
         self.source = emitted.source
         self.run = load(emitted.source, emitted.name, emitted.objects)

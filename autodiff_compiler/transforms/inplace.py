@@ -13,13 +13,12 @@ cheapest: copy the view, copy what is put on a stack or into a list, else copy t
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
 from ..ir import opset
 from ..ir.budget import current
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves
+from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, GET, LIST_GET, POP, PUSH, SPREAD, STORES, path_is_view
 from ..ir.rewrite import (
     SHAPE_ONLY,
@@ -31,7 +30,6 @@ from ..ir.rewrite import (
     region_of,
     substitute,
 )  # fmt: skip
-from .simplify import drop_dead
 
 # Which operand of a store becomes an item of the list, or holds what becomes items.
 STORED = {opset.LIST_APPEND: 1, opset.LIST_SET: 2, opset.LIST_ADDAT: 2, opset.LIST_INSERT: 2}
@@ -39,28 +37,35 @@ SPLICED = {opset.LIST_SPLICE: 2, opset.LIST_ADDSLICE: 4}
 LIST_STORES = {*STORED, opset.LIST_DROP, opset.LIST_CUT}  # of items that are not in another list
 CAPTURES = {PUSH, CALL, opset.LIST_NEW, opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT, opset.TUPLE}
 FOREVER = float("inf")
+MOST_ROUNDS = 200
 EXTERNAL = "external"  # memory that is not ours, or not known to be
 
 Root = Any
 
 
-def restore_inplace(fn: Function, *, split: bool = False, before_change: Callable[[], None] | None = None) -> Analysis:
-    """Insert the copies that make every store safe in place; returns the final analysis for the code generator.
+class InPlace:
+    """The rounds of this pass: find the conflicts, insert copies, until there are none.
 
     `split`: the backward sweep (the operations tagged as derived) becomes a function of its own that may be called
-    again; it must then leave the forward sweep's buffers alone. `before_change` is called if copies are needed, before
-    the first is inserted.
+    again; it must then leave the forward sweep's buffers alone.
     """
-    for _ in range(200):
-        analysis = Analysis(fn, split)
-        if not analysis.conflicts():
-            return analysis
-        if before_change is not None:
-            before_change()
-            before_change = None
-        analysis.insert_copies()
-        drop_dead(fn)  # a broadcast, say, of which only a copy was needed
-    raise AssertionError("the in-place analysis does not settle")
+
+    def __init__(self, fn: Function, split: bool):
+        self.fn, self.split = fn, split
+        self.rounds = 0
+        self.may_leave_dead_code = True  # a broadcast, say, of which only a copy was needed
+
+    def find_conflicts(self) -> bool:
+        self.rounds += 1
+        assert self.rounds <= MOST_ROUNDS, "the in-place analysis does not settle"
+        self.analysis = Analysis(self.fn, self.split)
+        return self.analysis.conflicts()
+
+    def insert_copies(self) -> None:
+        self.analysis.insert_copies()
+
+    def after_dead_code(self, changed: bool) -> None:
+        """Dead code was looked for, and some of it was dropped if `changed`."""
 
 
 class Lives:
@@ -94,7 +99,7 @@ class Analysis:
         self.flow: list[tuple[Op, bool]] = []  # loops where they start (True), all operations where they end
         self.loops: dict[Region, tuple[Op, ...]] = {}
         self._number(fn.body, ())
-        self.forward_ops = {op for op in fn.body.ops if op.tag != "derived"} if split else set()
+        self.forward_ops = {op for op in fn.body.ops if op.tag != DERIVED} if split else set()
         self.uses: dict[Value, list[tuple[Op | Region, bool]]] = {}
         self._collect(fn.body)
         self.outer: dict[Op, list[Value]] = {}  # what the functions read from outside of them
@@ -748,7 +753,7 @@ class Analysis:
 
     def _insert_return_copy(self, k: int) -> None:
         new = self._copy_of(self.body.exit[k])
-        new.parent, new.tag = self.body, "derived"
+        new.parent, new.tag = self.body, DERIVED
         self.body.ops.append(new)
         self.body.exit = (*self.body.exit[:k], new.results[0], *self.body.exit[k + 1 :])
 

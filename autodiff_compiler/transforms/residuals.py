@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import (
     SHAPE_ONLY,
@@ -27,7 +27,7 @@ from ..ir.rewrite import (
     region_of,
 )
 from ..ir.types import STACK, UNDEF_TY, same_dtype
-from .shapes import reads_lengths_only, shapes_from_arguments
+from .shapes import reads_lengths_only
 
 HANDED_OUT = 8  # levels of ``if`` through which a value is handed out; each of them names it
 STRIDE = 30  # how many values of a chain are provided in one recursion
@@ -42,11 +42,6 @@ CHEAP = frozenset(
 
 def place(fn: Function, optimise: bool = True) -> None:
     """Without `optimise`, what is out of scope is popped off a stack, whatever it is."""
-    from .simplify import drop_dead
-
-    if optimise:
-        shapes_from_arguments(fn)
-    drop_dead(fn)  # also because dead code may read what is undefined on its path
     Placer(fn, optimise).run()
 
 
@@ -56,7 +51,7 @@ class Placer:
         self.optimise = optimise
         self.forward: set[Region] = set()
         for op in self.body.ops:
-            if op.tag != "derived" or not _is_backward(op):
+            if op.tag != DERIVED or not _is_backward(op):
                 self._collect(op)
         self.memo: dict[tuple[Value, Region], Any] = {}
         self.preludes: dict[Region, list[Op]] = {}
@@ -246,7 +241,7 @@ class Placer:
     def prelude(self, region: Region, op: Op, hint: str) -> Value:
         from ..ir.types import py_int
 
-        op.tag = "derived"
+        op.tag = DERIVED
         if not op.results:
             op.results = [Value(py_int(), hint, op)]
         self.preludes.setdefault(region, []).append(op)
@@ -530,7 +525,7 @@ class Placer:
             site.ops.insert(where, push)
         pop = Op(POP, (stack,))
         pop.results = [Value(v.type if v.type.kind != "undef" else UNDEF_TY, v.hint, pop)]
-        pop.tag = "derived"
+        pop.tag = DERIVED
         self.preludes.setdefault(region, []).append(pop)
         pop.parent = region
         return pop.results[0]
@@ -664,4 +659,4 @@ def _decided_by(op: Op, attempt: Op) -> bool:
 
 
 def _is_backward(op: Op) -> bool:
-    return bool(op.tag == "derived")
+    return bool(op.tag == DERIVED)

@@ -5,7 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import (
+    CALL,
+    DERIVED,
+    FUNC,
+    IF,
+    LOOP,
+    TRY,
+    UNDEF,
+    Builder,
+    Function,
+    Op,
+    Region,
+    Value,
+    leaves,
+    map_leaves,
+)
 from ..ir.opset import ADD, DIV, MUL, NEG, POP, PUSH, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, replace_values
 from .algebra import install
@@ -30,7 +45,7 @@ def may_drop(op: Op) -> bool:
         return True
     if op.prim.effects:
         return False
-    if op.droppable or op.tag == "derived":
+    if op.droppable or op.tag == DERIVED:
         return True
     if op.checks:
         return False
@@ -283,7 +298,7 @@ def refold(body: Region) -> None:
             for inner in op.regions:
                 visit(inner)
             at += 1
-            if op.tag != "derived" or op.prim not in (ADD, SUB, MUL, DIV, NEG):
+            if op.tag != DERIVED or op.prim not in (ADD, SUB, MUL, DIV, NEG):
                 continue
             op.args = map_leaves(lambda v: mapping.get(v, v), op.args)
             if all(type(x) is Value for x in op.args):

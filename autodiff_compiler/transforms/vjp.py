@@ -18,11 +18,11 @@ from ..analysis.activity import activity, differentiable_operands
 from ..ir import opset
 from ..ir.core import (
     CALL,
+    DERIVED,
     FUNC,
     IF,
     LOOP,
     TRY,
-    UNDEF,
     Builder,
     Function,
     Op,
@@ -34,15 +34,12 @@ from ..ir.core import (
 )
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import called, clone_function, free_values, region_of
-from ..ir.types import PY_FLOAT, Ty, cotangent_list, same_dtype
+from ..ir.types import Ty, cotangent_list, same_dtype
 from ..operations import record
 from . import algebra, lost
 from .lists import added_at
-from .residuals import place
 from .unfit import contribution_of
 from .zeros import Cotangents
-
-DERIVED = "derived"  # the tag of operations that no user wrote; they may be dropped when unused
 
 
 @dataclass
@@ -167,11 +164,9 @@ class Reverse:
                     g = self.b.emit(ZEROS, v)
                 grads.append(g)
         body.exit = (tuple(forward_results) if keep_results else ()) + tuple(grads)
-        name_adjoints(body)
         result = Function(source.name, body, dict(source.meta))
         result.meta["forward_ops"] = count
         result.meta["seed_params"] = len(new_params)
-        place(result, self.optimise)
         return result
 
     # --- cotangents -----------------------------------------------------------------------------------------------
@@ -775,8 +770,4 @@ def holds_records(value: Any) -> bool:
 _ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
 
 
-def name_adjoints(body: Region) -> None:
-    """Name after their primal the cotangents that go unnamed."""
-
-
-__all__ = ["DERIVED", "Mirror", "UNDEF", "PY_FLOAT", "differentiate"]
+__all__ = ["Mirror", "differentiate"]

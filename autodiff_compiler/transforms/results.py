@@ -1,55 +1,21 @@
-"""The order of the passes, from a lowered function to the source of its adjoint."""
+"""The results of an adjoint, as the caller expects them.
+
+Takes the adjoint of a function. Gives the adjoint whose cotangents have the kind, shape and dtype of their arguments
+(`finish`), and whose pullback may be called after the caller has written into the arguments (`own_what_is_read`).
+"""
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Sequence
 from typing import Any
 
-from ..codegen.emit import Emitted, emit_function
-from ..codegen.statements import on_one_line
-from ..frontend.source import statement_over_lines
-from ..ir.budget import doing
-from ..ir.core import Builder, Function, Loc, Op, Region, Value, leaves, type_of
+from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, FINISH, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
-from ..transforms.inplace import restore_inplace
-from ..transforms.lists import forget_likes
-from ..transforms.simplify import fuse_branches, simplify
-from ..transforms.vjp import DERIVED, differentiate
 
 
-def statement_at(loc: Loc) -> tuple[int, str]:
-    """The statement that a place belongs to: its first line's number, and its text on one line."""
-    node = statement_over_lines(loc.file, loc.line)
-    if node is None:
-        return loc.line, linecache.getline(loc.file, loc.line).strip()
-    return node.lineno, on_one_line(node)
-
-
-def adjoint(
-    fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
-    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
-) -> Function:  # fmt: skip
-    """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
-
-    Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
-    """
-    doing("differentiating it")
-    out = differentiate(fn, wrt, seeds=seeds, keep_results=keep_results, optimise=optimise, use_up=use_up, masks=masks)
-    if optimise and any(op.regions for op in out.body.ops):  # else there is nothing to fold, and nothing dead is left
-        doing("simplifying the adjoint")
-        fuse_branches(out)
-        simplify(out)
-    return out
-
-
-def finish(fn: Function, count: int) -> None:
-    """Give the last `count` results the kind, shape and dtype of the parameters that they are cotangents of.
-
-    ``meta["wrt"]`` names these parameters.
-    """
+def finish_results(fn: Function, count: int) -> None:
+    """Give the last `count` results the kind, shape and dtype of the parameters that ``meta["wrt"]`` numbers."""
     builder = Builder(fn.body)
     builder.tag = DERIVED
     exits = list(fn.body.exit)
@@ -63,6 +29,7 @@ def finish(fn: Function, count: int) -> None:
 
 
 def already_like(g: Any, x: Value) -> bool:
+    """Types prove that the cotangent `g` has the kind, shape and dtype of `x`."""
     tg, tx = type_of(g), x.type
     if tx.kind == "py":
         return tg.is_scalar and tg.dtype is not None and tx.dtype is not None and tg.dtype.kind == tx.dtype.kind
@@ -71,10 +38,11 @@ def already_like(g: Any, x: Value) -> bool:
     return tg.kind == tx.kind == "array" and same_dtype(tg.dtype, tx.dtype) and tx.dims is not None and bool(tx.dims)
 
 
-def own_what_the_pullback_reads(fn: Function, results: int) -> None:
-    """Between the forward sweep and the pullback, the caller may write into the arguments and into the results.
+def own_what_is_read(fn: Function, results: int) -> None:
+    """Let a pullback read only arrays of its own.
 
-    So the pullback reads copies of the arguments, and results that it reads are copied when they are handed out.
+    Between the forward sweep and the pullback, the caller may write into the arguments and into the first `results`
+    results. So the pullback reads copies of the arguments, and the caller gets copies of the results that it reads.
     """
     body = fn.body
     backward = [op for op in body.ops if op.tag == DERIVED]
@@ -113,13 +81,14 @@ def own_what_the_pullback_reads(fn: Function, results: int) -> None:
 
 
 def _lives_on(users: list[Op | Region]) -> bool:
-    """The argument itself may be what is saved: it is carried, handed on, viewed or put somewhere."""
+    """The argument itself may be saved: a user carries it, yields it, views it or stores it."""
     return any(
         isinstance(user, Region) or user.regions or user.prim.effects or user.prim.alias != "fresh" for user in users
     )
 
 
 def free_exits(region: Region) -> set[Value]:
+    """The values that a region and the regions in it yield."""
     found = set(leaves(region.exit))
     for op in region.ops:
         for inner in op.regions:
@@ -128,8 +97,8 @@ def free_exits(region: Region) -> set[Value]:
 
 
 def _shared_with(out: Value, read: set[Value]) -> bool:
-    """`out` may share memory with something that the pullback reads; stores and views are followed back, all else is
-    fresh."""
+    """`out` may share memory with a value that the pullback reads. Stores and views are followed back; other operations
+    make new memory."""
     seen: set[Value] = set()
     todo = [out]
     while todo:
@@ -144,18 +113,3 @@ def _shared_with(out: Value, read: set[Value]) -> bool:
         if v.op.prim.alias != "fresh" or v.op.prim in STORES or v.op.regions:
             return True
     return False
-
-
-def emit_adjoint(
-    fn: Function, name: str, *, split: int | None = None, result: Any = None, reserved: set[str] | None = None,
-) -> Emitted:  # fmt: skip
-    """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
-    if split is not None:
-        own_what_the_pullback_reads(fn, split)
-    forget_likes(fn)
-    doing("finding out which stores may be done in place")
-    analysis = restore_inplace(fn, split=split is not None)
-    doing("writing the code")
-    return emit_function(
-        fn, analysis, name, statement_at=statement_at, split=split, result=result, reserved=reserved,
-    )  # fmt: skip

@@ -1,0 +1,198 @@
+"""The one table of passes, from a lowered function to an adjoint that is ready to be printed.
+
+Takes the SSA form of a function. Gives the SSA form of its adjoint, in which every store may be done in place. `PASSES`
+lists the passes in order; no pass calls another one. After each pass, the SSA form is valid (`ir.verify`). What it
+looks like then can be seen:
+
+>>> import numpy as np
+>>> from autodiff_compiler.frontend.lower import lower
+>>> from autodiff_compiler.ir.printer import print_function
+>>> def double(x):
+...     return np.sum(2.0 * x)
+>>> seen = []
+>>> with after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
+...     adjoint_of_double = adjoint(lower(double, (np.ones(3),)).function, [0], seeds=[1.0])
+>>> [name for name, _ in seen]
+['differentiate', 'shapes', 'dead code', 'residuals']
+>>> print(dict(seen)["residuals"])
+func double(%x: float64[d1]) {
+  %x_bar: float64[d1] = full_like %x, 2.0   # line 2
+  return %x_bar
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InternalError
+from ..ir.budget import doing
+from ..ir.core import Function
+from .inplace import Analysis, InPlace
+from .lists import forget_likes
+from .residuals import place
+from .results import finish_results, own_what_is_read
+from .shapes import shapes_from_arguments
+from .simplify import drop_dead, fuse_branches, simplify
+from .vjp import differentiate
+
+
+@dataclass
+class Task:
+    """A function on its way through the passes, and what they are asked to do with it."""
+
+    fn: Function
+    wrt: Sequence[int] = ()
+    seeds: Sequence[Any] | None = None
+    keep_results: bool = False
+    optimise: bool = True
+    use_up: bool = False
+    masks: bool | None = True
+    count: int = 0  # how many results are cotangents
+    split: int | None = None  # how many results belong to the forward sweep, if the backward sweep is a function
+    before_change: Callable[[], None] | None = None  # called before the pass "in place" changes the function
+    changed: bool = False  # by the pass before
+    analysis: Analysis | None = None
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A row of the table: what a pass is called, what it does, what it needs, and what it gives.
+
+    `run` changes the task's function, and may say whether it has. The pass is left out where `when` says so.
+    `doing` is what a long compilation is said to be doing from here on.
+    """
+
+    stage: str
+    name: str
+    run: Callable[[Task], bool | None]
+    needs: str
+    gives: str
+    when: Callable[[Task], bool] = lambda task: True
+    doing: str = ""
+
+
+def _differentiate(task: Task) -> None:
+    task.fn = differentiate(
+        task.fn, task.wrt, seeds=task.seeds, keep_results=task.keep_results, optimise=task.optimise,
+        use_up=task.use_up, masks=task.masks,
+    )  # fmt: skip
+
+
+def _own(task: Task) -> None:
+    if task.split is not None:
+        own_what_is_read(task.fn, task.split)
+
+
+def _in_place(task: Task) -> None:
+    """Insert copies until no store conflicts with a later read. Code that nothing reads any more asks for none."""
+    rounds = InPlace(task.fn, task.split is not None)
+    while rounds.find_conflicts():
+        if task.before_change is not None:
+            task.before_change()
+            task.before_change = None
+        rounds.insert_copies()
+        if rounds.may_leave_dead_code:
+            rounds.after_dead_code(drop_dead(task.fn))
+    task.analysis = rounds.analysis
+
+
+def _has_regions(task: Task) -> bool:
+    """Without regions there is nothing to fold, and the pass before has left nothing dead."""
+    return task.optimise and any(op.regions for op in task.fn.body.ops)
+
+
+# fmt: off
+PASSES: tuple[Pass, ...] = (
+    Pass("adjoint", "differentiate", _differentiate,
+         "a function", "its adjoint: the backward sweep names forward values wherever they are defined",
+         doing="differentiating it"),
+    Pass("adjoint", "shapes", lambda task: shapes_from_arguments(task.fn),
+         "an adjoint", "operations that need a shape only ask an argument for it", lambda task: task.optimise),
+    Pass("adjoint", "dead code", lambda task: drop_dead(task.fn),
+         "any function", "no operation is left that nothing needs: dead code may read what is undefined on its path"),
+    Pass("adjoint", "residuals", lambda task: place(task.fn, task.optimise),
+         "an adjoint without dead code", "the backward sweep reads only values that are in scope"),
+    Pass("adjoint", "fuse branches", lambda task: fuse_branches(task.fn),
+         "any function", "branches on one condition that follow each other are one branch", _has_regions,
+         doing="simplifying the adjoint"),
+    Pass("adjoint", "simplify", lambda task: simplify(task.fn),
+         "any function", "no trivial control flow and no dead code", _has_regions),
+    Pass("finish", "finish", lambda task: finish_results(task.fn, task.count),
+         "an adjoint", "its cotangents have the kind, shape and dtype of the arguments"),
+    Pass("print", "own", _own,
+         "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
+         lambda task: task.split is not None),
+    Pass("print", "templates", lambda task: forget_likes(task.fn),
+         "an adjoint that nobody differentiates again", "deletions from lists carry no template of the deleted item",
+         lambda task: task.before_change is None),
+    Pass("print", "dead code", lambda task: drop_dead(task.fn),
+         "any function", "no template is left", lambda task: task.changed),
+    Pass("print", "in place", _in_place,
+         "any function", "every store may be done in place: copies stand where old content is read later",
+         doing="finding out which stores may be done in place"),
+)
+# fmt: on
+
+_observer: ContextVar[Callable[[str, Function], None] | None] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def after_each_pass(look: Callable[[str, Function], None]) -> Iterator[None]:
+    """In this context, `look` gets the name of each pass that has run, and the function as it is then."""
+    token = _observer.set(look)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
+def run_stage(stage: str, task: Task) -> Task:
+    """Run the passes of a stage in order. An `InternalError` names the pass that failed."""
+    look = _observer.get()
+    for row in PASSES:
+        if row.stage != stage or not row.when(task):
+            continue
+        if row.doing:
+            doing(row.doing)
+        with InternalError.during(f"the pass {row.name!r}", task.fn.name):
+            task.changed = bool(row.run(task))
+        if look is not None:
+            look(row.name, task.fn)
+    return task
+
+
+def adjoint(
+    fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
+) -> Function:  # fmt: skip
+    """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
+
+    Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
+    """
+    return run_stage("adjoint", Task(fn, wrt, seeds, keep_results, optimise, use_up, masks)).fn
+
+
+def finish(fn: Function, count: int) -> None:
+    """Give the last `count` results the kind, shape and dtype of the parameters that ``meta["wrt"]`` numbers."""
+    run_stage("finish", Task(fn, count=count))
+
+
+def restore_in_place(
+    fn: Function, *, split: int | None = None, before_change: Callable[[], None] | None = None,
+) -> Analysis:  # fmt: skip
+    """Make every store of a function safe in place, and return what values may share, for the code generator.
+
+    `split`: the backward sweep becomes a function of its own that may be called again, and the first `split` results
+    are those of the forward sweep. `before_change` is called if copies are needed, before the first is inserted.
+    """
+    analysis = run_stage("print", Task(fn, split=split, before_change=before_change)).analysis
+    assert analysis is not None
+    return analysis
+
+
+__all__ = ["PASSES", "Pass", "Task", "adjoint", "after_each_pass", "finish", "restore_in_place", "run_stage"]

@@ -1,0 +1,113 @@
+"""The table of passes: their order, that no pass calls another, and what a defect in one of them looks like."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.errors import InternalError
+from autodiff_compiler.frontend.lower import lower
+from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.transforms import pipeline
+
+PACKAGE = Path(ad.__file__).parent
+
+
+def smooth(x: Any, rate: float) -> Any:
+    y = x * 0.0
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        step = x[i] - y[i - 1]
+        if step < 0.0:
+            step = 0.5 * step
+        y[i] = y[i - 1] + rate * step
+    return np.sum(y * y)
+
+
+ARGUMENTS = (np.array([0.3, 0.9, 0.4]), 0.2)
+
+
+def test_the_form_is_valid_after_each_pass_that_promises_it() -> None:
+    fn = lower(smooth, ARGUMENTS).function
+    seen = []
+
+    def look(name: str, fn: Any) -> None:
+        seen.append(name)
+        if "residuals" in seen:  # until then, the backward sweep names values that are out of scope
+            verify(fn)
+
+    with pipeline.after_each_pass(look):
+        out = pipeline.adjoint(fn, [0], seeds=[1.0])
+        out.meta["wrt"] = (0,)
+        pipeline.finish(out, 1)
+        pipeline.restore_in_place(out)
+    table = iter([row.name for row in pipeline.PASSES])
+    assert seen[-1] == "in place" and all(name in table for name in seen)  # a subsequence
+
+
+def test_no_pass_calls_another() -> None:
+    """What a row of the table runs is imported by the table alone."""
+    tree = ast.parse((PACKAGE / "transforms/pipeline.py").read_text(encoding="utf-8"))
+    passes = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+        if alias.name[0].islower()
+    }
+    assert {"drop_dead", "place", "differentiate", "simplify"} <= passes
+    for path in sorted((PACKAGE / "transforms").glob("*.py")):
+        if path.stem == "pipeline":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                assert passes.isdisjoint(alias.name for alias in node.names), f"{path.name}:{node.lineno}"
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
+    """Let a pass raise an exception, as if from within the package."""
+    namespace = {"__name__": "autodiff_compiler.transforms.broken", "error": error}
+    exec("def run(task):\n    raise error\n", namespace)
+    rows = [
+        pipeline.Pass(row.stage, row.name, namespace["run"], "", "") if row.name == name else row  # type: ignore[arg-type]
+        for row in pipeline.PASSES
+    ]
+    monkeypatch.setattr(pipeline, "PASSES", tuple(rows))
+
+
+def test_a_defect_of_a_pass_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    cause = KeyError("a region")
+    broken(monkeypatch, "residuals", cause)
+    with pytest.raises(InternalError) as found:
+        ad.grad(smooth)(*ARGUMENTS)
+    text = str(found.value)
+    assert "internal error in the pass 'residuals' of 'smooth': KeyError: 'a region'" in text
+    assert "defect of the compiler" in text and "report it" in text
+    assert f"{__file__}:{smooth.__code__.co_firstlineno}" in text
+    assert found.value.__cause__ is cause and cause.__traceback__ is not None
+
+
+def test_what_a_user_would_get_from_numpy_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, "residuals", ValueError("operands could not be broadcast"))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        ad.grad(smooth)(*ARGUMENTS)
+
+
+def test_what_a_rule_of_the_user_raises_is_no_internal_error() -> None:
+    def twice(x: Any) -> Any:
+        return 2.0 * x
+
+    twice = ad.primitive(twice)
+
+    @ad.vjp_rule(twice, "x")
+    def _(g: Any, out: Any, x: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(Exception) as found:
+        ad.grad(lambda x: twice(x))(1.0)
+    assert not isinstance(found.value, InternalError)
