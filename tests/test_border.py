@@ -13,7 +13,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
 from autodiff_compiler.frontend.definitions import DEFINED
-from autodiff_compiler.frontend.numpy_calls import _SPECIAL as SPECIAL
+from autodiff_compiler.frontend.handlers import at_border
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.ir.roles import MAKERS, ROLES, is_numpys, names_of
@@ -274,8 +274,8 @@ def available(text: str) -> bool:
 
 @pytest.mark.parametrize(
     "function",
-    [*DEFINED, *[f for f in SPECIAL if f not in MAKERS], *[p for p in PRIMS.values() if is_numpys(p)]],
-    ids=str,
+    [*DEFINED, *[f for f in at_border() if f not in MAKERS], *[p for p in PRIMS.values() if is_numpys(p)]],
+    ids=lambda fn: getattr(fn, "__qualname__", str(fn)),
 )
 def test_every_parameter_has_a_role(function: Any) -> None:
     names = function.params if isinstance(function, Prim) else names_of(DEFINED.get(function, function))

@@ -96,7 +96,7 @@ class Border(Orders):
             av = self.use(av, "the value", node)
         av = self.held_items(av, node)
         if self.is_container(av):
-            return self.n_array([av], {}, node)
+            return self.call(Obj(np.array, None), [av], {}, node)
         if type(av) is RangeOf:
             return self.call(Obj(np.arange, None), [av.start, av.stop, av.step], {}, node)
         if type(av) in (list, tuple) or (type(av) is Value and av.type.kind == "list"):
@@ -112,9 +112,6 @@ class Border(Orders):
 
     def is_container(self, av: Any) -> bool:
         return type(av) in (Seq, ListRef, RangeOf) or (type(av) is Instance and av.cls is collections.deque)
-
-    def n_array(self, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        raise NotImplementedError
 
 
 __all__ = ["Border"]

@@ -16,7 +16,7 @@ from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, READ_ONLY, lookup, opaque
-from ..ir.roles import is_numpys, signature_of
+from ..ir.roles import is_numpys, names_of, signature_of
 from .avals import (
     MISSING,
     Bound,
@@ -41,7 +41,7 @@ from .avals import (
 from .causes import prefer_known
 from .construct import GETTERS, Construct
 from .core import DEAD, Frame, Unreachable
-from .definitions import constant, is_definition
+from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
 from .handlers import handler_of, run
 from .inputs import is_lasting, lowering_of
@@ -114,12 +114,12 @@ class Calls(Construct):
             if self.is_of(args[0], obj.__objclass__, node):
                 return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         handler = handler_of(obj)
-        if handler is not None:
+        if handler is not None and (not isinstance(obj, _DESCRIPTORS) or obj.__objclass__ is object):
             return run(self, handler, args, kwargs, node)
-        special = self.special(obj)
-        if special is not None:
+        definition = definition_of(obj)
+        if definition is not None and definition is not self.frame.owner:
             self.at(node)
-            return special(args, kwargs, node)
+            return self.call_definition(obj, definition, args, kwargs, node)
         prim = lookup(obj)
         if prim is not None:
             return self.call_prim(prim, args, kwargs, node)
@@ -142,9 +142,6 @@ class Calls(Construct):
             if method is not None:
                 return self.call(method, [fn, *args], kwargs, node)
         return self.call_unknown(obj, args, kwargs, node)
-
-    def special(self, obj: Any) -> Any:
-        raise NotImplementedError
 
     def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
@@ -272,6 +269,23 @@ class Calls(Construct):
         if order == "F" and prim.name in _IN_ORDER and type(made) is Ref and made.cell not in self.cells.contiguous:
             self.cells.fortran.add(made.cell)
         return made
+
+    def call_definition(self, fn: Any, definition: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """A call of a function of NumPy's that has a definition in Python."""
+        names = names_of(definition)
+        args, kwargs = self.entering(fn, names, args, kwargs, node)
+        out, at = kwargs.pop("out", None), names.index("out") if "out" in names else len(args)
+        if at < len(args):
+            out, args = args[at], [*args[:at], None, *args[at + 1 :]]
+        made = self.inline_function(Obj(definition, None), args, kwargs, node)
+        if out is None:
+            return made
+        return self.write_out(Prim(dotted_name(fn), fn), out, self.operand(made, node), args, node)
+
+    def entering(
+        self, fn: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any], node: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        raise NotImplementedError
 
     def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
         raise NotImplementedError

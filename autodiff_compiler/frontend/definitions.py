@@ -66,6 +66,14 @@ def place() -> tuple[Any, ...]:
     return ()
 
 
+def definition_of(fn: Any) -> types.FunctionType | None:
+    """The definition of a callable, which may have no hash."""
+    try:
+        return DEFINED.get(fn)
+    except TypeError:
+        return None
+
+
 def is_definition(fn: Any) -> bool:
     """The function is a definition, or a helper of one."""
     return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
@@ -96,6 +104,7 @@ __all__ = [
     "DEFINED",
     "METHODS",
     "constant",
+    "definition_of",
     "defines",
     "defines_method",
     "folded",

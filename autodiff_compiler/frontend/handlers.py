@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ArgumentError, is_interruption
 from ..ir.roles import MAKERS, names_of, signature_of
+from .avals import Obj
 
 if TYPE_CHECKING:
     import ast
@@ -86,6 +87,11 @@ def raw_attribute(cls: type, name: str) -> Any:
     return next((klass.__dict__[name] for klass in cls.__mro__ if name in klass.__dict__), None)
 
 
+def at_border() -> list[Any]:
+    """The functions whose containers are made arrays before their handlers get them."""
+    return [handler.obj for handler in _HANDLERS.values() if handler.border]
+
+
 def run(ctx: Any, handler: Handler, args: list[Val], kwargs: dict[str, Val], node: ast.AST) -> Val:
     """Lower a call by its handler."""
     before = ctx.node, ctx.callee
@@ -111,16 +117,24 @@ def run(ctx: Any, handler: Handler, args: list[Val], kwargs: dict[str, Val], nod
         ctx.node, ctx.callee = before
 
 
+def apply(ctx: Ctx, fn: Any, *args: Val, **kwargs: Val) -> Val:
+    """Lower a call of a known function, at the node of the call that a handler lowers."""
+    return ctx.call(Obj(fn), list(args), kwargs, ctx.node)
+
+
 def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason: str) -> None:
-    """A call that the handler does not take: the TypeError that Python raises, or a refusal if Python takes it."""
+    """A call that the handler does not take: the TypeError that Python raises, or a refusal if Python takes it.
+
+    The handler of something that does not tell its signature has all its parameters.
+    """
     name = getattr(obj, "__name__", str(obj))
     try:
         inspect.signature(obj).bind(*args, **kwargs)
     except TypeError as error:
         ctx.raises(TypeError, f"{name}() {error}", ctx.node)
     except ValueError:
-        pass  # it does not tell its signature
+        ctx.raises(TypeError, f"{name}() {reason}", ctx.node)
     ctx.fail(f"{name}() is called with arguments that are not supported: {reason}", ctx.node, "", ArgumentError)
 
 
-__all__ = ["Ctx", "Handler", "Val", "handler_of", "lowers", "method_of", "raw_attribute", "run"]
+__all__ = ["Ctx", "Handler", "Val", "apply", "at_border", "handler_of", "lowers", "method_of", "raw_attribute", "run"]

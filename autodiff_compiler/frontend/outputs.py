@@ -37,10 +37,8 @@ def takes_out(fn: Any) -> bool:
 
 
 class Outputs(Stacking):
-    at_node: Any = None
-
-    def numpy(self, fn: Any, *args: Any) -> Any:
-        return self.call(Obj(fn, None), list(args), {}, self.at_node)
+    def numpy_at(self, node: Any, fn: Any, *args: Any) -> Any:
+        return self.call(Obj(fn, None), list(args), {}, node)
 
     def is_scalar(self, av: Any) -> bool:
         return is_number(av) or (type(av) is Value and av.type.is_scalar)
@@ -165,13 +163,13 @@ class Outputs(Stacking):
         """As many values as there are places: they are repeated, or cut, as NumPy does it; None if there are none."""
         if self.is_scalar(values):
             return values
-        flat = self.numpy(np.ravel, self.numpy(np.asarray, values))
+        flat = self.numpy_at(node, np.ravel, self.numpy_at(node, np.asarray, values))
         if self.is_empty(flat, node):
             return None
         size = self.array_attribute(flat, "size", node)
         if self.same_number(size, count):
             return flat
-        places = self.binary(operator.mod, self.numpy(np.arange, count), size, node)
+        places = self.binary(operator.mod, self.numpy_at(node, np.arange, count), size, node)
         return self.subscript(flat, places, node)
 
     def is_empty(self, av: Any, node: Any) -> bool:
@@ -181,7 +179,6 @@ class Outputs(Stacking):
 
     def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
         """``a.flat[index] = value``: the values are repeated, or cut, to as many as there are places."""
-        self.at_node = node
         operand = self.operand(value, node)
         if type(value) is Ref and self.shares(operand, flat):
             self.refuse_overlap("a store into .flat", node)

@@ -1,6 +1,11 @@
 """The table of handlers: the modules that enter them. See `handlers`."""
 
 from . import (  # noqa: F401
+    array_copies,
+    array_functions,
+    array_methods,
+    array_views,
+    array_writers,
     builtin_functions,
     class_functions,
     iterables,

@@ -214,8 +214,10 @@ def _print(ctx: Ctx, /, *args: Val, **kwargs: Val) -> None:
 
 
 @lowers(str, repr, format)
-def _text(ctx: Ctx, /, *args: Val) -> Val:
+def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     fn, node = ctx.callee, ctx.node
+    if kwargs:
+        ctx.fail(f"{fn.__name__}() with keyword arguments", node, "leave them out", ArgumentError)
     if all(is_constant(a) for a in args):
         return fn(*args)
     if is_object(args[0]) and len(args) == 1:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
 from ..avals import (
@@ -35,7 +36,9 @@ _ASKED_INSTANCE = asked("isinstance", isinstance)
 
 
 @lowers(type)
-def _type(ctx: Ctx, obj: Val, /) -> Obj:
+def _type(ctx: Ctx, obj: Val, /, *made_of: Val, **keywords: Val) -> Obj:
+    if made_of or keywords:
+        ctx.fail("type() that makes a class", ctx.node, "define the class outside", ArgumentError)
     return ctx.known_class(obj, ctx.node)
 
 

@@ -1,0 +1,275 @@
+"""NumPy's functions that give an array another shape, or tell its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...ir.core import Value, type_of
+from ...ir.opset import PRIMS
+from ..avals import ListRef, Ref, Seq, is_static_int
+from ..handlers import Ctx, Val, apply, lowers
+from ..layout import Layout, deciding, layout_of, surely_copied
+from ..plan import LAYOUT
+from ..state import FOLDED, PROTECTED
+
+
+def _step_view(ctx: Ctx, av: Ref, step: tuple[Any, ...]) -> Ref:
+    view = Ref(av.cell, (*av.path, step))
+    ctx.read(view, ctx.node)
+    return view
+
+
+# --- reshape and ravel --------------------------------------------------------------------------------------------
+
+
+@lowers(np.reshape, border=True)
+def _reshape(
+    ctx: Ctx, a: Val, /, shape: Val = None, order: Val = "C", *, newshape: Val = None, copy: Val = None
+) -> Val:
+    shape = newshape if shape is None else shape
+    if shape is None:
+        ctx.fail("reshape() needs a shape", ctx.node, "", ArgumentError)
+    if copy is not None:
+        ctx.fail("reshape with copy=", ctx.node, "leave it out")
+    return reshaped_in(ctx, a, shape, order)
+
+
+def reshaped_in(ctx: Ctx, av: Val, shape: Val, order: Val) -> Val:
+    """A reshaped array. In Fortran order it is what the transposed array is in C order."""
+    node = ctx.node
+    if order == "C" or ctx.in_c_order("A" if order is None else order, av, "reshape", node):
+        return reshaped(ctx, av, shape)
+    known = shape.items if type(shape) is Seq else ctx.operand(shape, node)
+    if isinstance(known, (list, tuple)):
+        shape = Seq(tuple(reversed(known)))
+    elif type(known) is Value and known.type.kind == "shape":
+        ctx.fail("reshape with order='F' to a shape that is not written out", node, "transpose before and after")
+    return transposed(ctx, reshaped(ctx, transposed(ctx, av, None), shape), None)
+
+
+def reshaped(ctx: Ctx, av: Val, shape: Val) -> Val:
+    node = ctx.node
+    target = ctx.operand(shape, node)
+    if isinstance(target, list):
+        target = tuple(target)
+    if not isinstance(target, (tuple, Value)) or (type(target) is Value and target.type.kind != "shape"):
+        target = (target,)
+    if type(av) is Ref:
+        t = ctx.read(av, node).type
+        if t.kind == "array" and (t.ndim == 1 or t.ndim == 0 or _is_contiguous(ctx, av)):
+            return _step_view(ctx, av, ("reshape", target))
+    x = ctx.operand(av, node)
+    flat = not isinstance(target, tuple) or len(target) == 1
+    value = ctx.emit(node, PRIMS[np.reshape], x, target)
+    return _maybe_view(ctx, value, av, flat and _copies(ctx, av, False), flat)
+
+
+def _is_contiguous(ctx: Ctx, av: Ref) -> bool:
+    """Proven to be laid out in C order, and to be treated as such."""
+    if any(kind is LAYOUT for kind, _ in ctx.plan.actions):
+        return layout_of(ctx, av) == frozenset()
+    # As long as nothing depends on it, a reshape is an operation, whose adjoint is simpler than that of a view.
+    return av.cell in ctx.cells.contiguous and all(
+        step[0] == "reshape"
+        or (step[0] == "index" and all(is_static_int(i) or (type(i) is Value and i.type.is_scalar) for i in step[1]))
+        for step in av.path
+    )
+
+
+def _copies(ctx: Ctx, av: Val, flat: bool) -> bool:
+    return type(av) is Ref and surely_copied(ctx, av, flat)
+
+
+def _maybe_view(ctx: Ctx, value: Any, av: Val, copied: bool, flat: bool) -> Val:
+    """A reshaped array: a copy, or a view if the memory of `av` is laid out in C order."""
+    if copied:
+        return ctx.fresh(value, contiguous=True)
+    layout = deciding(ctx, av)
+    made = ctx.linked(value, [av], cause=Layout(layout) if layout is not None else None)
+    if type(made) is Ref and type(av) is Ref and made.cell in ctx.cells.origins:
+        # Of what is folded NumPy makes a copy, but for some with several axes. What it protects may not be folded.
+        ctx.cells.origins[made.cell] -= {FOLDED} if flat else set()
+    return made
+
+
+@lowers(np.ravel, border=True)
+def ravel(ctx: Ctx, a: Val, order: Val = "C") -> Val:
+    node = ctx.node
+    if order != "C" and not ctx.in_c_order(order, a, "ravel", node):
+        a = transposed(ctx, a, None)
+    if type(a) is Ref:
+        t = ctx.read(a, node).type
+        if t.kind == "array" and _is_contiguous(ctx, a):
+            return _step_view(ctx, a, ("reshape", (-1,)))
+    value = ctx.emit(node, PRIMS[np.ravel], ctx.operand(a, node))
+    return _maybe_view(ctx, value, a, _copies(ctx, a, True), True)
+
+
+# --- axes ---------------------------------------------------------------------------------------------------------
+
+
+@lowers(np.transpose, border=True)
+def _transpose(ctx: Ctx, a: Val, axes: Val = None) -> Val:
+    return transposed(ctx, a, axes)
+
+
+def transposed(ctx: Ctx, av: Val, axes: Val) -> Val:
+    node = ctx.node
+    if axes is None:
+        return ctx.transpose(av, None, node) if type(av) is Ref else _plain(ctx, np.transpose, av)
+    order = ctx.operand(axes, node)
+    if type(av) is not Ref or not isinstance(order, (tuple, list)) or not all(is_static_int(k) for k in order):
+        message = "the axes of a transposition have to be known when the program is compiled"
+        ctx.fail(message, node, "write the axes as literals")
+    t = ctx.read(av, node).type
+    if t.ndim is None:
+        return ctx.linked(ctx.emit(node, PRIMS[np.transpose], ctx.operand(av, node), tuple(order)), [av])
+    if len(order) != t.ndim:
+        ctx.raises(ValueError, "axes don't match array", node)
+    order = _normal_axes(ctx, order, t.ndim)
+    if len(set(order)) < len(order):
+        ctx.raises(ValueError, "repeated axis in transpose", node)
+    return ctx.transpose(av, order, node)
+
+
+def _plain(ctx: Ctx, fn: Any, *args: Val, **kwargs: Val) -> Val:
+    """The function as a primitive."""
+    return ctx.call_prim(PRIMS[fn], list(args), kwargs, ctx.node)
+
+
+def _normal_axes(ctx: Ctx, axes: Any, ndim: int) -> tuple[int, ...]:
+    for a in axes:
+        if not -ndim <= a < ndim:
+            message = f"axis {a} is out of bounds for array of dimension {ndim}"
+            ctx.raises(np.exceptions.AxisError, message, ctx.node)
+    return tuple([a % ndim for a in axes])
+
+
+@lowers(np.swapaxes, border=True)
+def _swapaxes(ctx: Ctx, a: Val, axis1: Val, axis2: Val) -> Val:
+    ndim = type_of(ctx.operand(a, ctx.node)).ndim
+    if ndim is None or not is_static_int(axis1) or not is_static_int(axis2) or type(a) is not Ref:
+        return _plain(ctx, np.swapaxes, a, axis1, axis2)
+    j, k = _normal_axes(ctx, (axis1, axis2), ndim)
+    order = list(range(ndim))
+    order[j], order[k] = order[k], order[j]
+    return ctx.transpose(a, tuple(order), ctx.node)
+
+
+@lowers(np.moveaxis, border=True)
+def _moveaxis(ctx: Ctx, a: Val, source: Val, destination: Val) -> Val:
+    ndim = type_of(ctx.operand(a, ctx.node)).ndim
+    if ndim is None or not is_static_int(source) or not is_static_int(destination) or type(a) is not Ref:
+        return _plain(ctx, np.moveaxis, a, source, destination)
+    j, k = _normal_axes(ctx, (source, destination), ndim)
+    order = [axis for axis in range(ndim) if axis != j]
+    order.insert(k, j)
+    return ctx.transpose(a, tuple(order), ctx.node)
+
+
+@lowers(np.expand_dims, border=True)
+def _expand_dims(ctx: Ctx, a: Val, axis: Val) -> Val:
+    ndim = type_of(ctx.operand(a, ctx.node)).ndim
+    if type(a) is not Ref or ndim is None or not is_static_int(axis):
+        return _plain(ctx, np.expand_dims, a, axis)
+    (place,) = _normal_axes(ctx, (axis,), ndim + 1)
+    last = [] if place == ndim else [Ellipsis]
+    return _step_view(ctx, a, ("index", (*[slice(None)] * place, None, *last)))
+
+
+@lowers(np.squeeze, border=True)
+def _squeeze(ctx: Ctx, a: Val, axis: Val = None) -> Val:
+    dims = type_of(ctx.operand(a, ctx.node)).dims
+    axes = axis.items if type(axis) is Seq else (axis,)
+    known = dims is not None and [ctx.builder.dims.find(d) for d in dims]
+    gone: list[int] | None = None
+    if type(a) is Ref and known and all(axis is None or is_static_int(k) for k in axes):
+        if axis is not None:
+            gone = list(_normal_axes(ctx, axes, len(known)))
+            if len(set(gone)) < len(gone):
+                ctx.raises(ValueError, "duplicate value in 'axis'", ctx.node)
+        elif all(d == 1 or ctx.builder.dims.not_one(d) for d in known):
+            gone = [k for k, d in enumerate(known) if d == 1]
+    if not known or gone is None or any(known[k] != 1 for k in gone):
+        return _plain(ctx, np.squeeze, a, **({} if axis is None else {"axis": axis}))
+    items = [0 if k in gone else slice(None) for k in range(len(known))]
+    whole = [] if len(gone) < len(known) else [Ellipsis]  # else it would be a number, not a view
+    return _step_view(ctx, a, ("index", (*items, *whole)))
+
+
+@lowers(np.atleast_1d, np.atleast_2d, border=True)
+def _atleast(ctx: Ctx, *arys: Val) -> Val:
+    if len(arys) == 1 and type(arys[0]) is Ref:
+        t = ctx.read(arys[0], ctx.node).type
+        if t.kind == "array" and t.ndim is not None and t.ndim >= (1 if ctx.callee is np.atleast_1d else 2):
+            return arys[0]
+    return _plain(ctx, ctx.callee, *arys)
+
+
+# --- views of which several elements may be one in memory ---------------------------------------------------------
+
+
+def mark_folded(ctx: Ctx, av: Val) -> Val:
+    """An array of which several elements may be one in memory; it is not protected."""
+    if type(av) is Ref:
+        ctx.cells.read_only.discard(av.cell)
+        ctx.cells.origins[av.cell] = ctx.cells.origins.get(av.cell, frozenset()) - {PROTECTED} | {FOLDED}
+    return av
+
+
+@lowers(np.lib.stride_tricks.sliding_window_view, border=True)
+def _sliding_window_view(
+    ctx: Ctx, x: Val, window_shape: Val, axis: Val = None, *, subok: Val = False, writeable: Val = False
+) -> Val:
+    given = {name: v for name, v in (("subok", subok), ("writeable", writeable)) if v is not False}
+    if axis is not None:
+        given["axis"] = axis
+    made = _plain(ctx, ctx.callee, x, window_shape, **given)
+    return made if writeable is False else mark_folded(ctx, made)
+
+
+@lowers(np.lib.stride_tricks.as_strided, border=True)
+def _as_strided(ctx: Ctx, *args: Val, **kwargs: Val) -> Val:
+    return mark_folded(ctx, ctx.call_unknown(ctx.callee, list(args), kwargs, ctx.node))
+
+
+# --- what is asked ------------------------------------------------------------------------------------------------
+
+
+def _arrayed(ctx: Ctx, av: Val) -> Val:
+    return apply(ctx, np.array, av) if type(av) in (ListRef, Seq) else av
+
+
+@lowers(np.shape, border=True)
+def _shape(ctx: Ctx, a: Val) -> Val:
+    return ctx.shape(_arrayed(ctx, a), ctx.node)
+
+
+@lowers(np.ndim, border=True)
+def _ndim(ctx: Ctx, a: Val) -> Val:
+    return ctx.array_attribute(_arrayed(ctx, a), "ndim", ctx.node)
+
+
+@lowers(np.size, border=True)
+def _size(ctx: Ctx, a: Val, axis: Val = None) -> Val:
+    if type(axis) is Seq:
+        ctx.fail("np.size along several axes", ctx.node, "multiply the lengths")
+    if axis is not None:
+        return ctx.subscript(_shape(ctx, a), axis, ctx.node)
+    return ctx.array_attribute(_arrayed(ctx, a), "size", ctx.node)
+
+
+@lowers(np.isscalar, border=True)
+def _isscalar(ctx: Ctx, element: Val) -> bool:
+    t = type_of(ctx.operand(element, ctx.node))
+    if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):
+        return t.is_scalar
+    ctx.fail("np.isscalar of a value of unknown type", ctx.node, "ask before the gradient")
+
+
+@lowers(np.isfortran)
+def _isfortran(ctx: Ctx, a: Val) -> Val:
+    return ctx.attribute(ctx.attribute(a, "flags", ctx.node), "fnc", ctx.node)
