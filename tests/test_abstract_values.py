@@ -117,3 +117,59 @@ def in_a_loop(x, n):
 
 def test_a_program_with_defaults_of_keyword_only_parameters() -> None:
     assert ad.grad(in_a_loop)(2.0, 3) == 8.0
+
+
+# --- an object of another class, bound in a loop ----------------------------------------------------------------------
+
+
+class Double:
+    def __init__(self, v):
+        self.v = v
+
+    def f(self):
+        return self.v * 2
+
+
+class Triple(Double):
+    def f(self):
+        return self.v * 3
+
+
+def bound_in_a_loop(x, n):
+    o = Double(x)
+    for _ in range(n):
+        o = Triple(x * o.v)
+    return o.f()
+
+
+def read_in_the_loop(x, n):
+    o = Double(x)
+    s = 0.0
+    for _ in range(n):
+        s = s + o.f()
+        o = Triple(x)
+    return s
+
+
+def as_an_entry(x, n):
+    d = {"o": Double(x)}
+    for _ in range(n):
+        d["o"] = Triple(x)
+    return d["o"].f()
+
+
+def until_it_is_large(x, n):
+    o = Double(x)
+    while o.v < n:
+        o = Triple(x * o.v)
+    return o.f()
+
+
+@pytest.mark.parametrize(("f", "gradient"), [(bound_in_a_loop, 96.0), (read_in_the_loop, 8.0), (as_an_entry, 3.0)])
+def test_an_object_of_another_class_in_a_loop(f, gradient) -> None:
+    assert ad.grad(f)(2.0, 3) == gradient
+
+
+def test_an_object_of_another_class_in_a_loop_that_cannot_be_unrolled() -> None:
+    with pytest.raises(ad.UnsupportedError, match="different classes on different paths"):
+        ad.grad(until_it_is_large)(2.0, 100.0)

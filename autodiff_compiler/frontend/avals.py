@@ -10,7 +10,8 @@ All kinds answer the same questions. Constants and SSA values answer them throug
 - ``rebuilt(av, change)``: the same value with each of these replaced;
 - ``parts_of(av)``, ``with_parts(av, parts)``: the same one level deep;
 - ``same(a, b)``: both are proven to be one value;
-- ``alike(a, b)``: both are put together in the same way, so that their parts correspond.
+- ``alike(a, b)``: both are put together in the same way, so that their parts correspond;
+- ``join(a, b, joiner, at)``: what stands for both where paths meet. A `Joiner` says what becomes of the leaves.
 """
 
 from __future__ import annotations
@@ -99,6 +100,10 @@ class Aval:
         """Proven to be the same value; `other` is of the same class, and another object."""
         return self.alike(other) and all(map(same, self.parts(), other.parts()))
 
+    def join(self, a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
+        """What stands for `a` and `b`, of which `self` is the first that is there: here, one and the same thing."""
+        return joiner.clash(a, b, at) if MISSING not in (a, b) and not same(a, b) else self
+
 
 class Composite(Aval):
     """A value that is put together of parts.
@@ -146,6 +151,15 @@ class Composite(Aval):
                     return False
         return True
 
+    def join(self, a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
+        if MISSING not in (a, b) and not a.alike(b):
+            return joiner.clash(a, b, at)
+        missing = [MISSING] * len(self.parts())
+        xs, ys = [missing if av is MISSING else av.parts() for av in (a, b)]
+        parts = [joiner.part(x, y, at, k) for k, (x, y) in enumerate(zip(xs, ys))]
+        bad = next((part for part in parts if type(part) is Conflict), None)
+        return self.with_parts(parts) if bad is None else bad
+
 
 class Reference(Aval):
     """What leads to a cell of the heap, so that two references to one cell are one thing."""
@@ -175,6 +189,11 @@ class Container(Reference):
     def kin(self, other: Any) -> bool:
         """Of one kind, so that a name may be bound to the one or the other."""
         return type(self) is type(other)
+
+    def join(self, a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
+        if MISSING not in (a, b) and not a.kin(b):
+            return joiner.clash(a, b, at)
+        return joiner.container(a, b, at)
 
 
 @record
@@ -209,6 +228,12 @@ class Ref(Reference):
 
     def same(self, other: Any) -> bool:
         return bool(self.cell == other.cell and structural_key(self.path) == structural_key(other.path))
+
+    def join(self, a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
+        other = b if a is self else a
+        if other is MISSING or type(other) is Ref or is_plain(other):
+            return joiner.array(a, b, at)
+        return joiner.clash(a, b, at)
 
 
 @record
@@ -486,6 +511,44 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Joiner:
+    """What becomes of two values where paths meet: those of two branches, or of the top and the end of a loop's body.
+
+    One of the two may be `MISSING`. `at` is what the joiner knows of the place that holds them.
+    """
+
+    def number(self, a: Any, b: Any, at: Any) -> Any:
+        """Constants or SSA values."""
+        raise NotImplementedError
+
+    def array(self, a: Any, b: Any, at: Any) -> Any:
+        """Arrays, or an array and a number."""
+        raise NotImplementedError
+
+    def container(self, a: Any, b: Any, at: Any) -> Any:
+        """Lists, dictionaries or objects of one kind."""
+        raise NotImplementedError
+
+    def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        """The parts number `k` of two composite values."""
+        raise NotImplementedError
+
+    def clash(self, a: Any, b: Any, at: Any) -> Any:
+        """Values of different kinds."""
+        raise NotImplementedError
+
+
+def join(a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
+    """What stands for `a` on one path and `b` on the other; at least one of them is there."""
+    first = b if a is MISSING else a
+    if isinstance(first, Aval):
+        return first.join(a, b, joiner, at)
+    other = b if first is a else a
+    if other is MISSING or is_plain(other):
+        return joiner.number(a, b, at)
+    return joiner.array(a, b, at) if type(other) is Ref else joiner.clash(a, b, at)
+
+
 # --- the questions, for abstract values of any kind -------------------------------------------------------------------
 
 
@@ -578,6 +641,11 @@ def key_av(key: Any) -> Any:
 def is_constant(av: Any) -> bool:
     """A Python number, bool, string or None."""
     return av is None or isinstance(av, (bool, int, float, complex, str, bytes)) or av is Ellipsis
+
+
+def is_plain(av: Any) -> bool:
+    """An SSA value or a constant: what one operand is."""
+    return type(av) is Value or is_constant(av)
 
 
 def is_number(av: Any) -> bool:

@@ -62,7 +62,7 @@ from .layout import order_like
 from .lift import Lifter
 from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
-from .state import Cells, Joiner, State, emit_if
+from .state import BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 
 LOCATED: dict[type, type[AutodiffError]] = {
@@ -729,11 +729,11 @@ class Core:
             finally:
                 self.facts = known
 
-    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Any = None) -> Joiner:
+    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Any = None) -> BranchJoiner:
         for cell, content in self.inputs.initial.items():
             for state in (a, b):
                 state.heap.setdefault(cell, content)
-        made = Joiner(self, a, b, regions)  # type: ignore[arg-type]
+        made = BranchJoiner(self, a, b, regions)  # type: ignore[arg-type]
         made.origin = Origin(node, self.frame) if node is not None else None
         return made
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
 from ..ir.opset import GET
-from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, join, py_int
+from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, py_int
+from ..ir.types import join as join_types
 from .avals import (
     MISSING,
     UNSET,
@@ -18,17 +19,14 @@ from .avals import (
     Instance,
     ItemOf,
     Items,
+    Joiner,
     ListRef,
     Maybe,
     Origin,
     Poison,
     Ref,
-    alike,
     is_composite,
-    is_constant,
-    parts_of,
-    same,
-    with_parts,
+    join,
 )
 from .state import LEFT_WITH, State
 from .structures import NoCommonStructure, covers, width
@@ -88,8 +86,11 @@ class Guess:
         self.__dict__.update(fresh.__dict__)
 
 
-class LoopHead:
-    """The top of the body: its leaves are the loop's parameters."""
+class LoopHead(Joiner):
+    """The top of the body: what values are before the loop, joined with what they are at the end of the last pass.
+
+    The leaves are the loop's parameters. `at`, in the methods of a `Joiner`, is a slot and the hint for a parameter.
+    """
 
     def __init__(self, interp: Loops, guess: Guess, entry: State, needed: frozenset[str], stmt: Any = None):
         self.interp = interp
@@ -98,11 +99,8 @@ class LoopHead:
         self.entry = entry
         self.needed = needed
         self.params: list[tuple[Any, Value, Any]] = []  # leaf key, parameter, init
-        self.exits: dict[Any, Any] = {}
         self.head_cells: dict[Any, int] = {}
         self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
-        self.again = False
-        self.kept: set[Any] = set()  # slots that were assumed to be rebound, and are not
         self.returned: dict[tuple[int, str], Any] = {}  # by frame: the parameters for what is returned, or raised
         self.by_index = False  # the loop's variable is the index itself
         self.region = interp.builder.new_region()
@@ -158,7 +156,7 @@ class LoopHead:
         guess = self.guess
         known = guess.types.get(key)
         dims = self.interp.builder.dims
-        joined = t if known is None else known if t == known or t.kind == "undef" else join(known, t, dims)
+        joined = t if known is None else known if t == known or t.kind == "undef" else join_types(known, t, dims)
         if known is not None and joined.dims is not None and t.dims is not None and known.dims is not None:
             joined = self.with_varying(key, known, t, joined)
         guess.types[key] = joined
@@ -198,40 +196,26 @@ class LoopHead:
             return av if type(av) is Conflict else form
         if av is MISSING and form is MISSING:
             return Conflict("is not bound before the loop")
-        sample = form if av is MISSING else av
-        kind = type(sample)
-        if kind is Value or is_constant(sample):
-            if form is not MISSING and not (type(form) is Value or is_constant(form)):
-                if type(form) is Ref and av is not MISSING:
-                    return self.head_ref(av, slot, hint)
-                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
-            init = UNDEF if av is MISSING else av
-            t = type_of(av)
-            if av is MISSING:
-                t = self.guess.types.get(slot) or (type_of(form) if type_of(form).is_scalar else UNDEF_TY)
-            elif type(av) is int:
-                t = py_int()
-            return self.param(slot, init, t, hint)
-        if kind is Ref:
-            if form is not MISSING and type(form) is not Ref and not (type(form) is Value or is_constant(form)):
-                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
-            return self.head_ref(av, slot, hint)
-        if kind in (ListRef, DictRef, Instance):
-            if form is not MISSING and av is not MISSING and type(form) is not kind:
-                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
-            return self.head_container(av, sample, form, slot, hint)
-        if is_composite(sample):
-            if form is not MISSING and av is not MISSING and not alike(av, form):
-                return Conflict("is bound to different kinds of things before and in the loop", self.origin)
-            n = len(parts_of(sample))
-            mine = [MISSING] * n if av is MISSING else parts_of(av)
-            ends = [MISSING] * n if form is MISSING else parts_of(form)
-            parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
-            bad = next((p for p in parts if type(p) is Conflict), None)
-            return bad if bad is not None else with_parts(sample, parts)
-        if form is not MISSING and av is not MISSING and not same(av, form):
-            return Conflict("is bound to different kinds of things before and in the loop", self.origin)
-        return sample
+        return join(av, form, self, (slot, hint))
+
+    def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        return self.generalize(a, b, (*at[0], k), "")
+
+    def number(self, a: Any, b: Any, at: Any) -> Any:
+        slot, hint = at
+        if a is MISSING:
+            t = self.guess.types.get(slot) or (type_of(b) if type_of(b).is_scalar else UNDEF_TY)
+            return self.param(slot, UNDEF, t, hint)
+        return self.param(slot, a, py_int() if type(a) is int else type_of(a), hint)
+
+    def array(self, a: Any, b: Any, at: Any) -> Any:
+        return self.head_ref(a, *at)
+
+    def container(self, a: Any, b: Any, at: Any) -> Any:
+        return self.head_container(a, b if a is MISSING else a, *at)
+
+    def clash(self, a: Any, b: Any, at: Any) -> Any:
+        return Conflict("is bound to different kinds of things before and in the loop", self.origin)
 
     def head_ref(self, av: Any, slot: Any, hint: str) -> Any:
         """An array name: a new cell for the buffer that it is bound to at the top of the body."""
@@ -267,7 +251,7 @@ class LoopHead:
         self.slot_cells.append((slot, cell, av.cell if type(av) is Ref else None))
         return Ref(cell)
 
-    def head_container(self, av: Any, sample: Any, form: Any, slot: Any, hint: str) -> Any:
+    def head_container(self, av: Any, sample: Any, slot: Any, hint: str) -> Any:
         interp, guess = self.interp, self.guess
         if av is not MISSING and not guess.is_rebound(slot):
             return av
@@ -285,9 +269,7 @@ class LoopHead:
             end = guess.forms.get(("content", slot), MISSING)
             self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
         self.slot_cells.append((slot, cell, av.cell if av is not MISSING else None))
-        if type(sample) is Instance:
-            return Instance(sample.cls, cell)
-        return type(sample)(cell)
+        return sample.to(cell)
 
     def general_content(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
         """What a carried cell holds at the top of the body."""
@@ -311,7 +293,7 @@ class LoopHead:
             n = len(sample.items)
             mine = [MISSING] * n if content is MISSING else list(content.items)
             ends = [MISSING] * n
-            if type(end) is type(sample) and len(end.items) == n and _keys(end) == _keys(sample):
+            if type(end) is type(sample) and len(end.items) == n and end.keys == sample.keys:
                 ends = list(end.items)
             elif end is not MISSING:
                 if type(end) is Items or type(end) is Columns:
@@ -322,7 +304,7 @@ class LoopHead:
             bad = next((p for p in parts if type(p) is Conflict), None)
             if bad is not None and type(sample) is Items:
                 return Poison(None, bad.why, bad.origin or self.origin)
-            return Items(tuple(parts)) if type(sample) is Items else Entries(_keys(sample), tuple(parts))
+            return sample.with_parts(parts)
         return sample
 
     def general_item(self, content: Any, end: Any, slot: Any) -> Any:
@@ -437,8 +419,3 @@ class LoopHead:
                 for x in cells_a:
                     for y in cells_b:
                         state.link(x, y, self.origin)
-
-
-def _keys(content: Any) -> Any:
-    """The keys of what a container holds; those of a list are None."""
-    return getattr(content, "keys", None)

@@ -9,28 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
 from ..ir.opset import GET, PRIMS
-from ..ir.types import ANY, UNDEF_TY, Ty, join
+from ..ir.types import ANY, UNDEF_TY, Ty
+from ..ir.types import join as join_types
 from .avals import (
     MISSING,
     UNSET,
     Columns,
     Conflict,
-    DictRef,
     Entries,
     Instance,
     ItemOf,
     Items,
-    ListRef,
+    Joiner,
     Maybe,
     Origin,
     Poison,
     Ref,
-    alike,
-    is_composite,
     is_constant,
-    parts_of,
+    is_plain,
+    join,
     same,
-    with_parts,
 )
 from .structures import LEAF, NoCommonStructure, covers, joined
 
@@ -155,8 +153,11 @@ def matches_form(a: Any, b: Any) -> bool:
     return MISSING in (a, b) or (a.root is b.root or covers(a.root, b.root))
 
 
-class Joiner:
-    """Joins two states into one; the leaves where they differ become the results of an operation."""
+class BranchJoiner(Joiner):
+    """Joins two states into one; the leaves where they differ become the results of an operation.
+
+    `at`, in the methods of a `Joiner`, is the hint for a value that is made.
+    """
 
     def __init__(self, interp: ListColumns, a: State, b: State, regions: tuple[Region, Region] | None):
         self.interp = interp
@@ -206,7 +207,7 @@ class Joiner:
             return a
         if "object" in (a.kind, b.kind) and "undef" not in (a.kind, b.kind):
             return ANY
-        return join(a, b, self.builder.dims)
+        return join_types(a, b, self.builder.dims)
 
     def read(self, side: int, ref: Ref) -> Any:
         """The array that `ref` is on one path."""
@@ -257,47 +258,34 @@ class Joiner:
         self.interp.budget.tick(self.builder.loc)
         if a is not MISSING and b is not MISSING and same(a, b):
             return a
-        sample = b if a is MISSING else a
-        if a is MISSING or b is MISSING:
-            if type(sample) is Value or is_constant(sample):
-                return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
-            if type(sample) is Ref or type(sample) in (ListRef, DictRef, Instance):
-                return self.merge_refs(a, b, hint)
-            if is_composite(sample):
-                missing = [MISSING] * len(parts_of(sample))
-                xs = missing if a is MISSING else parts_of(a)
-                ys = missing if b is MISSING else parts_of(b)
-                return self.rebuilt(sample, [self.merge_parts(x, y, "") for x, y in zip(xs, ys)])
-            return sample
-        plain = [type(x) is Value or is_constant(x) for x in (a, b)]
-        if all(plain):
-            return self.leaf(a, b, hint)
-        refs = [type(x) is Ref for x in (a, b)]
-        if all(refs) or (type(a) is type(b) and type(a) in (ListRef, DictRef, Instance)):
-            return self.merge_refs(a, b, hint)
-        if any(refs) and any(plain):
-            side = 0 if refs[0] else 1
-            ref = (a, b)[side]
-            value = self.read(side, ref)
-            if value is None or isinstance(value, Poison):
-                return Conflict(
-                    "is an array on one path, and unknown after a store to a possible alias of it", self.origin
-                )
-            cell = self.cells.new()
-            self.out.heap[cell] = self.leaf(value if side == 0 else a, value if side == 1 else b, hint)
-            self.pairs[(("mixed", cell), None)] = cell
-            self.note(cell, a, b)
-            return Ref(cell)
-        if alike(a, b):
-            return self.rebuilt(a, [self.merge_parts(x, y, "") for x, y in zip(parts_of(a), parts_of(b))])
-        return Conflict("is bound to different kinds of things on different paths", self.origin)
+        return join(a, b, self, hint)
 
-    @staticmethod
-    def rebuilt(av: Any, parts: list[Any]) -> Any:
-        for part in parts:
-            if type(part) is Conflict:
-                return part
-        return with_parts(av, parts)
+    def part(self, a: Any, b: Any, at: str, k: int) -> Any:
+        return self.merge_parts(a, b, "")
+
+    def number(self, a: Any, b: Any, at: str) -> Any:
+        return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, at)
+
+    def array(self, a: Any, b: Any, at: str) -> Any:
+        if not is_plain(a) and not is_plain(b):
+            return self.merge_refs(a, b, at)
+        side = 0 if type(a) is Ref else 1
+        value = self.read(side, (a, b)[side])
+        if value is None or isinstance(value, Poison):
+            return Conflict("is an array on one path, and unknown after a store to a possible alias of it", self.origin)
+        cell = self.cells.new()
+        self.out.heap[cell] = self.leaf(value if side == 0 else a, value if side == 1 else b, at)
+        self.pairs[(("mixed", cell), None)] = cell
+        self.note(cell, a, b)
+        return Ref(cell)
+
+    def container(self, a: Any, b: Any, at: str) -> Any:
+        return self.merge_refs(a, b, at)
+
+    def clash(self, a: Any, b: Any, at: str) -> Any:
+        if type(a) is type(b) is Instance:
+            return Conflict("is an instance of different classes on different paths", self.origin)
+        return Conflict("is bound to different kinds of things on different paths", self.origin)
 
     def note(self, cell: int, a: Any, b: Any) -> None:
         """Remember what `cell` is on each path, for the links."""
@@ -314,8 +302,6 @@ class Joiner:
     def merge_refs(self, a: Any, b: Any, hint: str) -> Any:
         """A reference that is to one cell on each path: the same pair is the same merged cell."""
         sample = b if a is MISSING else a
-        if type(sample) is Instance and a is not MISSING and b is not MISSING and a.cls is not b.cls:
-            return Conflict("is an instance of different classes on different paths", self.origin)
         keys = [None if x is MISSING else (x.cell, structural_key(getattr(x, "path", ()))) for x in (a, b)]
         pair = (keys[0], keys[1])
         cell = self.pairs.get(pair)
@@ -351,11 +337,7 @@ class Joiner:
                         self.cells.detached.add(cell)  # it may still be the one in the list
                     contents = [self.unlisted(k, c) for k, c in enumerate(contents)]
                 self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
-        if type(sample) is Ref:
-            return Ref(cell)
-        if type(sample) is Instance:
-            return Instance(sample.cls, cell)
-        return type(sample)(cell)
+        return sample.to(cell)
 
     def merge_content(self, a: Any, b: Any, cell: int, hint: str = "") -> Any:
         """What a cell holds that holds `a` on the first path and `b` on the second."""
@@ -528,7 +510,7 @@ class Joiner:
                                 self.out.link(p, q, causes.get((min(x, y), max(x, y))))
 
 
-def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: Joiner) -> None:
+def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: BranchJoiner) -> None:
     """Append the ``if`` whose results the joiner has made."""
     then.exit = tuple(joiner.exits[0])
     orelse.exit = tuple(joiner.exits[1])

@@ -1,0 +1,451 @@
+"""The end of a loop's body: does it fit what its top assumed? Where it does not, the guess is widened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..ir.core import Value, structural_key, type_of
+from ..ir.opset import GET
+from ..ir.types import ANY, ANY_LENGTH, Dim, Ty
+from ..ir.types import join as join_types
+from .avals import (
+    MISSING,
+    Columns,
+    Conflict,
+    Container,
+    DictRef,
+    Entries,
+    Instance,
+    ItemOf,
+    Items,
+    Joiner,
+    ListRef,
+    Maybe,
+    Poison,
+    Ref,
+    Reference,
+    is_composite,
+    join,
+    parts_of,
+    same,
+)
+from .state import LEFT_WITH, State, columns_unless_returned, unless_returned
+from .structures import NoCommonStructure, covers, joined
+
+if TYPE_CHECKING:
+    from .loop_pass import LoopPass
+
+
+class LoopEnd(Joiner):
+    """What values are at the top of the body, joined with what they are at its end.
+
+    `at`, in the methods of a `Joiner`, is the slot that holds the values. The results do not matter.
+    """
+
+    def __init__(self, top: LoopPass, state: State):
+        self.top = top
+        self.state = state
+        self.interp, self.guess, self.origin, self.slot_cells = top.interp, top.guess, top.origin, top.slot_cells
+        self.keys = {key: value for key, value, _ in top.params}
+        self.exits: dict[Any, Any] = {}  # by leaf: what the parameter is at the end
+        self.again = False  # the guess was too narrow
+        self.kept: set[Any] = set()  # slots that were assumed to be rebound, and are not
+
+    def here(self, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives in the state at the end of the body."""
+        return self.top.in_state(self.state, compute)
+
+    def compare(self, before: Any, heap_before: Any) -> None:
+        """Widen the guess wherever the end of the body does not fit it; else note what each parameter is there."""
+        guess, end = self.guess, self.state
+        own = self.interp.own_envs()
+        for env, names in before.items():
+            if env not in end.envs:
+                continue
+            now = end.envs[env]
+            for name in [*names, *[n for n in now if n not in names]]:
+                x, y = names.get(name, MISSING), now.get(name, MISSING)
+                slot = ("n", env, name)
+                if (env, name) in self.top.returned:
+                    x = self.top.returned[env, name]
+                    if y is MISSING:
+                        continue
+                if (env, name) not in guess.names:
+                    if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
+                        continue
+                    if x is MISSING and not (
+                        name in self.top.needed and env in own or self.is_left_with(env, name, own)
+                    ):
+                        continue
+                    guess.names[env, name] = None
+                    self.widen(slot, y)
+                    self.again = True
+                else:
+                    self.match(slot, x, y)
+        for cell, content in heap_before.items():
+            now = end.heap.get(cell, MISSING)
+            if now is content or now is MISSING:
+                continue
+            if cell not in self.top.entry.heap:
+                continue
+            if self.interp.frozen:
+                self.interp.check_changed_in_loop(cell)
+            if isinstance(now, Poison):
+                if cell not in guess.poisoned:
+                    guess.poisoned[cell] = now
+                    self.again = True
+                continue
+            if cell not in guess.cells:
+                guess.cells[cell] = None
+                guess.forms[("c", cell)] = now
+                self.again = True
+            else:
+                self.match_content(("c", cell), content, now, cell)
+        self.compare_links()
+
+    def is_left_with(self, env: int, name: str, own: set[int]) -> bool:
+        return name in LEFT_WITH and (env in own or env == 0)
+
+    def widen(self, slot: Any, form: Any) -> None:
+        old = self.guess.forms.get(slot, MISSING)
+        if type(old) is Conflict:
+            return
+        self.guess.forms[slot] = form
+
+    def match(self, slot: Any, head: Any, end: Any) -> None:
+        """Does the end value of a slot fit what the top of the body assumed?"""
+        guess = self.guess
+        self.interp.budget.tick(self.interp.builder.loc)
+        if type(head) is Conflict or head is MISSING:
+            if type(head) is Conflict and slot not in guess.forms and end is not MISSING and type(end) is not Conflict:
+                self.clash(head, end, slot)
+            return
+        if type(end) is Conflict:
+            self.clash(head, end, slot)
+            return
+        if type(head) is Maybe or type(end) is Maybe or end is MISSING:
+            if type(head) is not Maybe:
+                self.clash(head, end if type(end) is Maybe else Maybe(head, False), slot)
+                return
+            self.exits[(*slot, "bound")] = end.flag if type(end) is Maybe else end is not MISSING
+            if end is not MISSING:
+                self.match(slot, head.av, end.av if type(end) is Maybe else end)
+            return
+        origins = [origin for s, _, origin in self.slot_cells if s == slot]
+        if same(head, end) and not parts_of(head):
+            if not origins:
+                return
+            if origins[0] is not None and slot not in guess.rebound and slot not in guess.kept:
+                self.kept.add(slot)
+                self.again = True
+                return
+            # It keeps the buffer that it has at the top of the body, but what is in there may change.
+        if isinstance(head, Reference) and not guess.is_rebound(slot) and not origins:
+            guess.rebound.add(slot)
+            if not (head.kin(end) if isinstance(head, Container) else type(end) is Ref):
+                guess.forms[slot] = end
+            self.again = True
+            return
+        join(head, end, self, slot)
+
+    def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        self.match((*at, k), a, b)
+        return a
+
+    def clash(self, a: Any, b: Any, at: Any) -> Any:
+        self.guess.forms[at] = b
+        self.again = True
+        return a
+
+    def number(self, a: Any, b: Any, at: Any) -> Any:
+        if type(a) is Value:
+            self.fits(at, a, b)
+            return a
+        return self.clash(a, b, at)
+
+    def array(self, a: Any, b: Any, at: Any) -> Any:
+        if type(a) is not Ref:
+            return self.clash(a, b, at)
+        value = self.end_value(b) if type(b) is Ref else b
+        if isinstance(value, Poison) or value is None:
+            why = "is unknown after a store to a possible alias of it"
+            return self.clash(a, Conflict(why, self.origin), at)
+        leaf = ("r", *at)
+        if leaf in self.keys:
+            self.fits(leaf, self.keys[leaf], value)
+        return a
+
+    def container(self, a: Any, b: Any, at: Any) -> Any:
+        content = self.top.head_snapshot.heap.get(a.cell)
+        now = self.listed(at, self.state.heap.get(b.cell, MISSING), content)
+        if ("content", at) not in self.guess.forms and content is not now:
+            self.guess.forms["content", at] = now
+        self.match_content(("h", *at), content, now, b.cell, ("content", at))
+        return a
+
+    def end_value(self, ref: Ref) -> Any:
+        """The array that a reference is at the end of the body; None if it is not known."""
+        base = self.state.heap.get(ref.cell)
+        builder = self.interp.builder
+        if type(base) is ItemOf:
+            read = lambda: self.interp.read(ref) if ref.path else self.interp.content(ref.cell)
+            return self.here(lambda: unless_returned(builder, self.top.code, read))
+        if base is None or isinstance(base, Poison) or not ref.path:
+            return base
+        return unless_returned(builder, self.top.code, lambda: builder.emit(GET, base, ref.path))
+
+    def match_content(self, slot: Any, head: Any, now: Any, cell: int, form: Any = None) -> None:
+        guess = self.guess
+        form = form or slot
+        if isinstance(head, Poison) or head is now:
+            return
+        if isinstance(now, Poison) or now is MISSING:
+            guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
+            self.again = True
+            return
+        if ItemOf in (type(head), type(now)):
+            self.match_item(slot, head, now, form)
+            return
+        if type(head) is Columns:
+            self.match_list(slot, head, now, cell, form)
+            return
+        if type(head) is Value:
+            if type(now) is Value:
+                self.fits(slot, head, now)
+            return
+        if (
+            type(head) is type(now)
+            and len(head.items) == len(now.items)
+            and (type(head) is Items or head.keys == now.keys)
+        ):
+            for k, (x, y) in enumerate(zip(head.items, now.items)):
+                self.match((*slot, k), x, y)
+                if self.again:
+                    guess.forms[form] = now
+            return
+        if type(head) is Items:
+            guess.dynamic.add(slot)
+            guess.forms[form] = now
+            try:
+                distinct = type(now) is Items or now.distinct
+                guess.columns[slot] = (self.here(lambda: self.interp.items_structure(now)), distinct)
+                if type(now) is Items and not now.items:
+                    del guess.columns[slot]
+            except NoCommonStructure as error:
+                guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            self.again = True
+            return
+        guess.forms[form] = Poison(None, "gets other keys in a loop", self.origin)
+        self.again = True
+
+    def listed(self, slot: Any, now: Any, head: Any) -> Any:
+        """What a name leads to at the end: if it is an item of a list, as one where that is possible."""
+        if type(now) is not ItemOf or type(head) is ItemOf:
+            return now
+        origin = next((o for s, _, o in self.slot_cells if s == slot), None)
+        before = MISSING if origin is None else self.top.entry.heap.get(origin)
+        fits = before is MISSING or (type(before) is ItemOf and (before.cell, before.place) == (now.cell, now.place))
+        if fits and now.cell in self.top.entry.heap and slot not in self.guess.items:
+            self.guess.items.add(slot)
+            self.guess.forms["content", slot] = now
+            self.again = True
+        return self.here(lambda: self.interp.resolved(now))
+
+    def match_item(self, slot: Any, head: Any, now: Any, form: Any) -> None:
+        """Does what a cell holds that is an item of a list fit what the top of the body assumed?"""
+        guess = self.guess
+        if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
+            if (*slot, "index") in self.keys:
+                self.exits[(*slot, "index")] = now.index
+                return
+            if structural_key(head.index) == structural_key(now.index):
+                return
+        first = type(now) is ItemOf and form not in guess.forms
+        guess.forms[form] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
+        self.again = True
+
+    def match_list(self, slot: Any, head: Columns, now: Any, cell: int, form: Any) -> None:
+        """Does a list of run-time length fit what the top of the body assumed?"""
+        guess = self.guess
+        if slot not in guess.columns:
+            return  # it shares its cell with another slot, which is looked at
+        known, distinct = guess.columns[slot]
+        try:
+            if type(now) is Items and not now.items:
+                end = known
+            else:
+                end = self.here(lambda: self.interp.items_structure(now))
+            wider = joined(known, end)
+        except NoCommonStructure as error:
+            guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            self.again = True
+            return
+        columns = self.end_columns(now, known) if wider is known else None
+        if columns is None:
+            guess.forms[form] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
+            self.again = True
+            return
+        if type(now) is Items:
+            for element in self.interp.cells_in(now.items):
+                self.state.link_view(cell, element)
+        if distinct and not columns.distinct:
+            guess.columns[slot] = (known, False)
+            self.again = True
+        for k, (x, y) in enumerate(zip(head.leaves, columns.leaves)):
+            self.fits((*slot, "list", k), x, y)
+
+    def end_columns(self, content: Any, structure: Any) -> Columns | None:
+        """The columns that a list is at the end of the body."""
+        if type(content) not in (Items, Columns):
+            return None
+        columns: Columns | None = self.here(
+            lambda: columns_unless_returned(self.interp, content, structure, self.top.code)
+        )
+        return columns
+
+    def fits(self, key: Any, head: Value, end: Any) -> None:
+        """Note what a parameter is at the end, and widen its type to cover that."""
+        guess = self.guess
+        if key in self.keys:
+            self.exits[key] = end
+        dims = self.interp.builder.dims
+        if key not in guess.types:
+            return  # it shares its cell with another slot, which is looked at
+        old, new = guess.types[key], type_of(end)
+        if head is end or new == old:
+            return
+        varying = guess.varying.setdefault(key, set())
+        joined = join_types(old, new, dims)
+        if "object" in (old.kind, new.kind) and old.kind != new.kind and "undef" not in (old.kind, new.kind):
+            joined = ANY
+        if joined.dims is not None and old.dims is not None and new.dims is not None:
+            fresh = {k for k, (x, y) in enumerate(zip(old.dims, new.dims)) if not dims.same(x, y)}
+            if not fresh <= varying:
+                varying |= fresh
+                self.again = True
+            joined = Ty(joined.kind, joined.dtype, old.dims, joined.elem, joined.length, joined.real)
+        if joined.kind == "list" and joined.elem is not None and joined.elem.dims is not None:
+            joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
+        if joined != old:
+            guess.types[key] = joined
+            self.again = True
+
+    def settled_element(self, old: Ty | None, new: Ty | None, joined: Ty) -> Ty:
+        """The type of a list's elements without lengths that hold of one trip only."""
+        dims = self.interp.builder.dims
+        known = [t.dims for t in (old, new) if t is not None]
+        assert joined.dims is not None
+        if any(d is None or len(d) != len(joined.dims) for d in known):
+            return replace(joined, dims=None)
+        shape: list[Any] = []
+        for k in range(len(joined.dims)):
+            lengths = [d[k] for d in known if d is not None]
+            local = any(isinstance(n, Dim) and n.root > self.top.root_limit for n in lengths)
+            shape.append(ANY_LENGTH if local or not all(dims.same(lengths[0], n) for n in lengths) else lengths[0])
+        return replace(joined, dims=tuple(shape))
+
+    def compare_links(self) -> None:
+        """Names that got the same buffer, or linked ones, at the end have to be linked at the top."""
+        guess, end = self.guess, self.state
+        ends = []
+        unknown = set()
+        for slot, cell, _ in self.slot_cells:
+            av = self.end_of(slot)
+            if av is not None:
+                ends.append((slot, cell, av))
+            else:
+                unknown.add(cell)
+                self.link_part_of_item(slot, cell)
+        for slot, cell, _ in ends:
+            # One that shares its cell with one of which the end is not known must not follow that.
+            if cell in unknown and guess.partition.get(slot) != slot:
+                guess.partition[slot] = slot
+                self.again = True
+        for slot, cell, av in ends:
+            origins = self.interp.cells.origins
+            found = origins.get(av.cell, frozenset()) - origins.get(cell, frozenset())
+            if found:
+                guess.origins[slot] = guess.origins.get(slot, frozenset()) | found
+                self.again = True
+            if av.cell in self.interp.cells.detached and slot not in guess.detached and type(av) is not Ref:
+                guess.detached.add(slot)
+                self.again = True
+            if type(av) is not Ref:
+                made = {c for c in self.interp.cells.family(av.cell) if c <= self.top.cell_limit}
+                missing = made - self.interp.cells.family(cell)
+                if missing:
+                    guess.families[slot] = guess.families.get(slot, frozenset()) | missing
+                    self.again = True
+            # Names whose head cell is one must have one buffer at the end as well.
+            mark: Any = (av.cell, structural_key(getattr(av, "path", ())))
+            peers = [(s, a) for s, c, a in ends if c == cell and s != slot]
+            if any((a.cell, structural_key(getattr(a, "path", ()))) != mark for _, a in peers):
+                if guess.partition.get(slot) != slot:
+                    guess.partition[slot] = slot
+                    self.again = True
+        for k, (slot, cell, av) in enumerate(ends):
+            for slot2, cell2, av2 in ends[:k]:
+                if cell != cell2 and (av.cell == av2.cell or av2.cell in end.links.get(av.cell, ())):
+                    if (slot, slot2) not in guess.links:
+                        guess.links.add((slot, slot2))
+                        self.again = True
+            for other in [av.cell, *end.links.get(av.cell, ())]:
+                # A buffer from before the loop that the name may have at the end.
+                if other in self.top.entry.heap and other != cell:
+                    if (slot, other) not in guess.links and other not in self.top.head_snapshot.links.get(cell, ()):
+                        guess.links.add((slot, other))
+                        self.again = True
+        for cell in self.top.entry.heap:
+            for other in end.links.get(cell, ()):
+                if other in self.top.entry.heap and other not in self.top.head_snapshot.links.get(cell, ()):
+                    if (cell, other) not in guess.links and (other, cell) not in guess.links:
+                        guess.links.add((cell, other))
+                        self.again = True
+
+    def link_part_of_item(self, slot: Any, cell: int) -> None:
+        """A part of what is an item of a list at the end, and a container of its own at the top: a store into it may be
+        one into what the list holds."""
+        end, steps = self.state, slot
+        while steps[0] == "h":
+            steps = steps[1:]
+        if steps[0] != "n":
+            return
+        for n in range(3, len(steps)):
+            outer = self.end_of(steps[:n])
+            item = None if outer is None else end.heap.get(outer.cell)
+            if type(item) is not ItemOf:
+                continue
+            for other in {item.cell, *end.links.get(item.cell, ()), *end.links.get(outer.cell, ())}:
+                if other in self.top.entry.heap and other != cell and (slot, other) not in self.guess.links:
+                    self.guess.links.add((slot, other))
+                    self.again = True
+
+    def end_of(self, slot: Any) -> Any:
+        """The reference that a slot holds at the end of the body: a name, or a part of what a name leads to."""
+        end = self.state
+        while slot[0] == "h":
+            slot = slot[1:]
+        if slot[0] == "n":
+            av = end.envs.get(slot[1], {}).get(slot[2])
+            rest = slot[3:]
+        else:
+            content = end.heap.get(slot[1])
+            av, rest = _item(content, slot[2]), slot[3:]
+        for k in rest:
+            if type(av) is Maybe:
+                av = av.av
+            if isinstance(av, (ListRef, DictRef, Instance)):
+                av = _item(end.heap.get(av.cell), k)
+            else:
+                av = parts_of(av)[k] if is_composite(av) and k < len(parts_of(av)) else None
+        av = av.av if type(av) is Maybe else av
+        return av if type(av) in (Ref, ListRef, DictRef, Instance) else None
+
+
+def _item(content: Any, k: Any) -> Any:
+    """One item of what a container holds, or None."""
+    if type(content) in (Items, Entries) and isinstance(k, int) and k < len(content.items):
+        return content.items[k]
+    return None
