@@ -16,10 +16,10 @@ from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
-from .orders import place_of_max, place_of_min, sorted_places
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import over, product, ratio
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
+from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [

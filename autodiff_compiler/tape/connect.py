@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .recording import BARRIER, LEAF, PULL, Node, Reader, slots_in
+from .recording import BARRIER, LEAF, PULL, Reader, TrieNode, slots_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class View:
 class Record:
     """One record: the node, the slots of its results, and which operands each of them depends on."""
 
-    node: Node
+    node: TrieNode
     results: range
     operands: tuple[int, ...]
     depends: tuple[tuple[int, ...], ...] | None  # by result: slots; None: each on all
@@ -48,7 +48,7 @@ class Record:
         return [s for s, needed in zip(self.results, self.depends) if not slots.isdisjoint(needed)]
 
 
-def read(node: Node) -> Record:
+def read(node: TrieNode) -> Record:
     assert node.parent is not None
     key = node.key
     head, first = key[0], node.parent.count
@@ -81,7 +81,7 @@ def inexact(value: Any) -> bool:
     return isinstance(value, (float, complex))
 
 
-def records_of(node: Node, view: View, values: list[Any]) -> tuple[list[Record], set[int]]:
+def records_of(node: TrieNode, view: View, values: list[Any]) -> tuple[list[Record], set[int]]:
     """The records that belong to the tape, in order, and all slots that matter to it."""
     alive: set[int] = set()
     kept: list[Record] = []

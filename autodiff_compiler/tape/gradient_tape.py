@@ -16,9 +16,9 @@ from .barrier import record_barrier
 from .connect import View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
+from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
-from .recording import CONSTANT, STATE, Node, Recording
-from .shown import show_pullback, show_recording
+from .recording import CONSTANT, STATE, Recording, TrieNode
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, wrap
 
@@ -64,7 +64,7 @@ class GradientTape:
     # What few tapes have.
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
     # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
-    _seen: tuple[tuple[dict[int, Any], Node, tuple[tuple[int, int], ...]], ...] = ()
+    _seen: tuple[tuple[dict[int, Any], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
     _ran: tuple[Pullback, ...] = ()  # what ran for the last gradient
     _logger = logging.getLogger("autodiff_compiler")
     _masks = True  # a cotangent that a choice makes zero stays zero beside an infinite partial
@@ -231,7 +231,7 @@ class GradientTape:
             found.update((id(variables[slot]), variables[slot]) for slot in sorted(slots))
         return tuple(found.values())
 
-    def _used(self, end: Node, spans: tuple[tuple[int, int], ...]) -> set[int]:
+    def _used(self, end: TrieNode, spans: tuple[tuple[int, int], ...]) -> set[int]:
         """Slots that the records in these spans read."""
         from .connect import read
 

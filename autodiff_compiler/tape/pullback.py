@@ -24,7 +24,7 @@ from ..transforms import pipeline
 from ..transforms.batch import NotBatchedError, batch
 from ..transforms.simplify import drop_dead
 from .connect import Record, View, between, records_of
-from .recording import BARRIER, LEAF, PULL, Node, Reader, Recording, Slot, count_pullback, signature
+from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode, count_pullback, signature
 
 FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
 ADD = PRIMS[operator.add]
@@ -167,7 +167,7 @@ class Request:
 
     def __init__(
         self,
-        node: Node,
+        node: TrieNode,
         targets: tuple[int, ...],
         sources: tuple[int, ...],
         seeded: bool,
@@ -366,7 +366,7 @@ class _Build:
             self.env[slot] = self.b.emit(OPAQUE, v) if self.opaque else v
 
     def operands(self, arg: Any) -> Any:
-        if type(arg) is Slot:
+        if type(arg) is SlotRef:
             return self.value(arg.number)
         if isinstance(arg, tuple):
             return tuple([self.operands(a) for a in arg])
@@ -486,7 +486,7 @@ def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]
     return tuple([tuple(sorted(found.get(v, nothing))) if type(v) is Value else () for v in fn.results])
 
 
-def names_of(node: Node) -> dict[int, str]:
+def names_of(node: TrieNode) -> dict[int, str]:
     """Names for the leaves: those of the variables."""
     out: dict[int, str] = {}
     for step in node.path():

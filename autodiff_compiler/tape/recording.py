@@ -68,7 +68,7 @@ def signature(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple([(v.shape, v.dtype) if v.__class__ is ndarray else v.__class__ for v in values])
 
 
-class Node:
+class TrieNode:
     """A structure: the records from the root of the trie to here.
 
     `count` is the number of slots that they take, `last` the last of them; `pulls` holds what was compiled for the
@@ -79,14 +79,14 @@ class Node:
     """
 
     __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right", "masks")
-    hot: Node
+    hot: TrieNode
 
-    def __init__(self, parent: Node | None = None, key: Any = None, count: int = 0, masks: bool | None = True):
+    def __init__(self, parent: TrieNode | None = None, key: Any = None, count: int = 0, masks: bool | None = True):
         self.parent = parent
         self.key = key
         self.count = count
         self.last = count - 1
-        self.next: dict[Any, Node] = {}
+        self.next: dict[Any, TrieNode] = {}
         self.pulls: dict[Any, Any] = {}
         self.masks = masks
         # The parts of a key of a primitive with one or two operands.
@@ -94,7 +94,7 @@ class Node:
         self.head, self.left, self.right = (*key, None)[:3] if short else (None, None, None)
         self.hot = NOWHERE
 
-    def go(self, key: Any, produced: int) -> Node:
+    def go(self, key: Any, produced: int) -> TrieNode:
         """The structure with one record more, which takes `produced` slots."""
         global _nodes
         hot = self.hot
@@ -105,14 +105,14 @@ class Node:
             _nodes += 1
             if _nodes > MAX_NODES:
                 plant()
-            found = self.next.setdefault(key, Node(self, key, self.count + produced, self.masks))
+            found = self.next.setdefault(key, TrieNode(self, key, self.count + produced, self.masks))
         self.hot = found
         return found
 
-    def path(self) -> list[Node]:
+    def path(self) -> list[TrieNode]:
         """The nodes from below the root to here: one for each record."""
         out = []
-        node: Node | None = self
+        node: TrieNode | None = self
         while node is not None and node.parent is not None:
             out.append(node)
             node = node.parent
@@ -123,8 +123,8 @@ class Node:
 _nodes = 0
 _pullbacks = 0
 NOWHERE: Any = None  # nothing was reached yet
-NOWHERE = Node()
-_roots = {masks: Node(masks=masks) for masks in (True, False, None)}
+NOWHERE = TrieNode()
+_roots = {masks: TrieNode(masks=masks) for masks in (True, False, None)}
 
 
 def count_pullback() -> None:
@@ -138,7 +138,7 @@ def count_pullback() -> None:
 def plant() -> None:
     """Let recordings start in a new trie: structures that nobody repeats would fill the memory."""
     global _nodes, _pullbacks, _roots
-    _roots = {masks: Node(masks=masks) for masks in (True, False, None)}
+    _roots = {masks: TrieNode(masks=masks) for masks in (True, False, None)}
     _nodes = _pullbacks = 0
 
 
@@ -400,13 +400,13 @@ CONTAINERS = frozenset((TUPLE, LIST, SLICE))
 class Reader:
     """Reads the key of a record: which primitive, and its operands, with slots mapped by `value_of`."""
 
-    def __init__(self, node: Node):
+    def __init__(self, node: TrieNode):
         assert node.parent is not None
         self.node = node
         self.next = node.parent.count  # the slot of the next constant, then of the results
 
     def operands(self) -> tuple[Prim, Any, Any, list[int]]:
-        """The primitive, its arguments and keyword arguments, where a `Slot` stands for each value, and the slots of
+        """The primitive, its arguments and keyword arguments, where a `SlotRef` stands for each value, and the slots of
         the results."""
         key = self.node.key
         head = key[0]
@@ -423,9 +423,9 @@ class Reader:
     def read(self, arg: Any) -> Any:
         if type(arg) is int:
             if arg >= 0:
-                return Slot(arg)
+                return SlotRef(arg)
             self.next += 1
-            return Slot(self.next - 1, constant=True)
+            return SlotRef(self.next - 1, constant=True)
         if arg[0] == TUPLE:
             return tuple([self.read(a) for a in arg[1:]])
         if arg[0] == LIST:
@@ -435,7 +435,7 @@ class Reader:
         return arg[1]
 
 
-class Slot:
+class SlotRef:
     """Stands for the value of a slot in the operands of a record."""
 
     __slots__ = ("number", "constant")
@@ -445,9 +445,9 @@ class Slot:
         self.constant = constant
 
 
-def slots_in(arg: Any) -> Iterator[Slot]:
+def slots_in(arg: Any) -> Iterator[SlotRef]:
     """The slots in a nested operand, left to right."""
-    if type(arg) is Slot:
+    if type(arg) is SlotRef:
         yield arg
     elif isinstance(arg, (tuple, list)):
         for item in arg:

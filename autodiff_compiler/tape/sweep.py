@@ -11,7 +11,7 @@ from ..transforms.batch import NotBatchedError
 from .apply import call
 from .connect import View, between, records_of
 from .pullback import Pullback, Request, request
-from .recording import BARRIER, CONSTANT, PULL, STATE, Node, Recording
+from .recording import BARRIER, CONSTANT, PULL, STATE, Recording, TrieNode
 from .tensor import wrap
 
 
@@ -150,7 +150,7 @@ def _segment(
     rec: Recording, view: View, targets: tuple[int, ...], sources: tuple[int, ...], low: int, high: int
 ) -> Request:
     """The request for the records between two barriers: as of a tape that saw nothing else."""
-    node: Node = rec.node
+    node: TrieNode = rec.node
     key = (targets, sources, view.spans, view.watched, view.auto, low, high)
     found = node.pulls.get(key)
     if found is None:

@@ -112,7 +112,7 @@ def test_a_training_loop_compiles_in_its_first_step(monkeypatch):
     made = []
     build = pullback._Build
     monkeypatch.setattr(pullback, "_Build", lambda *args: made.append(args) or build(*args))
-    monkeypatch.setitem(recording._roots, None, recording.Node(masks=None))
+    monkeypatch.setitem(recording._roots, None, recording.TrieNode(masks=None))
     step, _ = network()
     losses = [step()]
     assert len(made) == 1
@@ -124,7 +124,7 @@ def test_modules_and_optimizers_compile_in_the_first_step(monkeypatch):
     made = []
     build = pullback._Build
     monkeypatch.setattr(pullback, "_Build", lambda *args: made.append(args) or build(*args))
-    monkeypatch.setitem(recording._roots, None, recording.Node(masks=None))
+    monkeypatch.setitem(recording._roots, None, recording.TrieNode(masks=None))
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)

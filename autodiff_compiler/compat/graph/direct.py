@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Prim
-from ...tape.recording import Node, leaf_key
+from ...tape.recording import TrieNode, leaf_key
 from .core import F32, F64, Base, run
 from .record import STRUCTURES, System, Version, learn, new, record, recording
 
@@ -19,12 +19,12 @@ ndarray = np.ndarray
 General = Callable[..., Any]
 
 
-def structure(operands: int, key: Any, produced: int = 1) -> Node:
+def structure(operands: int, key: Any, produced: int = 1) -> TrieNode:
     """The structure of one primitive on so many operands. It hangs in no trie: it is only read."""
-    node = Node()
+    node = TrieNode()
     for _ in range(operands):
-        node = Node(node, leaf_key(), node.count + 1)
-    return Node(node, key, node.count + produced)
+        node = TrieNode(node, leaf_key(), node.count + 1)
+    return TrieNode(node, key, node.count + produced)
 
 
 def tensor_of(system: System, out: Any) -> Any:

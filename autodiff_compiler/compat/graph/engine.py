@@ -19,10 +19,10 @@ from ...ir.rewrite import SHAPE_ONLY, collect_uses
 from ...tape.barrier import Barrier
 from ...tape.connect import View
 from ...tape.pullback import NotBatchedError, Pullback, Request, request
-from ...tape.recording import BARRIER, PULL, Node, Recording, leaf_key, shift
+from ...tape.recording import BARRIER, PULL, Recording, TrieNode, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
-from .record import WRITES, Operands, Record, System, Var, Version, give, shown
+from .record import WRITES, GraphRecord, Operands, System, Var, Version, give, shown
 
 CONSTANT, WATCHED = leaf_key("c"), leaf_key("p")
 
@@ -39,12 +39,12 @@ class Replay:
         self.leaf_slots: dict[Var, list[int]] = {}
         self.hooked = False
         self.freed = False
-        self._places: dict[Record, int] = {}  # where a record's slots are: what is added to them
+        self._places: dict[GraphRecord, int] = {}  # where a record's slots are: what is added to them
         self._leaves: dict[Var, tuple[int, Version, int]] = {}
         self._others: dict[tuple[Var, int, int], int] = {}  # further values of a Var
         self._after: dict[Var, int] = {}  # the slot that lies behind the hooks of a Var
         self._before: dict[int, int] = {}  # from such a slot to the one that lies before the hooks
-        self._origin: dict[int, tuple[Record, int]] = {}  # of slots that a record does not make
+        self._origin: dict[int, tuple[GraphRecord, int]] = {}  # of slots that a record does not make
         self._starts: list[int] = []  # the first slots of records
         self.records = behind(targets)
         for record in self.records:
@@ -67,7 +67,7 @@ class Replay:
         place = self._places.get(var.record)
         return -1 if place is None else place + var.slot
 
-    def origin(self, slot: int) -> tuple[Record, int]:
+    def origin(self, slot: int) -> tuple[GraphRecord, int]:
         """The record that holds the value of a slot, and the slot there."""
         found = self._origin.get(slot)
         if found is None:
@@ -81,14 +81,14 @@ class Replay:
         slot = self.slot(var)
         return [] if slot < 0 else [self._before.get(slot, slot)]
 
-    def _new_leaf(self, record: Record, k: int, key: Any) -> int:
+    def _new_leaf(self, record: GraphRecord, k: int, key: Any) -> int:
         rec = self.rec
         slot = rec.step(key, 1)
         rec.append(shown(record.values[k]) if record.freed else record.values[k])
         self._origin[slot] = record, k
         return slot
 
-    def _leaf(self, record: Record, k: int, var: Var) -> int:
+    def _leaf(self, record: GraphRecord, k: int, var: Var) -> int:
         """The slot of a leaf, which is an operand."""
         version, count = record.versions[k], record.counts[k]
         known = self._leaves.get(var)
@@ -112,7 +112,7 @@ class Replay:
             self._take_over(self._before.get(slot, slot), record, k)
         return slot
 
-    def _result(self, record: Record, k: int, var: Var) -> int:
+    def _result(self, record: GraphRecord, k: int, var: Var) -> int:
         """The slot of a result, which is an operand of another record."""
         slot = self.slot(var)
         if record.versions[k] is var.version and record.counts[k] == var.count:
@@ -126,13 +126,13 @@ class Replay:
             found = self._others[key] = self._new_leaf(record, k, (PRIMS[np.positive], slot))
         return found
 
-    def _take_over(self, slot: int, record: Record, k: int) -> None:
+    def _take_over(self, slot: int, record: GraphRecord, k: int) -> None:
         """An operand may still have the value that others have let go of."""
         if not record.freed and self.origin(slot)[0].freed:
             self.rec.values[slot] = record.values[k]
             self._origin[slot] = record, k
 
-    def _append(self, record: Record) -> None:
+    def _append(self, record: GraphRecord) -> None:
         rec = self.rec
         places, after, freed = self._places, self._after, self.freed
         slots: list[Any] = [record.node]
@@ -174,7 +174,7 @@ class Replay:
                 if var is not None:
                     self._hooks(var, place + var.slot)
 
-    def _walk(self, node: Node, slots: list[int]) -> Node:
+    def _walk(self, node: TrieNode, slots: list[int]) -> TrieNode:
         """The structure that the records of a small one lead to, whose first slots are these."""
         rec = self.rec
         start = rec.node
@@ -222,7 +222,7 @@ def flipped(g: Any) -> Any:
     return g.conj() if g is not None and g._value.dtype.kind == "c" else g
 
 
-def behind(targets: Iterable[Var]) -> list[Record]:
+def behind(targets: Iterable[Var]) -> list[GraphRecord]:
     """The records that the targets depend on, in the order in which they were made."""
     todo = [v.record for v in targets if v.record is not None]
     seen = set(todo)

@@ -1,11 +1,11 @@
 """The graph: what each operation computed, so that `backward` can replay it.
 
-A `Record` is one operation: the structure of what it computed, as a path in the core's trie whose first leaves are the
-operands, and the values. An operation of one primitive is recorded directly; any other is a plain function of arrays,
-written with NumPy, which is run on the core's own tensors with a recording of its own. `engine` appends the records
-behind a target to one `Recording`, where the core finds the compiled pullback.
+A `GraphRecord` is one operation: the values, and the structure of the computation. The structure is a path in the
+tape's trie whose first leaves are the operands. An operation of one primitive is recorded directly. Any other is a
+plain function of arrays, written with NumPy. It runs on the tape's own tensors, with a recording of its own. `engine`
+appends the records behind a target to one `Recording`, where the tape finds the compiled pullback.
 
-A `Var` is one value of the graph: a result of a record, or a leaf. In place operations give a tensor another Var.
+A `Var` is one value of the graph: a result of a record, or a leaf. An operation in place gives a tensor another `Var`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.native import Tensor as Traced
-from ...tape.recording import BARRIER, STATE, Node, Recording, Watcher, leaf_key
+from ...tape.recording import BARRIER, STATE, Recording, TrieNode, Watcher, leaf_key
 
 _serial = itertools.count()
 new = object.__new__
@@ -104,7 +104,7 @@ class Var:
 
     __slots__ = ("record", "slot", "version", "count", "owner", "hooks", "retained", "__weakref__")
 
-    def __init__(self, record: Record | None, slot: int, version: Version):
+    def __init__(self, record: GraphRecord | None, slot: int, version: Version):
         self.record = record
         self.slot = slot
         self.version = version
@@ -118,7 +118,7 @@ def _nobody() -> None:
     return None
 
 
-class Record:
+class GraphRecord:
     """One operation: a structure whose first leaves are the operands.
 
     name: as in ``grad_fn=<AddBackward0>``; node: the structure; values: of its slots, those of the operands first.
@@ -133,7 +133,7 @@ class Record:
     )  # fmt: skip
 
     def __init__(
-        self, name: str, node: Node, operands: tuple[Var | None, ...], versions: tuple[Version, ...],
+        self, name: str, node: TrieNode, operands: tuple[Var | None, ...], versions: tuple[Version, ...],
         counts: tuple[int, ...], values: list[Any], barriers: dict[int, Any] | None = None,
     ):  # fmt: skip
         self.name = name
@@ -212,9 +212,9 @@ class Operands:
         self.rec.values.extend(results)
         return first
 
-    def record(self, name: str) -> Record:
+    def record(self, name: str) -> GraphRecord:
         rec = self.rec
-        return Record(
+        return GraphRecord(
             name, rec.node, tuple(self.vars), tuple(self.versions), tuple(self.counts), rec.values, rec.barriers
         )
 
@@ -258,13 +258,13 @@ def recording(tensors: list[Any]) -> bool:
     return False
 
 
-def give(t: Any, record: Record, slot: int) -> None:
+def give(t: Any, record: GraphRecord, slot: int) -> None:
     """The tensor is this result of the record."""
     var = t._own = record.output(slot, t._memory)
     var.owner = weakref.ref(t)
 
 
-def record_barrier(name: str, tensors: list[Any], outs: list[Any], barrier: Any) -> tuple[Record, int]:
+def record_barrier(name: str, tensors: list[Any], outs: list[Any], barrier: Any) -> tuple[GraphRecord, int]:
     """Record that `outs` were computed from the tensors by a Python function that knows its own gradient; the slot of
     the first of them."""
     operands = Operands()
@@ -277,18 +277,18 @@ def record_barrier(name: str, tensors: list[Any], outs: list[Any], barrier: Any)
 
 
 def record(
-    t: Any, name: str, node: Node, operands: tuple[Any, ...], versions: tuple[Any, ...], counts: tuple[int, ...],
+    t: Any, name: str, node: TrieNode, operands: tuple[Any, ...], versions: tuple[Any, ...], counts: tuple[int, ...],
     values: list[Any],
 ) -> None:  # fmt: skip
     """Record `t` as the last value of a structure, without running it."""
-    made = Record(name, node, operands, versions, counts, values)
+    made = GraphRecord(name, node, operands, versions, counts, values)
     slot = node.last
     t._own = var = Var(made, slot, t._memory)
     made.vars[slot] = weakref.ref(var)
     var.owner = weakref.ref(t)
 
 
-STRUCTURES: dict[Any, Node] = {}  # by operation, number of axes and so on: what it records
+STRUCTURES: dict[Any, TrieNode] = {}  # by operation, number of axes and so on: what it records
 
 
 def learn(key: Any, var: Var | None, values: int = 2) -> None:

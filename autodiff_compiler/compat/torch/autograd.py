@@ -10,7 +10,7 @@ import numpy as np
 
 from ...tape.barrier import Barrier
 from ..graph.engine import flipped, gradients, modified
-from ..graph.record import Record, Var, give, record_barrier, recording
+from ..graph.record import GraphRecord, Var, give, record_barrier, recording
 from ..space import namespace, public
 from . import derivatives
 from .core import FREED, TORCH, Base, make, view
@@ -311,7 +311,7 @@ class Function:
         return tuple(outs) if many else outs[0]
 
 
-def _end(record: Callable[[], Record | None], slot: int) -> Callable[[], Var | None]:
+def _end(record: Callable[[], GraphRecord | None], slot: int) -> Callable[[], Var | None]:
     def found() -> Var | None:
         made = record()
         return made.var(slot) if made is not None else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record import Record, Var, Version
+from ..graph.record import GraphRecord, Var, Version
 from . import dtypes, printing
 from .core import TORCH, Base, make, named
 from .modes import MODE
@@ -68,7 +68,7 @@ def check_device(where: Any) -> None:
 class GradFn:
     """What made a tensor: ``t.grad_fn``."""
 
-    def __init__(self, record: Record):
+    def __init__(self, record: GraphRecord):
         self._record = record
 
     def name(self) -> str:

@@ -11,10 +11,10 @@ from ..ir.opset import GET
 from ..ir.printer import print_function
 from .connect import Record, read
 from .pullback import Pullback, Request, _Build, names_of
-from .recording import BARRIER, LEAF, PULL, Node, Reader, Slot, slots_in
+from .recording import BARRIER, LEAF, PULL, Reader, SlotRef, TrieNode, slots_in
 
 
-def show_recording(node: Node, values: list[Any]) -> str:
+def show_recording(node: TrieNode, values: list[Any]) -> str:
     """The records as IR text."""
     body = Region()
     env: dict[int, Value] = {}
@@ -56,11 +56,11 @@ def show_pullback(ask: Request, pull: Pullback) -> str:
     return f"{head}{''.join(lines)}{mark}{rest}"
 
 
-def _line(step: Node, record: Record, names: dict[int, str]) -> tuple[str, list[int]]:
+def _line(step: TrieNode, record: Record, names: dict[int, str]) -> tuple[str, list[int]]:
     """A record as a line of Python, and the slots that it reads."""
 
     def text(arg: Any) -> str:
-        if type(arg) is Slot:
+        if type(arg) is SlotRef:
             return names.get(arg.number) or f"v{arg.number}"
         if isinstance(arg, tuple):
             inner = ", ".join([text(a) for a in arg])
@@ -75,10 +75,10 @@ def _line(step: Node, record: Record, names: dict[int, str]) -> tuple[str, list[
             return "..."
         return arg.__name__ if isinstance(arg, type) else repr(arg)
 
-    results = ", ".join([text(Slot(s)) for s in record.results])
+    results = ", ".join([text(SlotRef(s)) for s in record.results])
     if step.key[0] in (PULL, BARRIER):
         what = "a gradient" if step.key[0] == PULL else "a function with its own gradient"
-        return f"{results} = {what} of {', '.join([text(Slot(s)) for s in record.operands])}", list(record.operands)
+        return f"{results} = {what} of {', '.join([text(SlotRef(s)) for s in record.operands])}", list(record.operands)
     prim, args, kwargs, _ = Reader(step).operands()
     read_slots = [s.number for s in slots_in((args, kwargs))]
     if prim is GET:
