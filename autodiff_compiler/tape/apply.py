@@ -1,4 +1,4 @@
-"""Any primitive on operands: computed, and recorded where a tape is interested."""
+"""Applies any primitive to operands: computes it, and records it where an open tape watches an operand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ndarray = np.ndarray
 
 
 class Static:
-    """Marks an operand that is part of the structure, though it could be a value: an exponent, say."""
+    """Marks a number, such as an exponent, as a part of the structure and not a value."""
 
     __slots__ = ("value",)
 
@@ -28,12 +28,12 @@ class Static:
 
 
 def plain(x: Any) -> Any:
-    """An argument with NumPy values for operands."""
+    """An argument with the NumPy values of its operands in their place."""
     return value_of(x, [])
 
 
 def value_of(x: Any, found: list[Any]) -> Any:
-    """An argument with NumPy values for operands, which are appended to `found`."""
+    """As `plain`. The operands are appended to `found`."""
     if isinstance(x, Operand):
         found.append(x)
         return x._value
@@ -52,11 +52,15 @@ def value_of(x: Any, found: list[Any]) -> Any:
 
 
 def exact(x: Any) -> Any:
-    """Anything as it is. Raises UnsupportedError for a subclass of np.ndarray, such as a masked array: the derivative
-    rules are those of arrays."""
+    """`x` itself. Raises UnsupportedError for a subclass of np.ndarray, such as a masked array.
+
+    The derivative rules hold for np.ndarray; a subclass may compute something else.
+    """
     if isinstance(x, ndarray) and x.__class__ is not ndarray:
         raise UnsupportedError(
-            f"{type(x).__name__}: subclasses of np.ndarray change what operations mean", None, "pass np.asarray of it"
+            f"{type(x).__name__}: subclasses of np.ndarray change what operations mean",
+            None,
+            "pass np.asarray of it",
         )
     return x
 
@@ -73,14 +77,15 @@ def operands_in(x: Any, out: list[Any]) -> None:
 
 
 _STATIC = frozenset((int, bool, str, type(None), type(Ellipsis), type))
-_WITH_NUMBERS = frozenset(
-    (PRIMS[np.where], PRIMS[np.clip])
-)  # plain numbers are values here too, as in elementwise ones
+# Primitives that are not elementwise, and whose plain numbers are values all the same.
+_WITH_NUMBERS = frozenset((PRIMS[np.where], PRIMS[np.clip]))
 
 
 def encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
-    """How an argument stands in a record's key; the values of constants are appended to `constants`. `numbers`: plain
-    numbers are values, not part of the structure."""
+    """The form of an argument in the key of a record. The values of constants are appended to `constants`.
+
+    numbers: plain numbers are values, and no part of the structure.
+    """
     if isinstance(x, Operand):
         slot = x._slot if x._token is rec.token else rec.find(x)
         if slot < 0:
@@ -103,18 +108,18 @@ def encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
     return (kind, x)
 
 
-# Parameters that say how something is computed: what they are given is part of the structure.
+# Parameters whose arguments are part of the structure.
 _STRUCTURAL = frozenset(("axis", "axes", "axis1", "axis2", "keepdims", "shape", "newshape", "ddof", "n"))
 
 
 @functools.cache
 def _is_structural(prim: Prim, k: int) -> bool:
-    """What the parameter at this place is given is part of the structure."""
+    """The argument at this place is part of the structure."""
     return k < len(prim.params) and prim.params[k] in _STRUCTURAL
 
 
 def structural(x: Any) -> Any:
-    """NumPy's integers and bools, in an axis or a shape, as Python's."""
+    """An axis or shape with Python's integers and bools in place of NumPy's."""
     if isinstance(x, (tuple, list)):
         items = [structural(item) for item in x]
         return items if isinstance(x, list) else tuple(items)
@@ -124,14 +129,17 @@ def structural(x: Any) -> Any:
 
 
 def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Compute a primitive, and record it. Arguments may hold operands anywhere; the result is a tensor of their
-    class."""
+    """Compute a primitive with `compute`, and record it. The result is a tensor of the operands' class.
+
+    Arguments may hold operands at any depth. Raises TypeError where the result is no NumPy value and the primitive has
+    a derivative.
+    """
     rec = STATE.rec
     found: list[Any] = []  # operands
     values: list[Any] = []
-    codes: list[Any] = [prim]  # how the arguments stand in the key
+    codes: list[Any] = [prim]  # the key
     constants: list[Any] = []
-    owned: list[int] = []  # those among the constants that their owner may write into
+    owned: list[int] = []  # positions of constants that the user may write into later
     numbers = prim.elementwise or prim in _WITH_NUMBERS
     token = None if rec is None else rec.token
     tracked = False
@@ -190,7 +198,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
             out = out[()]  # as in `unary`
     cls: Any = found[0]._tensor_class
     count = prim.nout
-    if out.__class__ in _PYTHON:  # what has no derivative may give Python's numbers, or a tuple of arrays
+    if out.__class__ in _PYTHON:  # a primitive without a derivative may give Python's numbers, or a tuple of arrays
         if count == 1 and out.__class__ is tuple:
             return tuple([wrap(cls, np.asarray(v)[()]) for v in out])
         out = np.asarray(out)[()] if count == 1 else out
@@ -198,7 +206,8 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
         if not prim.nondiff:
             foreign = f"{type(out).__module__}.{type(out).__name__}"
             raise TypeError(
-                f"{prim.name} of a tensor and of {foreign} would lose the gradient: make a tensor of it first"
+                f"{prim.name} of a tensor and a {foreign} would lose the gradient: convert the {foreign} to a tensor "
+                "or an array first"
             )
         out = np.asarray(out)[()]
     slot = -1
@@ -260,9 +269,9 @@ def _tensor(cls: type[Any], value: Any, rec: Recording | None, slot: int) -> Any
 
 
 def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of NumPy's, or another one with a derivative rule, on operands: its result is a tensor, recorded.
+    """Call a function with a derivative rule on operands. The result is a tensor, and it is recorded.
 
-    Raises `RuleLookupError` for a function that the compiler has no primitive for.
+    Raises `RuleLookupError` for a function without a rule.
     """
     prim = PRIMS.get(fn)
     if prim is None:
@@ -271,11 +280,13 @@ def call(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def missing(fn: Any) -> Exception:
+    """The error for a function without a derivative rule."""
     name = getattr(fn, "__name__", repr(fn))
     return RuleLookupError(
-        f"{name} is not a primitive of the compiler, so it cannot be recorded",
+        f"{name} has no derivative rule, so the tape cannot record it",
         None,
-        "write it with functions that are (docs/functions.md), or take the NumPy value first: t.numpy()",
+        "use functions that have one (docs/functions.md), or take the NumPy value where no gradient is wanted: "
+        "t.numpy()",
     )
 
 
@@ -307,7 +318,7 @@ def getitem(self: Any, index: Any) -> Any:
 
 
 class _SliceKeys(dict[Any, Any]):
-    """By (start, stop, step): how a slice of plain ints stands in a record's key."""
+    """The forms of slices of plain ints in keys of records, by (start, stop, step)."""
 
     def get(self, key: Any, default: Any = None) -> Any:
         found = super().get(key)

@@ -1,4 +1,4 @@
-"""Records of which only a Python function knows the pullback: custom gradients, compiled functions, foreign code."""
+"""Barriers: records whose pullback is a Python function. Custom gradients and compiled functions are recorded so."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .tensor import wrap
 
 
 class Barrier:
-    """One such record.
+    """The pullback of one record.
 
-    back: ``back(*cotangents)`` takes a tensor for each result and gives a tensor or None for each operand.
-    rows: for each result, the positions of the operands on which it depends; None: on all.
+    back: ``back(*cotangents)`` takes a tensor for each result. It gives a tensor or None for each operand.
+    rows: for each result, the positions of the operands on which it depends. None: each depends on all.
     """
 
     __slots__ = ("back", "rows")
@@ -28,14 +28,19 @@ class Barrier:
         return self.rows
 
     def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
-        """The cotangents of the operands; results that nothing depends on get zeros."""
+        """The cotangents of the operands, as tensors of class `cls` or None.
+
+        given: for each result, its cotangent, or None where the target does not depend on it. values: the results.
+        """
         cotangents = [wrap(cls, np.zeros_like(v)[()]) if g is None else g for g, v in zip(given, values)]
         return list(self.back(*cotangents))
 
 
 def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:
-    """Tensors for `results` (tensors that no tape knows), recorded as one operation on `inputs` whose pullback is
-    `back`: from a tensor for each result to a tensor or None for each input."""
+    """Record `results` as one operation on `inputs`, with the pullback `back` (see `Barrier`), and return them.
+
+    `results` are tensors that are on no recording yet. Where no tape watches an input, nothing is recorded.
+    """
     rec = STATE.rec
     if rec is None:
         return results

@@ -1,8 +1,8 @@
-"""What connects sources and targets in a recording, as one tape saw it.
+"""Which records of a recording connect sources with targets, for one tape.
 
-A record belongs to a tape if it was made while the tape was recording and one of its operands mattered to the tape:
-a leaf that it watches, or the result of a record that belongs to it. Whether a gradient is None is decided here, from
-the structure alone, and never from numbers.
+A record belongs to a tape if two conditions hold. It was made while the tape was recording. And one of its operands is
+a leaf that the tape watches, or the result of a record that belongs to the tape. This module decides whether a gradient
+is None. It looks at the structure and at dtypes, never at numbers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .recording import BARRIER, LEAF, PULL, Reader, TrieNode, slots_in
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one tape sees of a recording.
+    """The part of a recording that belongs to one tape.
 
-    spans:   the ranges of slots during which it was recording
-    watched: slots that it was told to watch, and from which slot on records count because of them
-    auto:    whether it watches variables that are read
+    spans:   the ranges of slots that were made while the tape was recording
+    watched: pairs: a slot that the tape was told to watch, and the first slot of a record that may depend on it
+    auto:    the tape watches trainable variables when they are read
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -34,21 +34,25 @@ class View:
 
 @dataclass(slots=True)
 class Record:
-    """One record: the node, the slots of its results, and which operands each of them depends on."""
+    """One record: its node in the trie, and the slots of its results and operands.
+
+    depends: for each result, the slots of the operands on which it depends. None: each depends on all.
+    """
 
     node: TrieNode
     results: range
     operands: tuple[int, ...]
-    depends: tuple[tuple[int, ...], ...] | None  # by result: slots; None: each on all
+    depends: tuple[tuple[int, ...], ...] | None
 
     def reached(self, slots: set[int]) -> list[int]:
-        """The slots of the results that depend on one of these."""
+        """The slots of the results that depend on one of these slots."""
         if self.depends is None:
             return [] if slots.isdisjoint(self.operands) else list(self.results)
         return [s for s, needed in zip(self.results, self.depends) if not slots.isdisjoint(needed)]
 
 
 def read(node: TrieNode) -> Record:
+    """The record that the node adds to its parent."""
     assert node.parent is not None
     key = node.key
     head, first = key[0], node.parent.count
@@ -69,7 +73,7 @@ def read(node: TrieNode) -> Record:
     prim, args, kwargs, results = reader.operands()
     if prim.nondiff:
         return Record(node, range(results[0], node.count), (), None)
-    # Constants too: the tape may be told later to watch one.
+    # Constants are operands too, since the tape may be told later to watch one.
     numbers = tuple([s.number for s in slots_in((args, kwargs))])
     return Record(node, range(results[0], node.count), numbers, None)
 
@@ -82,7 +86,7 @@ def inexact(value: Any) -> bool:
 
 
 def records_of(node: TrieNode, view: View, values: list[Any]) -> tuple[list[Record], set[int]]:
-    """The records that belong to the tape, in order, and all slots that matter to it."""
+    """The records that belong to the tape, in order, and the slots that carry a derivative for it."""
     alive: set[int] = set()
     kept: list[Record] = []
     auto: set[int] = set()
@@ -101,14 +105,14 @@ def records_of(node: TrieNode, view: View, values: list[Any]) -> tuple[list[Reco
         if not view.covers(first):
             continue
         record = read(step)
-        if step.key[0] != PULL:  # a pullback takes what was read before: this tape may not have seen that
+        if step.key[0] != PULL:  # a pullback takes values that were read earlier, maybe not under this tape
             alive.update(auto.intersection(record.operands))
         results = [s for s in record.reached(alive) if inexact(values[s])]
         if results:
             alive.update(results)
             kept.append(record)
     alive.update(slot for slot, _ in watched)
-    # A variable that was read and not used.
+    # Variables that were read and not used.
     alive.update(
         first
         for step in node.path()
@@ -122,7 +126,7 @@ def records_of(node: TrieNode, view: View, values: list[Any]) -> tuple[list[Reco
 
 
 def between(records: list[Record], sources: set[int], targets: set[int]) -> tuple[list[Record], set[int]]:
-    """The records through which a derivative flows from sources to targets, and the sources that it reaches."""
+    """The records on a path from a source to a target, in order, and the sources that such a path starts from."""
     varied = set(sources)
     forward: list[Record] = []
     for record in records:

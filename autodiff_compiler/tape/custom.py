@@ -1,4 +1,4 @@
-"""Gradients that users write: `custom_gradient`, the registry of named operations, and what stops a gradient."""
+"""Gradients that users write: `custom_gradient`, gradients of named operations, `stop_gradient`, `recompute_grad`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same value, on which no gradient depends. `x`: a tensor or variable, or a nest of them.
+    """A tensor with the same value, through which no gradient flows. `x`: a tensor or variable, or a nest of them.
 
     >>> import autodiff_compiler as ad
     >>> x = ad.Variable(2.0)
@@ -31,13 +31,13 @@ def stop_gradient(x: Any) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float64(2.0)
     """
-    # Its value is another object: a recording knows a constant that is watched later by its value.
+    # The value is a new object, since a recording identifies a constant that is watched later by its value.
     return map_nested(lambda t: wrap(t._tensor_class, t._value[()]) if isinstance(t, Operand) else t, x)
 
 
 @contextmanager
 def isolated() -> Iterator[Recording]:
-    """What runs inside is recorded on no tape that is open outside; the variables that it reads are noted."""
+    """A context whose operations are on no tape that is open outside. Gives the recording, with the variables read."""
     state = STATE
     outside = state.rec
     state.rec = watcher = Recording()
@@ -50,7 +50,7 @@ def isolated() -> Iterator[Recording]:
 
 @contextmanager
 def _variables_read() -> Iterator[list[Any]]:
-    """The variables that are read inside; what is computed there is recorded as it is outside."""
+    """A context that gives the list of the variables read inside. Open tapes record its operations as usual."""
     rec = STATE.rec
     reads: list[Any] = []
     if rec is None:
@@ -68,16 +68,20 @@ def _variables_read() -> Iterator[list[Any]]:
 
 
 def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
-    """Give a function a gradient of one's own.
+    """Decorator: the function brings its own gradient.
 
-    ``f(*args, **kwargs)`` returns its result, a tensor or a nest of them, and ``grad_fn(*upstream)``, which takes a
-    tensor for each result and returns a tensor or None for each positional argument. A function that reads variables
-    that are not among its arguments has a ``grad_fn(*upstream, variables=None)`` that returns the pair of its
-    arguments' gradients and a list of the variables'. Gradients of higher order differentiate ``grad_fn``.
+    ``f(*args, **kwargs)`` returns a pair: its result, which is a tensor or a nest of them, and ``grad_fn``. The tape
+    calls ``grad_fn(*upstream)`` with the cotangent of each result, as tensors. It returns the cotangent of each
+    positional argument, as a tensor of the argument's shape, or None. Gradients of higher order differentiate
+    ``grad_fn``. In a method, ``self`` is not an argument.
 
-    Raises TypeError if variables are read and ``grad_fn`` does not take them, ValueError where the gradients are not as
-    many as the arguments. In a method, ``self`` is not an argument. A layer's `convert` makes tensors of results
-    that are none.
+    If `f` reads variables that are not among its arguments, the tape calls ``grad_fn(*upstream, variables=variables)``.
+    Then it returns a pair: the cotangents of the arguments, and the list of those of the variables.
+
+    convert: a function that makes a tensor of each result, for a compatibility layer.
+
+    Raises TypeError if variables are read and ``grad_fn`` does not take them. Raises ValueError if ``grad_fn`` returns
+    another number of cotangents than there are arguments, or one of another shape than its argument.
 
     >>> import autodiff_compiler as ad
     >>> @ad.custom_gradient
@@ -95,8 +99,8 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
         outside = STATE.rec
         owner = args[:1] if args and not _is_value(args[0]) else ()
         args = args[len(owner) :]
-        # What the function computes is recorded, as the backward function may use it and outer tapes differentiate
-        # that; only its results are cut off.
+        # The function's operations are recorded: `grad_fn` may use their results, and outer tapes differentiate it.
+        # Only the results of `f` are cut off.
         with _variables_read() as read:
             result, grad_fn = f(*owner, *args, **kwargs)
         given = flatten(list(args))
@@ -146,7 +150,7 @@ def _as_tensor_like(x: Any, given: list[Any]) -> Any:
     for other in given:
         if isinstance(other, Operand):
             return wrap(other._tensor_class, other._coerce(x))
-    raise TypeError(f"a custom_gradient function returned {x!r}, which is no tensor")
+    raise TypeError(f"a custom_gradient function returned {x!r}, which is no tensor: return (result, grad_fn)")
 
 
 def _astype(x: Any, dtype: Any) -> Any:
@@ -154,7 +158,7 @@ def _astype(x: Any, dtype: Any) -> Any:
 
 
 def _tensor_or_none(g: Any, x: Any) -> Any:
-    """A cotangent of the operand `x`, in its dtype; what is complex or of another shape is refused later."""
+    """A cotangent of the operand `x`, in its dtype. `sweep.check_cotangent` refuses those that do not fit."""
     if g is None:
         return None
     dtype = np.asarray(x._value).dtype
@@ -165,13 +169,13 @@ def _tensor_or_none(g: Any, x: Any) -> Any:
         return apply(PRIMS[np.ndarray.astype], _astype, (g, dtype), {})
     value = x._coerce(g)
     if value is NotImplemented:
-        raise TypeError(f"a gradient function returned {g!r}, which is no tensor")
+        raise TypeError(f"a gradient function returned {g!r}: it must return a tensor or None for each argument")
     value = np.asarray(value)
     return wrap(x._tensor_class, (value if value.dtype.kind == "c" else value.astype(dtype))[()])
 
 
 def _is_value(x: Any) -> bool:
-    """A tensor, number or array, or a nest of them: anything else is the owner of a method."""
+    """A tensor, number or array, or a nest of them. Other first arguments are the `self` of a method."""
     return (
         isinstance(x, (Operand, bool, int, float, complex, str, np.ndarray, np.generic, list, tuple, dict)) or x is None
     )
@@ -186,10 +190,20 @@ def _takes_variables(fn: Callable[..., Any]) -> bool:
 
 
 def recompute_grad(f: F, tape_class: type[GradientTape] = GradientTape) -> F:
-    """The same function, of which a tape keeps no intermediate result: it runs again in the backward pass.
+    """Decorator: the tape keeps no intermediate result of the function, and runs it again in the backward sweep.
 
-    It is called once forward and once backward. ``__wrapped__`` is the function itself.
-    tape_class: of the tape that the backward pass opens.
+    This saves memory for the time of a second run. ``__wrapped__`` is the function itself.
+    tape_class: the class of the tape that the backward sweep opens.
+
+    >>> import autodiff_compiler as ad
+    >>> @ad.recompute_grad
+    ... def cube(x):
+    ...     return x * x * x
+    >>> x = ad.Variable(2.0)
+    >>> with ad.GradientTape() as tape:
+    ...     y = cube(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float64(12.0)
     """
 
     @functools.wraps(f)
@@ -216,7 +230,19 @@ def recompute_grad(f: F, tape_class: type[GradientTape] = GradientTape) -> F:
 
 
 def grad_pass_through(f: F) -> F:
-    """The same function, with the gradient of the identity."""
+    """Decorator: the same function, with the gradient of the identity.
+
+    The cotangent of the result becomes that of the argument. So both must have one shape.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> rounded = ad.grad_pass_through(np.round)
+    >>> x = ad.Variable(2.4)
+    >>> with ad.GradientTape() as tape:
+    ...     y = rounded(x) * 10.0
+    >>> y.numpy(), tape.gradient(y, x).numpy()
+    (np.float64(20.0), np.float64(10.0))
+    """
 
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
@@ -235,10 +261,10 @@ _registered: dict[str, Callable[..., Any] | None] = {}
 
 
 class RegisterGradient:
-    """Decorator that registers the gradient of a named operation: ``fn(op, *upstream)`` gives a tensor or None for each
-    of ``op.inputs``.
+    """Decorator that registers a function as the gradient of a named operation.
 
-    Raises TypeError if the name is not a string, KeyError if it has a gradient already.
+    ``fn(op, *upstream)`` takes an `Operation` and the cotangents of its outputs. It gives a tensor or None for each of
+    ``op.inputs``. Raises TypeError if the name is not a string, KeyError if it has a gradient already.
     """
 
     def __init__(self, op_type: str):
@@ -254,14 +280,20 @@ class RegisterGradient:
 
 
 def no_gradient(op_type: str) -> None:
-    """Say that the named operation has no gradient: None is what its inputs get."""
+    """Register that the named operation has no gradient: its inputs get None.
+
+    Raises TypeError if the name is not a string.
+    """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     _registered[op_type] = None
 
 
 class Operation:
-    """What the gradient function of a named operation is told: `type`, `inputs`, `outputs`, ``get_attr(name)``."""
+    """One call of a named operation, for its gradient function.
+
+    type: its name. inputs, outputs: tensors. ``get_attr(name)`` gives an attribute.
+    """
 
     def __init__(self, op_type: str, inputs: list[Any], outputs: list[Any], attributes: dict[str, Any]):
         self.type = op_type
@@ -277,9 +309,9 @@ class Operation:
 def named_operation(
     op_type: str, compute: Callable[..., Any], inputs: list[Any], attributes: dict[str, Any] | None = None
 ) -> Any:
-    """Compute an operation that only a registered function can differentiate.
+    """Compute a named operation on `inputs`. A function registered by `RegisterGradient` differentiates it.
 
-    The gradient looks the function up when it gets there, and raises LookupError if there is none.
+    The gradient looks the function up when it runs, and raises LookupError if there is none.
     """
     value = compute(*[x._value for x in inputs], **(attributes or {}))
     out = wrap(inputs[0]._tensor_class, value)

@@ -1,5 +1,4 @@
-"""Functions that the compiler transforms, called on tensors: one record each, with a compiled forward sweep and
-pullback."""
+"""Calls compiled functions on tensors. Each call is one record, with a compiled forward sweep and pullback."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Function:
-    """A function of arrays that also takes tensors; see `function`."""
+    """A function of arrays that also takes tensors. See `function`."""
 
     __wrapped__: Callable[..., Any]
 
@@ -47,7 +46,7 @@ class Function:
         named = {k: map_nested(_value, a) for k, a in kwargs.items()}
         rec = STATE.rec
         if rec is None or all(rec.find(x) < 0 for x in operands):
-            # The function may write into its arguments; tensors are never written into.
+            # The function may write into its arguments, and tensors are immutable.
             out = self.fn(*copy.deepcopy(values), **copy.deepcopy(named))
             return map_nested(lambda v: _wrapped(cls, v), out)
         wanted = tuple(
@@ -60,7 +59,7 @@ class Function:
         given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
 
         def now(x: Any) -> Any:
-            """What an argument is at this call: it may be assigned to or written into before the gradient is taken."""
+            """A copy of an argument, which may be assigned or written to before the gradient is taken."""
             if isinstance(x, Operand):
                 slot = rec.find(x)
                 frozen = wrap(cls, x._value)
@@ -79,7 +78,7 @@ class Function:
                     seeds[k] = g._value
                 bars = pullback(pack_like(out, [_like(s, v) for s, v in zip(seeds, leaves)]))
                 return self._of_operands(given, bars, cls)
-            # Something may differentiate this: so it is itself a function that the compiler transforms.
+            # An open tape may differentiate the pullback, so it is called as a `Function`, too.
             for k, g in zip(kept, upstream):
                 seeds[k] = g
             weights = tuple([seeds[k] for k in kept])
@@ -94,7 +93,7 @@ class Function:
         return pack_like(out, results)
 
     def vjp(self, *args: Any) -> tuple[Any, Callable[[Any], Any]]:
-        """The value, and the pullback as a function of tensors; see `autodiff_compiler.vjp`."""
+        """The value, and the pullback as a function of tensors. See `autodiff_compiler.vjp`."""
         out = self(*args)
         leaves = flatten(out)
         places = _leaf_paths(out)
@@ -116,7 +115,7 @@ class Function:
         return out, pullback
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """As a method, it is called with the instance first."""
+        """A bound method: it is called with the instance first."""
         return self if instance is None else functools.partial(self, instance)
 
     def _pullback(self, wanted: tuple[int | str, ...]) -> _Pullback:
@@ -127,7 +126,10 @@ class Function:
             return found
 
     def _adjoint(self, wanted: tuple[int | str, ...], paths: tuple[tuple[Any, ...], ...]) -> Function:
-        """The pullback as a function of the cotangents of the results at these places, and of all arguments."""
+        """The pullback as a function of cotangents and of all arguments.
+
+        wanted: the arguments to differentiate by. paths: the subscripts that lead to the results with a cotangent.
+        """
         with self._lock:
             found = self._adjoints.get((wanted, paths))
             if found is None:
@@ -147,7 +149,7 @@ class Function:
     def _depends(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[Any], kept: list[int]
     ) -> tuple[tuple[int, ...], ...] | None:
-        """For each result that can be differentiated, which operands it depends on; None where that is not known."""
+        """For each result in `kept`, the positions of the operands on which it depends. None if that is not known."""
         found = self._dependence
         names, _ = found.bind(args, kwargs)
         if not all(isinstance(k, int) or k in names for k, _ in given):
@@ -164,8 +166,11 @@ class Function:
 
 
 def _dependence(fn: Callable[..., Any]) -> Dispatcher:
-    """For a call: for each leaf of the result, on which inputs it depends; the inputs by their paths; the leaves in the
-    order of `flatten`. It is another for each specialisation, with the guards of the code."""
+    """A dispatcher that tells for a call which inputs each result depends on, by specialisation.
+
+    It gives three things: for each leaf of the result, the numbers of the inputs that it depends on; the number of each
+    input, by its path; and the leaves of the result in the order of `flatten`.
+    """
 
     def compile_entry(lowered: Lowered, args: Any, kwargs: Any) -> Callable[..., Any]:
         rows = dependence(lowered.function)
@@ -177,7 +182,7 @@ def _dependence(fn: Callable[..., Any]) -> Dispatcher:
 
 
 def _paths(x: Any, path: tuple[Any, ...]) -> list[Any]:
-    """The paths to the operands in an argument, in the order of `flatten`."""
+    """The paths of the operands in an argument, in the order of `flatten`."""
     if isinstance(x, (list, tuple)):
         return [p for k, item in enumerate(x) for p in _paths(item, (*path, ("item", k)))]
     if isinstance(x, dict):
@@ -204,19 +209,24 @@ def _wrapped(cls: type[Any], v: Any) -> Any:
 
 
 def _like(seed: Any, value: Any) -> Any:
-    """A cotangent in the form that the pullback takes for this result."""
+    """The cotangent of a result. A result without one stands for itself: the pullback takes its structure."""
     return seed if seed is not None else value
 
 
 class _Adjoint(Gradient):
-    """The pullback of a function: the gradient of the sum of its results with weights, by containers that may hold
-    integers as well."""
+    """A pullback, as the gradient of the weighted sum of a function's results.
+
+    It differentiates by containers that may hold integers as well.
+    """
 
     exact = True
 
 
 def _weighted(fn: Callable[..., Any], paths: tuple[tuple[Any, ...], ...]) -> Callable[..., Any]:
-    """The sum of a function's results at these places with weights: its gradient is the function's pullback."""
+    """A function of weights and arguments: the weighted sum of the results at these paths of `fn`.
+
+    Its gradient is the pullback of `fn`, with the weights as cotangents.
+    """
 
     def weighted(weights, *args, **kwargs):  # type: ignore[no-untyped-def]
         out = fn(*args, **kwargs)
@@ -241,10 +251,11 @@ def _leaf_paths(x: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def function(fn: F) -> F:
-    """Let a function of NumPy arrays take tensors, too, and be differentiated as a whole where a tape records.
+    """Decorator: a function of NumPy arrays takes tensors, too, and the tape differentiates it as a whole.
 
-    The compiler transforms it from source, loops and branches included; the tape holds one record for each call, and
-    gradients of any order go through its compiled pullback. Called on arrays only, it is the function itself.
+    The compiler differentiates it from source, with its loops and branches. The tape holds one record for each call.
+    Gradients of any order use the compiled pullback. Results are tensors. Called on arrays only, it is the function
+    itself. A gradient raises what `autodiff_compiler.grad` raises for the function.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -264,7 +275,7 @@ def function(fn: F) -> F:
 
 
 def on_operands(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A transformed function called on tensors."""
+    """Call a transformed function, such as ``ad.grad(f)``, on tensors."""
     pulls = isinstance(transformed, _Pullback)
     found = getattr(transformed, "_on_operands", None)
     if found is None:

@@ -1,4 +1,4 @@
-"""`GradientTape`: which operations of eager code are differentiated, decided while it runs."""
+"""`GradientTape`: records operations of eager code while it runs, and differentiates what they compute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .recording import CONSTANT, STATE, Recording, TrieNode
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, wrap
 
-# How often a warning is given in a process: a training loop would give it at every step.
+# How often a warning is given in a process. A training loop would give it at each step.
 MAX_WARNINGS = {"watch": 5, "inside": 1}
 _warned = {"watch": 0, "inside": 0}
 
@@ -36,22 +36,22 @@ INSIDE = (
 
 
 class UnconnectedGradients(enum.Enum):
-    """What `gradient` gives for a source that the target does not depend on: None, or zeros of the source's shape."""
+    """What `gradient` returns for a source that the target does not depend on: None, or zeros of the source's shape."""
 
     NONE = "none"
     ZERO = "zero"
 
 
-NONE = UnconnectedGradients.NONE  # an attribute of an enum takes as long to look up as a small operation does
+NONE = UnconnectedGradients.NONE  # a global: to look up an attribute of an enum takes as long as a small operation
 
 
 class GradientTape:
     """Records operations on tensors and variables, to differentiate what they compute.
 
-    persistent: whether `gradient` and the like may be called more than once.
-    watch_accessed_variables: whether trainable variables are watched when they are read.
+    persistent: `gradient` and the like may be called more than once.
+    watch_accessed_variables: trainable variables are watched when they are read.
 
-    A tape sees the operations of its own thread, while its ``with`` block is open.
+    A tape records the operations of its own thread, while its ``with`` block is open.
 
     >>> import autodiff_compiler as ad
     >>> x = ad.Variable(3.0)
@@ -61,21 +61,23 @@ class GradientTape:
     np.float64(6.0)
     """
 
-    # What few tapes have.
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
-    # What tells which variables were read, after the tape was used: variables by slot, a structure, spans in it.
+    # For `watched_variables` of a tape that was used up: variables by slot, the node, and the spans of the tape.
     _seen: tuple[tuple[dict[int, Any], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
-    _ran: tuple[Pullback, ...] = ()  # what ran for the last gradient
+    _ran: tuple[Pullback, ...] = ()  # the pullbacks of the last gradient
     _logger = logging.getLogger("autodiff_compiler")
     _masks = True  # a cotangent that a choice makes zero stays zero beside an infinite partial
+    # Words of messages.
+    _tensors = "a Tensor or Variable: make one with constant(value) or Variable(value)"
+    _floating = "np.float32"
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
         self._auto = watch_accessed_variables
         self._rec: Recording | None = None
         self._recording = False
-        self._start = 0  # the first slot of what it is recording
-        self._spans: tuple[tuple[int, int], ...] = ()  # slots that it has recorded
+        self._start = 0  # the first slot since it was entered
+        self._spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
         self._watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
 
     # --- life -----------------------------------------------------------------------------------------------------
@@ -83,7 +85,7 @@ class GradientTape:
     def __enter__(self) -> GradientTape:
         state = STATE
         if self._rec is None and not self._recording and state.rec is None:
-            # The first tape of its thread, as `_push` does it: every step of a training loop comes here.
+            # As in `_push`, but fast: each step of a training loop opens the first tape of its thread.
             state.rec = self._rec = rec = Recording(self._masks)
             rec.auto = self._auto
             rec.tapes = (self,)
@@ -135,7 +137,7 @@ class GradientTape:
         home.auto = any(t._auto for t in home.tapes)
 
     def _join(self, home: Recording) -> None:
-        """Go on in another recording, which takes over what this tape has recorded so far."""
+        """Go on in another recording, which absorbs that of this tape."""
         assert self._rec is not None
         before = home.node.count
         moved = home.absorb(self._rec)
@@ -143,7 +145,7 @@ class GradientTape:
         self._spans = tuple([(moved[slot], moved[slot] + 1) for a, b in self._spans for slot in range(a, b)])
         self._watched = tuple([(moved[slot], at_end[at]) for slot, at in self._watched])
         self._rec = home
-        for tape in home.tapes:  # what was taken over is not theirs
+        for tape in home.tapes:  # the absorbed records do not belong to them
             if before > tape._start:
                 tape._spans = (*tape._spans, (tape._start, before))
             tape._start = home.node.count
@@ -154,7 +156,7 @@ class GradientTape:
         self.__exit__()
 
     def _release(self) -> None:
-        """Let go of everything; `watched_variables` stays what it was."""
+        """Let go of the recording. `watched_variables` gives the same as before."""
         rec = self._rec
         if rec is not None and self._auto and rec.variables:
             self._seen = (*self._seen, (rec.variables, rec.node, self._spans))
@@ -165,7 +167,7 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """Pause this tape: operations in the ``with`` block are not recorded on it.
 
-        Raises RuntimeError before the tape was entered, ValueError where it is not recording.
+        Raises RuntimeError if the tape was never entered, ValueError if it is not recording.
         """
         if self._rec is None and not self._recording:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
@@ -176,7 +178,7 @@ class GradientTape:
             self._push()
 
     def reset(self) -> None:
-        """Forget operations, watched tensors and variables, as if the block had been entered just now."""
+        """Forget operations, watched tensors and variables, as if the block had just been entered."""
         self._pop()
         self._spans = self._watched = ()
         self._seen = self._explicit = ()
@@ -186,27 +188,38 @@ class GradientTape:
     # --- watching -------------------------------------------------------------------------------------------------
 
     def watch(self, tensor: Any) -> None:
-        """Differentiate by these tensors too, from here on. `tensor`: a tensor or variable, or a nest of them.
+        """Record the operations on a tensor from here on, so that it may be a source of `gradient`.
 
-        Raises ValueError for anything else.
+        tensor: a tensor or variable, or a nest of them. Trainable variables are watched without this call.
+        Raises ValueError for other objects. A tensor of integers or booleans gives a warning and is not watched.
         """
         for x in flatten(tensor):
             if not isinstance(x, Operand):
-                raise not_a_tensor(x)
+                raise self._not_a_tensor(x)
             if not _may_be_watched(x):
                 self._warn(
                     "watch",
-                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    f"The dtype of the watched tensor must be floating (e.g. {self._floating}), got %r",
                     x.dtype if hasattr(x, "dtype") else np.asarray(x._value).dtype,
                 )
                 continue
             rec = self._rec
             if rec is None:
-                raise RuntimeError("watch() called on a tape that was never entered, or was used up")
+                raise RuntimeError(
+                    "watch() of a tape that was never entered, or was used up: call it inside of the with block"
+                )
             at = rec.node.count
             self._watched = (*self._watched, *[(slot, at) for slot in rec.watch(x)])
             if hasattr(x, "_serial"):
                 self._explicit = (*self._explicit, x)
+
+    def _not_a_tensor(self, x: Any) -> ValueError:
+        return ValueError(f"Passed in object {x!r} of type {type(x).__name__!r}, not {self._tensors}")
+
+    def _check_sources(self, flat: list[Any]) -> None:
+        for x in flat:
+            if not isinstance(x, Operand):
+                raise self._not_a_tensor(x)
 
     def _warn(self, about: str, message: str, *args: Any) -> None:
         if _warned[about] < MAX_WARNINGS[about]:
@@ -214,7 +227,10 @@ class GradientTape:
             self._logger.warning(message, *args)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that were watched when they were read, or explicitly, in the order of their creation."""
+        """The variables that the tape watches: those that were read, and those given to `watch`.
+
+        They come in the order of their creation.
+        """
         return tuple(sorted(self._variables(), key=lambda v: getattr(v, "_serial", 0)))
 
     def _variables(self) -> tuple[Any, ...]:
@@ -232,7 +248,7 @@ class GradientTape:
         return tuple(found.values())
 
     def _used(self, end: TrieNode, spans: tuple[tuple[int, int], ...]) -> set[int]:
-        """Slots that the records in these spans read."""
+        """The slots of the operands of the records in these spans."""
         from .connect import read
 
         out: set[int] = set()
@@ -250,13 +266,22 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """The derivative of the sum of `target` with respect to `sources`.
 
-        target: a tensor, or a nest of tensors, whose elements are all summed.
+        target: a tensor, or a nest of tensors. All elements are summed.
         sources: a tensor or variable, or a nest of them. The result has the same structure.
-        output_gradients: weights of the target's elements, of its structure and shapes; one by default.
-        unconnected_gradients: what to give where the target does not depend on a source.
+        output_gradients: weights of the target's elements, with its structure and shapes; 1 by default.
+        unconnected_gradients: `UnconnectedGradients.NONE` or `ZERO`: the result for a source that the target does not
+            depend on.
 
-        Returns tensors in the sources' shapes and dtypes, or None. Raises RuntimeError at the second use of a tape that
-        is not persistent, TypeError and ValueError for arguments that are no tensors.
+        Returns tensors of the sources' shapes and dtypes, or None for an unconnected source. Raises RuntimeError at the
+        second use of a tape that is not persistent; TypeError, ValueError or AttributeError for arguments that are no
+        tensors.
+
+        >>> import autodiff_compiler as ad
+        >>> w, b = ad.Variable([1.0, 2.0]), ad.Variable(0.5)
+        >>> with ad.GradientTape() as tape:
+        ...     y = w * w + b
+        >>> [g.numpy() for g in tape.gradient(y, [w, b])]
+        [array([2., 4.]), np.float64(2.0)]
         """
         rec = self._rec
         if rec is None:
@@ -280,7 +305,7 @@ class GradientTape:
         flat = sources if kind is list or kind is tuple and not hasattr(kind, "_fields") else None
         if flat is None or not all(isinstance(x, Operand) for x in flat):
             flat = flatten(sources)
-            _check_sources(flat)
+            self._check_sources(flat)
         targets = [target] if isinstance(target, Operand) else _targets(target)
         seeds = None if output_gradients is None else _seeds(targets, output_gradients)
         try:
@@ -297,8 +322,11 @@ class GradientTape:
         return pack_like(sources, grads)
 
     def _usual(self, rec: Recording, target: Any, sources: Any) -> Any:
-        """The usual case, a tensor by a leaf or a list of leaves, with a structure that was seen before and no tape
-        open; None if it is not."""
+        """`gradient` in the usual case, without its overhead. None if the case is not the usual one.
+
+        That is: the target is a tensor, the sources are a leaf or a list of leaves, and no tape is open. The pullback
+        for the structure is compiled already.
+        """
         if rec.barriers or rec.versions:
             return None
         single = sources.__class__ is not list
@@ -308,7 +336,7 @@ class GradientTape:
             if target._token is not rec.token:
                 return None
             if len(flat) == len(variables) and all(map(is_, variables.values(), flat)):
-                slots = tuple(variables)  # all variables in the order in which they were read first, as is most usual
+                slots = tuple(variables)  # most often: all variables, in the order of their first read
             else:
                 known = rec.known
                 slots = tuple([known[id(x)][1] for x in flat])
@@ -356,6 +384,7 @@ class GradientTape:
         return out
 
     def _view(self, rec: Recording) -> View:
+        """The part of the recording that belongs to this tape."""
         spans = self._spans
         if self._recording:
             spans = (*spans, (self._start, rec.node.count))
@@ -372,15 +401,17 @@ class GradientTape:
     def _gradient(
         self, rec: Recording, targets: list[Any], sources: Any, seeds: list[Any] | None, stacked: bool = False
     ) -> list[Any]:
-        """The cotangents of the sources, or None. `stacked`: the seeds, and the results, are stacks of cotangents;
-        raises NotBatchedError where that is not possible."""
+        """The cotangents of the sources, with None for those that are not connected.
+
+        stacked: seeds and results are stacks of cotangents. Raises NotBatchedError where that is not possible.
+        """
         if len(rec.values) != rec.node.count:
             raise RuntimeError(
                 "an operation was interrupted while this tape recorded it: compute it again, on a new tape"
             )
         slots = [rec.slots(x) for x in sources]
-        ends: list[tuple[Any, Any]] = []  # targets that the recording knows, with their seeds
-        direct: list[tuple[Any, Any]] = []  # those that it does not: they may still be sources
+        ends: list[tuple[Any, Any]] = []  # targets on the recording, with their seeds
+        direct: list[tuple[Any, Any]] = []  # other targets, which may still be sources themselves
         for k, x in enumerate(targets):
             if not _may_be_watched(x):
                 continue
@@ -436,7 +467,7 @@ class GradientTape:
             found = sweep(rec, view, ends, wanted, cls, run)
             self._ran = tuple(ran)
             return found
-        # Another tape that was opened later has not seen how all of the values came about.
+        # A tape that was opened later has not recorded the operations before.
         open_now = STATE.rec.tapes if STATE.rec is not None else ()
         opaque = any(t is not self and t._start > (view.spans[0][0] if view.spans else 0) for t in open_now)
         ask = request(rec, targets, wanted, view, seeded, opaque)
@@ -452,10 +483,19 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """The derivative of each element of `target` by each element of the sources.
 
-        The result has the structure of `sources`; its parts have the shape of the target followed by that of the
-        source. The pullback runs for all elements of the target at once where its operations have rules for that.
-        `parallel_iterations` is accepted and has no effect; ``experimental_use_pfor=False`` needs a persistent tape, as
-        in TensorFlow.
+        The result has the structure of `sources`. For each source it is a tensor of shape
+        ``(*target.shape, *source.shape)``, or None if it is not connected. Where all operations have batching rules,
+        the pullback runs once for all elements of the target. `parallel_iterations` has no effect.
+        ``experimental_use_pfor=False`` needs a persistent tape, as in TensorFlow. Raises RuntimeError at the second
+        use of a tape that is not persistent, AttributeError for a target that is no tensor.
+
+        >>> import autodiff_compiler as ad
+        >>> x = ad.Variable([1.0, 2.0])
+        >>> with ad.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy()
+        array([[2., 0.],
+               [0., 4.]])
         """
         return jacobian(self, target, sources, _unconnected(unconnected_gradients), experimental_use_pfor)
 
@@ -465,23 +505,36 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """For each row of a batch, the derivative of the target's row by the source's row.
 
-        target: shape (b, m...), source: shape (b, n...); the result has shape (b, m..., n...). Rows must not depend on
-        each other: what row i of the target owes to row j of the source would be added to what it owes to its own.
+        target: shape (b, m...). source: shape (b, n...). The result is a tensor of shape (b, m..., n...).
+        Row i of the target must depend on row i of the source only. This is not checked: if it depends on row j, too,
+        the derivatives by both rows are added. Raises ValueError for shapes that do not fit, RuntimeError at the second
+        use of a tape that is not persistent.
+
+        >>> import autodiff_compiler as ad
+        >>> x = ad.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with ad.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy()
+        array([[[2., 0.],
+                [0., 4.]],
+        <BLANKLINE>
+               [[6., 0.],
+                [0., 8.]]])
         """
         return batch_jacobian(self, target, source, _unconnected(unconnected_gradients), experimental_use_pfor)
 
     # --- to read --------------------------------------------------------------------------------------------------
 
     def ir(self) -> str:
-        """What was recorded, as the text of the compiler's IR."""
+        """The recording as IR text. Raises RuntimeError if the tape was never entered, or was used up."""
         rec = self._need("ir")
         return show_recording(rec.node, rec.values)
 
     def source(self, target: Any = None, sources: Any = None) -> str:
-        """The code of the gradient of `target` with respect to `sources`, as `gradient` runs it, below the operations
-        whose values it takes; it does not use up the tape. Without arguments: that of this tape's last gradient.
+        """The code that `gradient` runs for `target` and `sources`. Comments above it show the recorded operations.
 
-        Raises RuntimeError where there is none yet, or the tape was used up.
+        It does not use up the tape. Without arguments: the code of this tape's last gradient. Raises RuntimeError if
+        there was none yet, or if the tape was used up.
         """
         if target is None:
             if not self._ran:
@@ -489,10 +542,10 @@ class GradientTape:
             return _shown(self._ran)
         rec = self._need("source")
         flat = flatten(sources)
-        _check_sources(flat)
+        self._check_sources(flat)
         state = STATE
         outside, before = state.rec, self._ran
-        state.rec = None  # what runs here is for nobody to differentiate
+        state.rec = None  # no tape shall record this
         try:
             self._ran = ()
             self._gradient(rec, _targets(target), flat, None)
@@ -529,31 +582,25 @@ def _unconnected(value: Any) -> UnconnectedGradients:
         raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
 
 
-def not_a_tensor(x: Any) -> ValueError:
-    name = type(x).__name__
-    return ValueError(f"Passed in object {x!r} of type {name!r}, not tf.Tensor or tf.Variable or ExtensionType.")
-
-
-def _check_sources(flat: list[Any]) -> None:
-    for x in flat:
-        if not isinstance(x, Operand):
-            raise not_a_tensor(x)
-
-
 def _targets(target: Any) -> list[Any]:
     out = flatten(target)
     for x in out:
         if x is None:
-            raise TypeError("Argument `target` holds None where a tensor has to be")
+            raise TypeError("Argument `target` contains None in place of a tensor")
         if not isinstance(x, Operand):
-            raise AttributeError(f"the target of a gradient has to be made of tensors; {x!r} is a {type(x).__name__}")
+            raise AttributeError(
+                f"the target of a gradient has to be a tensor, and {x!r} is a {type(x).__name__}: compute it with "
+                "tensors inside of the tape's with block"
+            )
     return out
 
 
 def _seeds(targets: list[Any], given: Any) -> list[Any]:
     flat = flatten(given)
     if len(flat) != len(targets):
-        raise ValueError(f"output_gradients has {len(flat)} parts for {len(targets)} targets")
+        raise ValueError(
+            f"output_gradients has {len(flat)} parts for {len(targets)} targets: give one tensor or None for each"
+        )
     out = []
     for x, g in zip(targets, flat):
         if g is None:
@@ -565,7 +612,10 @@ def _seeds(targets: list[Any], given: Any) -> list[Any]:
         shape = np.shape(x._value)
         if np.shape(g._value) != shape:
             if np.shape(g._value) != ():
-                raise ValueError(f"output_gradients has shape {np.shape(g._value)} for a target of shape {shape}")
+                raise ValueError(
+                    f"output_gradients has shape {np.shape(g._value)} for a target of shape {shape}: the shapes must "
+                    "be equal"
+                )
             g = g * _ones(x)
         out.append(g)
     return out
@@ -576,7 +626,7 @@ def _ones(x: Any) -> Any:
 
 
 def _zeros(x: Any) -> Any:
-    """Zeros, through which nothing flows; open tapes know them, as the result of any operation on `x`."""
+    """Zeros of the shape of `x`. Open tapes record them as an operation on `x` without a gradient."""
     return record_barrier([wrap(x._tensor_class, np.zeros_like(x._value)[()])], [x], lambda upstream: [None])[0]
 
 

@@ -1,5 +1,8 @@
-"""Jacobians: the pullback of a stack of cotangents, one for each element of the target; or once for each of them where
-an operation has no rule for stacks."""
+"""Jacobians of the tape: one cotangent for each element of the target.
+
+The pullback runs once, on the stack of these cotangents. Where one of its operations has no batching rule, it runs once
+for each cotangent.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,18 @@ NOT_PERSISTENT = (
 
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: bool) -> Any:
-    from .gradient_tape import SECOND_USE, UnconnectedGradients, _check_sources
+    """See `GradientTape.jacobian`."""
+    from .gradient_tape import SECOND_USE, UnconnectedGradients
 
     rec = tape._rec
     if rec is None:
         raise RuntimeError(SECOND_USE)
     if is_nested(target) or not isinstance(target, Operand):
-        raise AttributeError(f"{type(target).__name__!r} object has no attribute 'shape': the target is one tensor")
+        raise AttributeError(
+            f"{type(target).__name__!r} object has no attribute 'shape': the target of a jacobian has to be one tensor"
+        )
     flat = flatten(sources)
-    _check_sources(flat)
+    tape._check_sources(flat)
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NOT_PERSISTENT)
     if tape._recording and not tape._persistent:
@@ -51,21 +57,26 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
     return pack_like(sources, out) if is_nested(sources) else out[0]
 
 
-# A stack of cotangents has at most so many elements, next to the largest value of the recording.
+# Stacks are cut so that no value of the backward sweep has more elements than this.
 MAX_ELEMENTS = 1 << 22
 
 
 def basis(v: Any, start: int, stop: int) -> Any:
-    """Cotangents of an array: one for each of its elements from `start` to `stop`, as a stack."""
+    """Unit cotangents of the array `v` for its elements from `start` to `stop`, as a stack.
+
+    >>> basis(np.zeros(3), 1, 3)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
     made = np.zeros((stop - start, v.size), v.dtype)
     made[np.arange(stop - start), np.arange(start, stop)] = 1
     return made.reshape(stop - start, *v.shape)
 
 
 def rows(tape: Any, rec: Any, target: Any, flat: list[Any], count: int, seeds: Callable[[int, int], Any]) -> list[Any]:
-    """For each source, its gradients for each of the seeds, stacked; None if it is not connected.
+    """For each source, the stack of its gradients, one for each seed. None for a source that is not connected.
 
-    ``seeds(start, stop)`` gives a part of the `count` seeds, as a stack.
+    ``seeds(start, stop)`` gives these of the `count` seeds, as a stack.
     """
     cls = target._tensor_class
     if not count:
@@ -92,6 +103,7 @@ def _joined(parts: list[Any], join: Any) -> Any:
 
 
 def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pfor: bool) -> Any:
+    """See `GradientTape.batch_jacobian`."""
     from .gradient_tape import SECOND_USE
 
     rec = tape._rec

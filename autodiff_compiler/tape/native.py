@@ -1,5 +1,7 @@
-"""The tape's own tensors: NumPy values with NumPy's dtypes, and NumPy's two protocols, so that code may stay
-``np.*``."""
+"""The tape's own tensors, which code may hand to ``np.*`` functions.
+
+They have NumPy's values and dtypes, and NumPy's two protocols: ``__array_ufunc__`` and ``__array_function__``.
+"""
 
 from __future__ import annotations
 
@@ -40,39 +42,45 @@ class _Native(Operand):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
         return np.shape(self._value)
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return np.ndim(self._value)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return int(np.size(self._value))
 
     @property
     def T(self) -> Any:
+        """The transpose, as a tensor."""
         return apply(PRIMS[np.transpose], np.transpose, (self,), {})
 
     @property
     def real(self) -> Any:
+        """The real part, as a tensor."""
         return apply(PRIMS[np.real], np.real, (self,), {})
 
     @property
     def imag(self) -> Any:
+        """The imaginary part, as a tensor."""
         return apply(PRIMS[np.imag], np.imag, (self,), {})
 
     def copy(self) -> Any:
-        """The same value, as another tensor."""
+        """Another tensor with the same value. The gradient flows through."""
         return apply(PRIMS[np.positive], np.positive, (self,), {})
 
     def numpy(self) -> Any:
-        """A copy of the value: an array, or a NumPy number."""
+        """A copy of the value, as an array or a NumPy number. It is off the tape."""
         return self._value.copy()
 
     def _coerce(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return exact(other).copy()  # the recording keeps it, and its owner may write into it
+            return exact(other).copy()  # the recording keeps it, and the user may write into it later
         if isinstance(other, (int, float, complex, np.generic)):
             return other
         if isinstance(other, (list, tuple)):
@@ -82,11 +90,12 @@ class _Native(Operand):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if STATE.sealed:
             raise RuleLookupError(
-                "an operation here takes the array of a tensor, so its result could not be differentiated",
+                "an operation here converts a tensor to an array, so its result could not be differentiated",
                 None,
-                "compute it with functions that have a derivative, or detach the tensor",
+                "use functions that have a derivative (docs/functions.md), or pass t.numpy() where no gradient is "
+                "wanted",
             )
-        self._leave("an array", "np.stack for an array of tensors, functions instead of stores into arrays")
+        self._leave("an array", "np.stack to join tensors, and np.where or np.concatenate for stores into an array")
         out: np.ndarray[Any, Any] = np.array(self._value, dtype)
         return out
 
@@ -104,7 +113,7 @@ class _Native(Operand):
                     if out is not NotImplemented:
                         return out
         elif kwargs.get("out") is not None:
-            raise UnsupportedError("a tensor is never written into, so out= is not supported", None, "use the result")
+            raise UnsupportedError("a tensor cannot be written to, so out= is not supported", None, "use the result")
         return call_numpy(ufunc if method == "__call__" else getattr(ufunc, method), (x, *rest), kwargs)
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -119,13 +128,13 @@ class _Native(Operand):
         return call_numpy(fn, args, kwargs)
 
     def _leave(self, what: str, instead: str) -> None:
-        """A tensor that is on an open tape must not leave it unseen: its gradient would be lost."""
+        """Raise RuleLookupError if an open tape watches the tensor: its conversion to `what` loses the gradient."""
         rec = STATE.rec
         if rec is not None and rec.knows(self):
             raise RuleLookupError(
                 f"a tensor that an open tape records would become {what} here, and its gradient would be lost",
                 None,
-                f"use {instead}; take x.numpy() or x.item() where no gradient is wanted, or convert after the block",
+                f"use {instead}. Where no gradient is wanted, take x.numpy() or x.item(), or convert after the block",
             )
 
     def __format__(self, spec: str) -> str:
@@ -138,14 +147,14 @@ class _Native(Operand):
         return bool(self._value)
 
     def __float__(self) -> float:
-        self._leave("a float", "functions of NumPy's for those of `math`")
+        self._leave("a float", "NumPy's functions in place of those of `math`")
         return float(self._value)
 
     def __int__(self) -> int:
         return int(self._value)
 
     def __complex__(self) -> complex:
-        self._leave("a complex number", "functions of NumPy's for those of `cmath`")
+        self._leave("a complex number", "NumPy's functions in place of those of `cmath`")
         return complex(self._value)
 
     def __index__(self) -> int:
@@ -153,7 +162,7 @@ class _Native(Operand):
 
     def __iter__(self) -> Any:
         if not self.shape:
-            raise TypeError("iteration over a tensor without axes")
+            raise TypeError("a tensor without axes cannot be iterated over")
         return (getitem(self, k) for k in range(len(self)))
 
     def __eq__(self, other: Any) -> Any:
@@ -165,25 +174,29 @@ class _Native(Operand):
     __hash__ = None  # type: ignore[assignment]
 
     def astype(self, dtype: Any) -> Any:
-        """The values in another dtype."""
+        """The tensor in another dtype."""
         return apply(PRIMS[np.ndarray.astype], _astype, (self, np.dtype(dtype)), {})
 
     def item(self) -> Any:
+        """The value of a tensor with one element, as a Python number. It is off the tape."""
         return self._value.item()
 
 
 def _method(fn: Callable[..., Any], shape_first: bool = False) -> Callable[..., Any]:
-    """A method of arrays, from NumPy's function. `shape_first`: ``x.reshape(2, 3)`` is ``np.reshape(x, (2, 3))``."""
+    """A method of arrays, made of NumPy's function.
+
+    shape_first: ``x.reshape(2, 3)`` means ``np.reshape(x, (2, 3))``.
+    """
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return call_numpy(fn, (self, args) if shape_first and len(args) > 1 else (self, *args), kwargs)
 
     method.__name__ = fn.__name__
-    method.__doc__ = f"As ``np.{fn.__name__}`` of this."
+    method.__doc__ = f"``np.{fn.__name__}`` of this tensor."
     return method
 
 
-# Written into the class: an object with `__getattr__` has slower attributes, and these are read at each operation.
+# Set on the class, and not found by `__getattr__`, which would make all attributes slower.
 for _name in (
     "sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "cumprod", "reshape", "ravel", "transpose", "squeeze",
     "swapaxes", "dot", "clip", "trace", "diagonal", "repeat", "take", "argmax", "argmin", "argsort", "round", "conj",
@@ -198,7 +211,10 @@ def knows(fn: Any) -> bool:
 
 
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy's on operands, and what is made of it recorded."""
+    """Call a function of NumPy's on operands, and record it. The result is a tensor.
+
+    Raises RuleLookupError for a function without a derivative rule.
+    """
     if not kwargs:
         prim = _PRIMITIVES.get(fn)
         if prim is not None:
@@ -208,7 +224,7 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if fn in (np.shape, np.ndim, np.size):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
     definition = DEFINED.get(fn)
-    if definition is not None and _running.fn is not fn:  # in its own definition, it is the primitive
+    if definition is not None and _running.fn is not fn:  # inside of its own definition it is the primitive
         outer, _running.fn = _running.fn, fn
         sealed, STATE.sealed = STATE.sealed, True
         try:
@@ -235,15 +251,15 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return apply(prim, fn, args, kwargs)
 
 
-_PRIMITIVES: dict[Any, Prim] = {}  # functions that are just primitives, as they are met
-_PAIRS: dict[Any, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # ufuncs of two operands, and with these turned
+_PRIMITIVES: dict[Any, Prim] = {}  # functions that are just primitives, filled as they are called
+_PAIRS: dict[Any, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # binary ufuncs: in order, and reflected
 _POWERS = (np.power, np.float_power)
 
 
 @functools.cache
 def _means(fn: Any, name: str) -> bool:
-    """None, given for this parameter, is another thing than leaving it out."""
-    if fn is np.concatenate:  # NumPy 2.2 does not tell its signature
+    """To pass None for this parameter is not the same as to leave it out."""
+    if fn is np.concatenate:  # NumPy 2.2 has no signature for it
         return name == "axis"
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return name == "axis" and fn.__name__ == "reduce"
@@ -255,7 +271,7 @@ def _means(fn: Any, name: str) -> bool:
 
 
 class _NumPy:
-    """NumPy for definitions that run on tensors: what makes an array of its argument leaves a tensor a tensor."""
+    """NumPy for definitions that run on tensors. Its conversions to arrays leave a tensor a tensor."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -280,7 +296,7 @@ class _NumPy:
 
 
 class _Running(threading.local):
-    """The function whose definition runs."""
+    """The function whose definition runs in this thread."""
 
     fn: Any = None
 
@@ -290,7 +306,7 @@ _on_tensors: dict[int, dict[str, Any]] = {}
 
 
 def on_tensors(definition: Any) -> Any:
-    """The definition of a NumPy function, to be run on tensors: an array would not be on the tape."""
+    """The definition of a NumPy function with `_NumPy` as its ``np``, so that tensors stay on the tape."""
     source = definition.__globals__
     scope = _on_tensors.get(id(source))
     if scope is None:
@@ -311,7 +327,10 @@ def _astype(x: Any, dtype: Any) -> Any:
 
 
 class Tensor(_Native, _Tensor):
-    """An immutable array, or number, whose operations are recorded while a `GradientTape` is interested in it.
+    """An immutable array or number. Its operations are recorded while a `GradientTape` watches it.
+
+    value: an array, a number or a nested list, which is copied. dtype: a NumPy dtype; by default the value's.
+    Raises TypeError for values that are no numbers.
 
     Python's operators, subscripts, NumPy's functions and the methods of arrays work on it and give tensors.
 
@@ -333,14 +352,14 @@ class Tensor(_Native, _Tensor):
         self._slot = -1
 
     def __reduce__(self) -> Any:
-        return Tensor, (self._value,)  # no tape knows what is read from elsewhere
+        return Tensor, (self._value,)  # a tensor that was unpickled is on no tape
 
     def __repr__(self) -> str:
         return f"Tensor({self._value!r})"
 
 
 class _Made(Tensor):
-    """The class of all results: it is made without arguments, see `Operand`."""
+    """The class of all results. It takes no arguments, see `Operand`."""
 
     __slots__ = ()
     __init__ = object.__init__
@@ -350,9 +369,14 @@ _Made.__name__ = _Made.__qualname__ = "Tensor"
 
 
 class Variable(_Native, _Variable):
-    """A value that can be assigned anew. Open tapes watch a trainable variable when it is read.
+    """A value that can be assigned. Open tapes watch a trainable variable when it is read.
 
-    value: an array, a number or a nested list; dtype: NumPy's for it, if none is given.
+    value: an array, a number or a nested list, which is copied.
+    trainable: whether open tapes watch the variable when it is read.
+    name: shown in `repr`, and used for the variable in emitted code.
+    dtype: a NumPy dtype; by default the value's.
+
+    Raises TypeError for values that are no numbers.
 
     >>> import autodiff_compiler as ad
     >>> w = ad.Variable([1.0, 2.0], name="w")
@@ -364,7 +388,7 @@ class Variable(_Native, _Variable):
     def __init__(self, value: Any, trainable: bool = True, name: str = "", dtype: Any = None):
         self._value = as_value(value, dtype)
         self._trainable = trainable
-        self._token = None  # attributes of the object are read faster than those of its class
+        self._token = None  # set here too: attributes of the object are read faster than those of its class
         self._slot = -1
         self.name = name
         self._name_hint = "".join(c if c.isalnum() else "_" for c in name.split(":")[0])
@@ -372,11 +396,14 @@ class Variable(_Native, _Variable):
 
     @property
     def trainable(self) -> bool:
+        """Whether open tapes watch the variable when it is read."""
         return self._trainable
 
     def assign(self, value: Any) -> Variable:
-        """Give the variable another value, of its shape; it is cast to its dtype. Recordings keep the values that were
-        read."""
+        """Assign a value, which is cast to the variable's dtype. Recordings keep the values that they read.
+
+        Raises ValueError for another shape.
+        """
         return self._assigned(as_value(value, self._value.dtype))
 
     def _assigned(self, made: Any) -> Variable:
@@ -420,8 +447,8 @@ class Variable(_Native, _Variable):
 
     def _in_place(self, other: Any) -> Any:
         raise RuntimeError(
-            "a variable is not changed in place by +=, -= and the like: use variable.assign_add(value), "
-            "assign_sub or assign, or name the result otherwise"
+            "a variable cannot be changed by +=, -= and the like: use variable.assign_add(value), assign_sub or "
+            "assign, or give the result another name"
         )
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _in_place
@@ -439,7 +466,7 @@ class Variable(_Native, _Variable):
 _Native._tensor_class = _Made
 install_operators(_Native, _Made)
 
-# What is called most, for one native operand.
+# Fast paths for the functions of one operand that are called most.
 _FAST: dict[Any, Callable[..., Any]] = {
     np.sum: unary(PRIMS[np.sum], np.sum, _Made),
     np.mean: unary(PRIMS[np.mean], np.mean, _Made),
@@ -455,7 +482,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 
 
 def as_value(value: Any, dtype: Any = None) -> Any:
-    """A value of its own: an array that nobody else writes into, or a NumPy number."""
+    """A copy of the value, as an array or a NumPy number. Raises TypeError for values that are no numbers."""
     made = np.array(value._value if isinstance(value, Operand) else exact(value), dtype)
     if made.dtype.kind not in "biufc":
         raise TypeError(f"a tensor holds numbers; {value!r} gives dtype {made.dtype}")
@@ -463,9 +490,9 @@ def as_value(value: Any, dtype: Any = None) -> Any:
 
 
 def constant(value: Any, dtype: Any = None) -> Tensor:
-    """A tensor of an array, a number or a nested list, which is copied.
+    """A tensor with this value: an array, a number or a nested list, which is copied.
 
-    Raises TypeError for what holds no numbers.
+    dtype: a NumPy dtype; by default the value's. Raises TypeError for values that are no numbers.
 
     >>> import autodiff_compiler as ad
     >>> ad.constant([1, 2]).dtype

@@ -1,4 +1,4 @@
-"""Nested structures of sources, targets and results: lists, tuples, named tuples and mappings, kept as they are."""
+"""Nested sources, targets and results: lists, tuples, named tuples and mappings. Their types are kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def is_nested(x: Any) -> bool:
 
 
 def flatten(x: Any) -> list[Any]:
-    """The leaves, in order; those of a mapping in the order of its keys where they can be sorted.
+    """The leaves, in order. Keys of a mapping are sorted, if they can be.
 
     >>> flatten({"b": 1, "a": [2, (3,)]})
     [2, 3, 1]

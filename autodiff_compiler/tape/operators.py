@@ -1,5 +1,8 @@
-"""Python's operators on operands, and what is called most besides: written out for each operation, since every step of
-a user's program goes through them."""
+"""Python's operators on operands, and fast reductions.
+
+Each step of a user's program goes through them. So the code is written out for each operation, with only the tests that
+this operation needs.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,7 @@ from .tensor import Operand
 ndarray = np.ndarray
 
 
-# An operator of two operands. Every operation of a user goes through it, so it is written out for each operator, class
-# and order, without a question that is answered beforehand.
+# An operator of two operands. It is written out for each operator, class and order of operands.
 _BINARY = """
 def operation(self, other):
     x = self._value
@@ -90,13 +92,13 @@ def operation(self, other):
 _FULL = (np.dtype(np.float64), np.dtype(np.float32))
 _EXPRESSIONS: dict[Any, str] = {
     np.sum: "reduce(x, None)",
-    # Where there is something to average in full precision.
+    # The short way is right for elements in full precision, and if there are any.
     np.mean: "reduce(x, None) / x.size if x.__class__ is ndarray and x.dtype in full and x.size else compute(x)",
     operator.add: "{0} + {1}",
     operator.sub: "{0} - {1}",
     operator.mul: "{0} * {1}",
     operator.truediv: "{0} / {1}",
-    # ndarray.dot has less to decide than np.matmul; for two matrices it is the same.
+    # For two matrices ndarray.dot gives what np.matmul does, and it is called faster.
     np.matmul: "{0}.dot({1}) if {0}.ndim == 2 == {1}.ndim else compute({0}, {1})",
 }
 
@@ -105,9 +107,9 @@ def binary(
     prim: Prim, compute: Callable[[Any, Any], Any], name: str, reflected: bool = False,
     cls: type[Any] | None = None, strict: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """An operator of two operands.
+    """A method for an operator of two operands: ``__add__``, or ``__radd__`` if `reflected`.
 
-    `cls` is the class of results, asked of the operand if None; `strict`: both have to have one dtype.
+    cls: the class of results; None: `_tensor_class` of the operand. strict: both operands must have one dtype.
     """
     check = "if x.dtype is not y.dtype: self._mismatch(other, name)"
     if not strict:
@@ -127,7 +129,7 @@ def binary(
         first_value=operands[0],
         second_value=operands[1],
         constant="-1, i" if reflected else "i, -1",
-        # NumPy decides on the dtype of a plain number; a class that does that itself gives no `cls`.
+        # With `cls`, NumPy decides the dtype of a plain number. Without it, the class decides in `_coerce`.
         coerced="other if other.__class__ in plain else self._coerce(other)"
         if cls is not None
         else "self._coerce(other)",
@@ -149,17 +151,17 @@ def binary(
 
 @functools.cache
 def _code(text: str) -> types.CodeType:
-    """The code of the function that a text defines: most operators have the same."""
+    """The code of the function that a text defines. Most operators have the same text."""
     return load(text, "operation", {}).__code__
 
 
-# An operation of one operand, likewise.
+# An operation of one operand.
 _UNARY = """
 def operation(self):
     x = self._value
     out = {expression}
     if out is x:
-        out = out[()]  # each tensor has a value of its own: a recording knows constants by it
+        out = out[()]  # each tensor has a value of its own: a recording identifies constants by their values
     t = {cls}()
     t._value = out
     rec = STATE.rec
@@ -185,7 +187,7 @@ def operation(self):
 def unary(
     prim: Prim, compute: Callable[[Any], Any], cls: type[Any] | None = None, arguments: tuple[Any, ...] = ()
 ) -> Callable[..., Any]:
-    """An operation of one operand. `arguments`: plain ones that follow it, as part of the structure."""
+    """An operation of one operand. `arguments`: plain arguments after it, which are part of the structure."""
     static = tuple([(type(a), a) for a in arguments])
     text = _UNARY.format(
         expression=_EXPRESSIONS.get(compute, "compute(x)"), cls="cls" if cls is not None else "self._tensor_class"
@@ -240,12 +242,12 @@ _reduce: Any = np.add.reduce
 
 
 def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``np.sum``, without the ways that it goes through."""
+    """``np.sum`` without its overhead."""
     return _reduce(x, axis, None, None, keepdims)
 
 
 def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``np.mean``, without the ways that it goes through where there is something to average in full precision."""
+    """``np.mean``, without its overhead where there are elements, in full precision."""
     if not keepdims and x.__class__ is ndarray and x.dtype in _FULL:
         size = x.size
         if not size:
@@ -273,7 +275,7 @@ _BITWISE: dict[str, Any] = {"and": operator.and_, "or": operator.or_, "xor": ope
 
 
 def install_operators(owner: type[Any], cls: type[Any] | None = None, strict: bool = False) -> None:
-    """Give a class of operands Python's operators, with results of class `cls`; see `binary`."""
+    """Give the class `owner` Python's operators. See `binary` for `cls` and `strict`."""
     for name, (fn, compute) in _ARITHMETIC.items():
         setattr(owner, f"__{name}__", binary(PRIMS[fn], compute, name, False, cls, strict))
         setattr(owner, f"__r{name}__", binary(PRIMS[fn], compute, name, True, cls, strict))
@@ -296,7 +298,7 @@ _plain_powers: dict[Any, Callable[[Any], Any]] = {}
 
 
 def _pow(self: Any, other: Any) -> Any:
-    # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
+    # A plain exponent is part of the structure, since each exponent has a derivative of its own.
     if type(other) is int or type(other) is float:
         exponent = self._exponent(other)
         key = (exponent.__class__, exponent)

@@ -1,4 +1,6 @@
-"""Eager operations on tensors: the functions of NumPy that the compiler knows, under their names.
+"""Eager operations on tensors: NumPy's functions under their names, computed at once and recorded.
+
+The module has each function of NumPy with a derivative rule or a definition. docs/functions.md lists them.
 
 >>> import autodiff_compiler as ad
 >>> ad.ops.sqrt(ad.constant(9.0)).numpy()
@@ -43,7 +45,7 @@ def _eager(fn: Any) -> Callable[..., Any]:
         return call_numpy(fn, args, kwargs)
 
     operation.__name__ = operation.__qualname__ = fn.__name__
-    operation.__doc__ = f"``np.{fn.__name__}`` on tensors: computed now, and recorded."
+    operation.__doc__ = f"``np.{fn.__name__}`` of tensors, arrays or numbers. The result is a tensor."
     return operation
 
 
@@ -51,7 +53,7 @@ def __getattr__(name: str) -> Any:
     fn = _functions.get(name)
     if fn is None:
         raise AttributeError(
-            f"module {__name__!r} has no operation {name!r}; it has the functions of NumPy in docs/functions.md"
+            f"module {__name__!r} has no operation {name!r}; docs/functions.md lists the functions that it has"
         )
     made = globals()[name] = _eager(fn)
     return made

@@ -1,4 +1,4 @@
-"""Records as a reader sees them: IR text, and lines of Python for those that a pullback takes values from."""
+"""Prints recordings as IR text, and pullbacks as Python with the recorded operations above them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .recording import BARRIER, LEAF, PULL, Reader, SlotRef, TrieNode, slots_in
 
 
 def show_recording(node: TrieNode, values: list[Any]) -> str:
-    """The records as IR text."""
+    """The recording as IR text. `values`: the values of its slots."""
     body = Region()
     env: dict[int, Value] = {}
     build = object.__new__(_Build)
@@ -33,12 +33,12 @@ def show_recording(node: TrieNode, values: list[Any]) -> str:
                 build.add(record)
     body.exit = tuple([env[s] for s in sorted(env) if s == len(values) - 1])
     for op in body.ops:
-        op.loc = None  # a slot, which the name of its result says
+        op.loc = None  # it holds a slot number, and the name of the result shows that
     return print_function(Function("recording", body, {}))
 
 
 def show_pullback(ask: Request, pull: Pullback) -> str:
-    """The code of a pullback, below the operations whose values it takes, as they were recorded."""
+    """The code of a pullback, below the recorded operations whose results it reads."""
     names = names_of(ask.node)
     needed = set(pull.needed)
     lines: list[str] = []
@@ -57,7 +57,7 @@ def show_pullback(ask: Request, pull: Pullback) -> str:
 
 
 def _line(step: TrieNode, record: Record, names: dict[int, str]) -> tuple[str, list[int]]:
-    """A record as a line of Python, and the slots that it reads."""
+    """A record as a line of Python, and the slots of its operands."""
 
     def text(arg: Any) -> str:
         if type(arg) is SlotRef:
@@ -87,7 +87,7 @@ def _line(step: TrieNode, record: Record, names: dict[int, str]) -> tuple[str, l
         return f"{results} = {text(args[0])}[{', '.join([text(i) for i in items])}]", read_slots
     name = "@" if prim.fn is np.matmul else prim.name
     if not name.replace(".", "").replace("_", "").isalnum():
-        shown = [text(a) for a in args]
-        return f"{results} = {f' {name} '.join(shown) if len(shown) > 1 else name + shown[0]}", read_slots
+        operands = [text(a) for a in args]
+        return f"{results} = {f' {name} '.join(operands) if len(operands) > 1 else name + operands[0]}", read_slots
     inner = ", ".join([*[text(a) for a in args], *[f"{k}={text(a)}" for k, a in kwargs.items()]])
     return f"{results} = {name}({inner})", read_slots

@@ -1,5 +1,8 @@
-"""Compiled pullbacks of recordings: the records between sources and targets as IR, differentiated by the compiler's
-reverse transform. The forward operations are then taken out: their values are known, and become parameters."""
+"""Compiled pullbacks of recordings.
+
+The records between sources and targets become IR, which the compiler's reverse transform differentiates. Then the
+forward operations are cut out. The recording has their values, which become parameters of the pullback.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,24 @@ from ..transforms.simplify import drop_dead
 from .connect import Record, View, between, records_of
 from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode, count_pullback, signature
 
-FILE = "<tape>"  # in the place of an operation: it is the record whose results start at the slot given as line
+FILE = "<tape>"  # the file in the `loc` of a recorded operation; its line is the first slot of the results
 ADD = PRIMS[operator.add]
 SUM = PRIMS[np.sum]
 STEP = PRIMS[np.greater]
 
 
-# Puts a value out of the reach of rewrites: a tape may have seen the value, and not the operation that made it.
+# Keeps a value from rewrites: another tape may have recorded the value but not the operation that made it.
 OPAQUE = PRIMS[operator.pos]
 
 
 class Pullback:
     """One compiled pullback.
 
-    needed:  the slots whose values it takes, before the cotangents of the targets
+    run:      the compiled function. It takes the values of the slots `needed`, then the seeds if `seeded`.
+    fetch:    from the values of a recording, those of the slots `needed`.
+    function: its IR before stores in place, to be differentiated again.
+    source:   its text.
+    complex:  a result may be complex.
     """
 
     __slots__ = (
@@ -60,12 +67,12 @@ class Pullback:
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
     ):
-        self.ask: Request | None = None  # that it was made for
+        self.ask: Request | None = None  # the request that it was made for
         self._stacked: Pullback | bool = True
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
         self.seeded = seeded
-        self.function = function  # for those who differentiate it again
+        self.function = function
         self._depends: tuple[tuple[int, ...], ...] | None = None
         self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
         self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
@@ -86,8 +93,10 @@ class Pullback:
         return self._depends
 
     def stacked(self) -> Pullback | None:
-        """The pullback of a stack of cotangents, with one more axis in front, as the results have; None if there is an
-        operation that has no rule for stacks."""
+        """The pullback of a stack of cotangents. Seeds and results have one more axis in front.
+
+        None if an operation has no batching rule.
+        """
         if self._stacked is True:
             with Request.lock, collector_paused():
                 first = len(self.needed)
@@ -101,7 +110,7 @@ class Pullback:
         return self._stacked or None  # type: ignore[return-value]
 
     def accepts(self, values: Sequence[Any]) -> bool:
-        """It may be run for leaves like these, and not only for those that it was compiled for."""
+        """It may be run for these leaves, too: their kinds, dtypes and lengths fit what it was compiled for."""
         lengths: dict[int, int] = {}
         for v, t in zip(values, self.leaves):
             if type(v) is not np.ndarray:
@@ -132,14 +141,17 @@ def has_axes(value: Any) -> bool:
 
 
 def kinds(slots: tuple[tuple[int, bool], ...]) -> Callable[[list[Any]], Any]:
-    """A function that gives what compiled code depends on of the values in these slots: shape and dtype of arrays, the
-    class of other values. It is written out, since every gradient calls it."""
+    """A function from the values of a recording to the key of a compiled pullback.
+
+    The key has the shape and dtype of each array in these slots, and the class of each other value. The function is
+    generated, since each gradient calls it.
+    """
     parts = [f"v[{s}].shape, v[{s}].dtype" if axes else f"v[{s}].__class__" for s, axes in slots]
     return load(f"def kinds(v):\n    return ({''.join(p + ', ' for p in parts)})\n", "kinds")
 
 
 def fetcher(slots: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """The values of these slots, as a tuple."""
+    """A function from the values of a recording to the tuple of those in these slots."""
     if len(slots) > 1:
         return operator.itemgetter(*slots)
     if slots:
@@ -149,14 +161,14 @@ def fetcher(slots: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
 
 
 class Request:
-    """What `gradient` asks of a structure, and the pullbacks that were compiled for it.
+    """A request for the gradient of some slots by others in one structure, with the pullbacks compiled for it.
 
     Parameters
     ----------
-    targets: the slots whose sum is differentiated, or whose cotangents are given if `seeded`.
+    targets: the slots whose sum is differentiated. If `seeded`, the seeds are their cotangents.
     sources: the slots to differentiate by.
-    records, alive: what belongs to the tape.
-    opaque: whether another tape, which will record the pullback, may have seen only a part of the records.
+    records, alive: the records of the tape, and the slots that carry a derivative for it (see `records_of`).
+    opaque: another tape will record the pullback, and it may have recorded only a part of the records.
     """
 
     __slots__ = (
@@ -186,21 +198,21 @@ class Request:
         self.reached = reached
         self.leaf_slots: tuple[int, ...] | None = None
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(())
-        # By what the code depends on of the leaves whose types are not part of the structure.
-        self.open: tuple[tuple[int, bool], ...] = ()  # these, and whether they were arrays with axes
+        # Leaves whose types are not part of the structure, and whether they were arrays with axes at the first request.
+        self.open: tuple[tuple[int, bool], ...] = ()
         self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
 
     def plainly(self) -> Request:
-        """The same, without rewrites: the pullback reads what the derivatives of the records themselves do."""
+        """The same request without rewrites. Its pullback reads the values that the rules of the records read."""
         made = copy.copy(self)
         made.plain = True
         made.leaf_slots, made.exact, made.found = None, {}, []
         return made
 
     def pullback(self, values: list[Any]) -> Pullback:
-        """The pullback for leaves like those in the recording."""
+        """The pullback for these values, compiled unless there is one that accepts them."""
         if self.leaf_slots is not None:
             try:
                 return self.exact[self.kind_of(values)]
@@ -231,8 +243,8 @@ class Request:
             return made
 
     def _keep(self, values: list[Any], made: Pullback) -> None:
-        # `kind_of` does not tell numbers from arrays without axes where there were arrays, nor the shapes of arrays
-        # where there were numbers.
+        # `kind_of` is made for the leaves of the first request. Where these were arrays, it does not tell a number from
+        # an array without axes. Where they were numbers, it does not look at the shapes of arrays.
         if any(not has_axes(values[s]) if axes else type(values[s]) is np.ndarray for s, axes in self.open):
             return
         if len(self.exact) > 4096:
@@ -244,7 +256,7 @@ def request(
     rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View, seeded: bool = False,
     opaque: bool = False,
 ) -> Request:  # fmt: skip
-    """The request in the structure that the recording has reached."""
+    """The request for these slots in the structure that the recording has reached. See `Request`."""
     key = (targets, sources, view.spans, view.watched, view.auto, seeded, opaque)
     node = rec.node
     found = node.pulls.get(key)
@@ -255,7 +267,7 @@ def request(
 
 
 def type_of_leaf(value: Any, dims: Dims) -> Ty:
-    """The type of a value: lengths of 0 and 1 are part of it, others are not."""
+    """The type of a value. Lengths 0 and 1 are part of it; other lengths are symbolic."""
     if type(value) is not np.ndarray:
         return generic(value.dtype) if isinstance(value, np.generic) else type_of_constant(value)
     axes: list[Any] = []
@@ -272,7 +284,7 @@ def type_of_leaf(value: Any, dims: Dims) -> Ty:
 
 
 class _Build:
-    """The IR of the records of a request, and the compiled pullback."""
+    """Builds the IR of the records of a request, and compiles the pullback."""
 
     def __init__(self, ask: Request, values: list[Any]):
         self.values = values
@@ -282,7 +294,7 @@ class _Build:
         self.env: dict[int, Value] = {}
         self.sizes: list[tuple[Any, Ty]] = []
         self.leaves: list[int] = []
-        self.fake: dict[Value, int] = {}  # a parameter added to a source that is an intermediate result
+        self.fake: dict[Value, int] = {}  # parameters made by `perturbed`, with the slots of their sources
         self.names = names_of(ask.node)
         wanted = set(ask.sources)
         sources: dict[int, Value] = {}
@@ -298,7 +310,7 @@ class _Build:
         seeds: list[Any] = []
         for target in ask.targets:
             if target not in self.env and target not in sources:
-                continue  # nothing that was asked for leads here
+                continue  # the target depends on none of the sources
             v = self.value(target)
             if ask.seeded:
                 seeds.append(None)
@@ -314,7 +326,7 @@ class _Build:
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
         try:
             out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain, masks=ask.node.masks)
-        except AutodiffError as error:  # its place is a record, which says nothing to the user
+        except AutodiffError as error:  # its location is a slot, which means nothing to the user
             raise type(error)(error.message, None, error.remedy) from None
         out.meta["wrt"] = wrt
         pipeline.finish(out, len(wrt))
@@ -330,7 +342,7 @@ class _Build:
         return self.names.get(slot) or f"v{slot}"
 
     def value(self, slot: int) -> Value:
-        """The IR value of a slot: a parameter if no record of the request makes it."""
+        """The IR value of a slot. If no record of the request makes it, it is a parameter."""
         found = self.env.get(slot)
         if found is None:
             t = type_of_leaf(self.values[slot], self.body.dims)
@@ -340,7 +352,7 @@ class _Build:
         return found
 
     def perturbed(self, slot: int) -> Value:
-        """A parameter that is added to an intermediate result: the cotangent of the one is that of the other."""
+        """Add a parameter to the intermediate result in this slot. Its cotangent is that of the result."""
         v = self.env[slot]
         p = self.body.param(v.type, self.name(slot))
         self.fake[p] = slot
@@ -351,7 +363,7 @@ class _Build:
 
     def add(self, record: Record) -> None:
         if self.plain:
-            self.b = Builder(self.body)  # so that equal operations of two records are two
+            self.b = Builder(self.body)  # a new one does not merge equal operations of two records
         head = record.node.key[0]
         assert head != BARRIER
         if head == PULL:
@@ -379,7 +391,10 @@ class _Build:
         return arg
 
     def refine(self, v: Value, value: Any) -> None:
-        """What inference does not know, the value at hand shows: it follows from the types of the leaves."""
+        """Where inference does not know a type, take it from the recorded value.
+
+        That is sound, since the types of the leaves determine it.
+        """
         t = v.type
         if isinstance(value, np.ndarray):
             if t.kind != "array" or t.dtype is None or t.dims is None or len(t.dims) != value.ndim:
@@ -390,7 +405,7 @@ class _Build:
             v.type = generic(value.dtype)
 
     def inline(self, record: Record) -> None:
-        """The operations of a pullback that was itself recorded."""
+        """Add the operations of a pullback that was itself recorded."""
         key = record.node.key
         reader = Reader(record.node)
         operands = [self.value(reader.read(a).number) for a in key[2:]]
@@ -402,9 +417,9 @@ class _Build:
                 new = clone_op(op, mapping, self.body)
                 new.loc = None
                 for made in [*new.results, *[v for r in new.regions for o in r.walk() for v in o.results]]:
-                    made.type = Ty(made.type.kind, made.type.dtype, None)  # lengths have other names here
+                    made.type = Ty(made.type.kind, made.type.dtype, None)  # its symbolic lengths are not those here
                 continue
-            # Built again, so that lengths are known by their names here.
+            # Built anew, so that inference finds the symbolic lengths of this function.
             out = self.b.emit(op.prim, *substitute(op.args, mapping), **substitute(op.kwargs, mapping))
             mapping.update(zip(op.results, (out,) if op.prim.nout == 1 else out))
         for slot, out in zip(record.results, inner.results):
@@ -415,8 +430,10 @@ class _Build:
             self.env[slot] = v
 
     def cut(self, fn: Function, slots: list[int]) -> tuple[int, ...]:
-        """Replace forward operations by parameters for the values of their slots; the slots of all parameters but the
-        cotangents, in order."""
+        """Replace the forward operations by parameters for the values of their slots.
+
+        Gives the slots of the parameters in front of the seeds, in order.
+        """
         body = fn.body
         seeds = fn.meta["seed_params"]
         count = len(body.params) - seeds
@@ -458,8 +475,11 @@ class _Build:
 
 
 def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]:
-    """For each result, the parameters on which it depends differentiably. `steps`: so does the step that relu's rule
-    multiplies by, with the derivative zero, as in TensorFlow. (A comparison in the program is a parameter here.)"""
+    """For each result, the positions of the parameters on which it depends differentiably.
+
+    steps: the step in relu's rule counts as differentiable, with derivative zero, as in TensorFlow. (A comparison of
+    the program itself is a parameter here.)
+    """
     found: dict[Value, frozenset[int]] = {p: frozenset([k]) for k, p in enumerate(fn.params)}
     nothing: frozenset[int] = frozenset()
 
@@ -487,11 +507,11 @@ def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]
 
 
 def names_of(node: TrieNode) -> dict[int, str]:
-    """Names for the leaves: those of the variables."""
+    """The names of variables, by slot."""
     out: dict[int, str] = {}
     for step in node.path():
         if step.key[0] == "leaf" and step.key[1]:
-            # Python takes names that look alike for the same one.
+            # Python reads identifiers in this normal form.
             out[step.count - 1] = unicodedata.normalize("NFKC", step.key[1])
     return out
 

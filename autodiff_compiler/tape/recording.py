@@ -1,12 +1,13 @@
-"""What was computed while a tape was open: values in slots, and a place in the trie of structures.
+"""Recordings: the operations that ran while a tape was open, as values in slots and a node in the trie.
 
-Each record, a primitive with the slots of its operands, is one step down in a trie that all recordings share; so the
-node that a recording has reached *is* its structure, and what was compiled for the structure is found there. The
-recording itself holds the values. A tensor holds a bare token and the number of its slot, so that it keeps no
-recording alive.
+A record is a primitive with the slots of its operands. Each record is one step down in a trie, which all recordings
+share. So the node that a recording has reached *is* its structure. The pullbacks compiled for a structure are kept at
+its node. The recording holds the values. A tensor holds a token and the number of its slot, so it keeps no recording
+alive.
 
-A slot is the number of a value: the leaves (what is differentiated by, and constants) and the results of records. In a
-record's key, operand -1 is a constant, which gets the next slot; a static operand stands there as ``(type, value)``.
+A slot is the number of a value: a leaf, a constant, or the result of a record. Leaves are the values that one may
+differentiate by. In the key of a record, operand -1 is a constant, which gets the next slot. A static operand stands
+there as ``(type, value)``.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from ..ir.opset import GET
 if TYPE_CHECKING:
     from .barrier import Barrier
 
-LEAF = "leaf"  # a record of one value that comes from outside, by which one may differentiate
-BARRIER = "barrier"  # a record of results whose pullback is a Python function
-PULL = "pull"  # a record of a compiled pullback that was run
+# Heads of keys that are no primitives.
+LEAF = "leaf"  # one value from outside, by which one may differentiate
+BARRIER = "barrier"  # results whose pullback is a Python function
+PULL = "pull"  # the results of a compiled pullback that was run
 
 ndarray = np.ndarray
 NOTHING: Any = MappingProxyType({})
@@ -36,10 +38,9 @@ MAX_PULLBACKS = 2_000
 
 
 class Leaf(tuple[Any, ...]):
-    """The key of a leaf: `LEAF`, the name, whether it is watched when it is read, and what is known of the value's
-    type, or None.
+    """The key of a leaf: `LEAF`, its name, whether reading it watches it, and the `signature` of its value or None.
 
-    There is one object for each content (see `leaf_key`), so that it is found by identity.
+    `leaf_key` makes one object for each content. So leaves are compared by identity.
     """
 
     __slots__ = ()
@@ -55,7 +56,7 @@ _leaf_keys: dict[Any, Leaf] = {}
 
 
 def leaf_key(name: str = "", watched: bool = False, kind: Any = None) -> Leaf:
-    """The key of a leaf. `kind`: what `signature` says of the values that it has."""
+    """The key of a leaf. `kind`: the `signature` of its value."""
     content = (LEAF, name, watched, kind)
     found = _leaf_keys.get(content)
     if found is None and len(_leaf_keys) > MAX_NODES:
@@ -64,18 +65,20 @@ def leaf_key(name: str = "", watched: bool = False, kind: Any = None) -> Leaf:
 
 
 def signature(values: Iterable[Any]) -> tuple[Any, ...]:
-    """What the code that was compiled depends on of the leaves."""
+    """The key under which a compiled pullback serves these leaves: shape and dtype, or the class of a number."""
     return tuple([(v.shape, v.dtype) if v.__class__ is ndarray else v.__class__ for v in values])
 
 
 class TrieNode:
-    """A structure: the records from the root of the trie to here.
+    """A node of the trie. The path from the root to it is the structure of a recording.
 
-    `count` is the number of slots that they take, `last` the last of them; `pulls` holds what was compiled for the
-    structure. `hot` is the structure that was reached from here the last time. It is asked for before `next` is: three
-    comparisons with the parts of its key cost half of looking up a key made for it. `masks`: a cotangent that is zero
-    for sure stays zero beside an infinite partial, as in compiled functions. None: no zero does, also not beside the
-    partial of a root. See `transforms.zeros`.
+    count: the number of slots on the path. last: the last of these slots.
+    pulls: the requests for this structure, with their compiled pullbacks.
+    next:  the nodes below, by the key of the record that leads to them.
+    hot:   the node below that was reached last. It is tried before `next`: to compare the three parts of its key costs
+           half of making a key and looking it up.
+    masks: True: a cotangent that a choice makes zero stays zero beside an infinite partial, as in compiled functions.
+           None: no zero does, also not beside the partial of a root. See `transforms.zeros`.
     """
 
     __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right", "masks")
@@ -89,16 +92,16 @@ class TrieNode:
         self.next: dict[Any, TrieNode] = {}
         self.pulls: dict[Any, Any] = {}
         self.masks = masks
-        # The parts of a key of a primitive with one or two operands.
+        # The parts of the key, if it is a primitive with one or two operands.
         short = key is not None and 2 <= len(key) <= 3
         self.head, self.left, self.right = (*key, None)[:3] if short else (None, None, None)
         self.hot = NOWHERE
 
     def go(self, key: Any, produced: int) -> TrieNode:
-        """The structure with one record more, which takes `produced` slots."""
+        """The node below for one more record, which takes `produced` slots."""
         global _nodes
         hot = self.hot
-        if hot.key == key:  # quicker than the hash of a nested key
+        if hot.key == key:  # quicker than to hash a nested key
             return hot
         found = self.next.get(key)
         if found is None:
@@ -122,13 +125,13 @@ class TrieNode:
 
 _nodes = 0
 _pullbacks = 0
-NOWHERE: Any = None  # nothing was reached yet
+NOWHERE: Any = None  # the `hot` of a node below which nothing was reached yet
 NOWHERE = TrieNode()
 _roots = {masks: TrieNode(masks=masks) for masks in (True, False, None)}
 
 
 def count_pullback() -> None:
-    """Say that one more pullback was compiled, which is kept with its structure."""
+    """Count a compiled pullback. After too many, start a new trie."""
     global _pullbacks
     _pullbacks += 1
     if _pullbacks > MAX_PULLBACKS:
@@ -136,23 +139,23 @@ def count_pullback() -> None:
 
 
 def plant() -> None:
-    """Let recordings start in a new trie: structures that nobody repeats would fill the memory."""
+    """Start a new trie for the recordings to come. Structures that are never repeated would fill the memory."""
     global _nodes, _pullbacks, _roots
     _roots = {masks: TrieNode(masks=masks) for masks in (True, False, None)}
     _nodes = _pullbacks = 0
 
 
 class Token:
-    """Says which recording a tensor's slot belongs to."""
+    """Identifies the recording that a tensor's slot belongs to."""
 
     __slots__ = ()
 
 
-CONSTANT = Token()  # of a tensor that nothing was recorded of: unless it is watched, no recording need be asked
+CONSTANT = Token()  # the token of a tensor on no recording: it matters to a tape only if it is watched
 
 
 class Recording:
-    """The values of one recording, and the structure that it has reached."""
+    """The values of one recording, and the node of the trie that it has reached."""
 
     __slots__ = (
         "token", "node", "values", "append", "known", "variables", "versions", "barriers", "became", "absorbed", "auto",
@@ -164,23 +167,24 @@ class Recording:
         self.node = _roots[masks]
         self.values: list[Any] = []
         self.append = self.values.append
-        # By identity: the value that a variable or a watched tensor had when it became a leaf, the slot, and itself.
+        # Leaves, by the identity of the variable or watched tensor: its value when it became a leaf, its slot, itself.
         self.known: dict[int, tuple[Any, int, Any]] = {}
-        self.variables: dict[int, Any] = {}  # by slot, in order of the first read: variables that are watched when read
-        # Few recordings have these four, so they are made when they are written.
-        self.versions: dict[int, tuple[int, ...]] = NOTHING  # by identity: all slots of a leaf with several values
+        self.variables: dict[int, Any] = {}  # trainable variables by slot, in the order of their first read
+        # Few recordings have these four, so each is made at its first entry.
+        self.versions: dict[int, tuple[int, ...]] = NOTHING  # by identity: the slots of a leaf with several values
         self.barriers: dict[int, Barrier] = NOTHING  # by the first slot of their results
-        self.became: dict[int, tuple[int, int]] = NOTHING  # by a leaf's slot: that of the result it is, and since when
-        self.absorbed: dict[Token, list[int]] = NOTHING  # recordings appended to this one: where their slots are now
-        self.tapes: tuple[Any, ...] = ()  # those that are open
-        self.auto = True  # one of them watches what is read
-        self.alone = True  # no tensor is a leaf and nothing is absorbed: those marked `CONSTANT` are not known here
-        self.reads: list[Any] | None = None  # where variables that are read are noted, if somebody asks
+        # By the slot of a leaf that turned out to be a result: the slot of the result, and the slot since when.
+        self.became: dict[int, tuple[int, int]] = NOTHING
+        self.absorbed: dict[Token, list[int]] = NOTHING  # appended recordings: for each of their slots, the slot here
+        self.tapes: tuple[Any, ...] = ()  # the open tapes
+        self.auto = True  # an open tape watches variables when they are read
+        self.alone = True  # no tensor is a leaf and nothing is absorbed, so no tensor marked `CONSTANT` is known here
+        self.reads: list[Any] | None = None  # a list to which variables are appended when they are read
 
     # --- operands -------------------------------------------------------------------------------------------------
 
     def find(self, x: Any) -> int:
-        """The slot of a tensor or variable; -1 if no tape is interested in it. A variable that is read is watched."""
+        """The slot of a tensor or variable, or -1 if no open tape watches it. A trainable variable becomes a leaf."""
         at = id(x)
         entry = self.known.get(at)
         if x._trainable:
@@ -189,7 +193,7 @@ class Recording:
             if entry is None:
                 if not self.auto:
                     return -1
-                # The first read, as in `leaf`: every step of a training loop does it for each variable.
+                # As in `leaf`, but fast: each step of a training loop reads each variable for the first time.
                 node, value, key = self.node, x._value, x._leaf or x._typed_leaf()
                 slot = node.count
                 hot = node.hot
@@ -202,23 +206,23 @@ class Recording:
             if x._token is self.token:
                 return x._slot  # type: ignore[no-any-return]
             return self._taken_over(x) if self.absorbed else -1
-        return entry[1] if entry[0] is x._value else self.leaf(x)  # it may have been assigned to since
+        return entry[1] if entry[0] is x._value else self.leaf(x)  # a new leaf if it was assigned since
 
     def _taken_over(self, x: Any) -> int:
-        """The slot of what a recording held that was appended to this one."""
+        """The slot here of a tensor of an appended recording, or -1."""
         return self.moved(x._token, x._slot)
 
     def moved(self, token: Any, slot: int) -> int:
-        """Where the slot of another recording is in this one; -1 if it is not."""
+        """The slot here of a slot of an appended recording, or -1."""
         places = self.absorbed.get(token, ())
         return places[slot] if 0 <= slot < len(places) else -1
 
     def knows(self, x: Any) -> bool:
-        """An open tape is interested in the tensor or variable; nothing becomes a leaf."""
+        """An open tape watches the tensor or variable. Unlike `find`, it makes no leaf."""
         return self._here(x) >= 0 or (x._trainable and self.auto)
 
     def leaf(self, x: Any) -> int:
-        """Make the tensor or variable a leaf."""
+        """Make the tensor or variable a leaf, and give its slot."""
         node, key = self.node, x._leaf or x._typed_leaf()
         slot = node.count
         known = self.known.get(id(x))
@@ -234,15 +238,15 @@ class Recording:
         return slot
 
     def set_versions(self, at: int, slots: tuple[int, ...]) -> None:
-        """Note all slots of a leaf that has had several values. `at`: its identity."""
+        """Note the slots of a leaf that has had several values. `at`: its identity."""
         if self.versions is NOTHING:
             self.versions = {}
         self.versions[at] = slots
 
     def watch(self, x: Any) -> tuple[int, ...]:
-        """Make the tensor or variable a leaf if it is not in the recording; the slots that stand for it.
+        """Make the tensor or variable a leaf unless it is recorded already, and give its slots.
 
-        Where it was a constant of records so far, these slots are among them.
+        They include the slots where it was a constant of a record until now.
         """
         if self.find(x) < 0 or self.absorbed:
             value = x._value
@@ -258,7 +262,7 @@ class Recording:
         return self.slots(x)
 
     def slots(self, x: Any) -> tuple[int, ...]:
-        """All slots of what one differentiates by; none if it was not recorded."""
+        """All slots of a tensor or variable, none if it was not recorded."""
         versions = self.versions.get(id(x))
         if versions is not None:
             return versions
@@ -273,13 +277,13 @@ class Recording:
     # --- records --------------------------------------------------------------------------------------------------
 
     def step(self, key: Any, produced: int) -> int:
-        """Go down to the structure with one record more; the first of the slots that it takes."""
+        """Go down by one record, and give the first of the slots that it takes."""
         node = self.node
         self.node = node.go(key, produced)
         return node.count
 
     def operand(self, x: Any) -> int:
-        """The slot of an operand; that of a constant is -1, and its value is appended."""
+        """The slot of an operand, or -1 for a constant, whose value is appended."""
         if hasattr(x, "_token"):
             slot = self.find(x)
             if slot < 0:
@@ -289,10 +293,10 @@ class Recording:
         return -1
 
     def barrier(self, barrier: Barrier, operands: list[Any], results: list[Any]) -> int:
-        """Record results of which only a Python function knows the pullback; the first of their slots."""
+        """Record results whose pullback is a Python function, and give the first of their slots."""
         slots = tuple([self.find(x) for x in operands])
         constants = [x._value for x, slot in zip(operands, slots) if slot < 0]
-        # Which results are inexact decides what depends on what, so it is part of the structure.
+        # Only inexact results carry a derivative, so their dtypes are part of the structure.
         key = (BARRIER, slots, tuple([r.dtype.kind in "fc" for r in results]), barrier.depends())
         first = self.step(key, len(constants) + len(results)) + len(constants)
         self.values.extend(constants)
@@ -301,21 +305,22 @@ class Recording:
         return first
 
     def set_barrier(self, first: int, barrier: Any) -> None:
-        """Say which Python function pulls back through the record whose results start at this slot."""
+        """Set the pullback of the record whose results start at this slot."""
         if self.barriers is NOTHING:
             self.barriers = {}
         self.barriers[first] = barrier
 
     def absorb(self, other: Recording) -> list[int]:
-        """Append another recording: a tape that was closed is opened again while others are. Gives the slots here of
-        its slots. What was appended before is not appended again.
+        """Append another recording, and give for each of its slots the slot here.
 
-        A result of the other one may have been watched here as if it came from outside. It stays that for what was
-        recorded so far; from here on it is the result, and tapes that watch the one watch the other (`became`).
+        This happens where a closed tape is opened again while other tapes are open. Records that were appended before
+        are not appended again. A result of the other recording may be a leaf here, if it was watched. For the records
+        so far it stays a leaf. From here on it is the result, and tapes that watch the leaf watch the result
+        (`became`).
         """
         self.alone = False
         places = list(self.absorbed.get(other.token, ()))
-        # What both hold already: records of this one that the other one took over before, or of a third.
+        # Records that both hold already: the other one absorbed this one, or both absorbed a third.
         both = {at: s for s, at in enumerate(other.absorbed.get(self.token, ()))}
         for token, theirs in other.absorbed.items():
             both.update(zip(theirs, self.absorbed.get(token, ())))
@@ -359,7 +364,7 @@ class Recording:
         return places
 
     def _here(self, x: Any) -> int:
-        """The slot of the value that `x` has now, if it is in this recording; nothing becomes a leaf."""
+        """The slot of `x`, or -1 if it is not in this recording. It makes no leaf."""
         if x._token is self.token:
             return x._slot  # type: ignore[no-any-return]
         entry = self.known.get(id(x))
@@ -369,7 +374,7 @@ class Recording:
 
 
 def shift(key: Any, move: Callable[[int], int]) -> Any:
-    """The key of a record with its slots moved."""
+    """The key of a record with `move` applied to its slots."""
     head = key[0]
     if head == LEAF:
         return key
@@ -391,14 +396,14 @@ def _moved(arg: Any, move: Callable[[int], int]) -> Any:
     return arg
 
 
-# How nested operands stand in a key: a marker, then the items.
+# Nested operands stand in a key as a marker, then the items.
 CALL = "call"
 TUPLE, LIST, SLICE = "tuple", "list", "slice"
 CONTAINERS = frozenset((TUPLE, LIST, SLICE))
 
 
 class Reader:
-    """Reads the key of a record: which primitive, and its operands, with slots mapped by `value_of`."""
+    """Reads the key of a record: its primitive, its operands and its slots."""
 
     def __init__(self, node: TrieNode):
         assert node.parent is not None
@@ -406,8 +411,10 @@ class Reader:
         self.next = node.parent.count  # the slot of the next constant, then of the results
 
     def operands(self) -> tuple[Prim, Any, Any, list[int]]:
-        """The primitive, its arguments and keyword arguments, where a `SlotRef` stands for each value, and the slots of
-        the results."""
+        """The primitive, its arguments, its keyword arguments, and the slots of the results.
+
+        A `SlotRef` stands for each value among the arguments.
+        """
         key = self.node.key
         head = key[0]
         if type(key[1]) is tuple and key[1][:1] == (CALL,):
@@ -436,7 +443,7 @@ class Reader:
 
 
 class SlotRef:
-    """Stands for the value of a slot in the operands of a record."""
+    """Stands for the value of a slot among the operands of a record."""
 
     __slots__ = ("number", "constant")
 
@@ -446,7 +453,7 @@ class SlotRef:
 
 
 def slots_in(arg: Any) -> Iterator[SlotRef]:
-    """The slots in a nested operand, left to right."""
+    """The `SlotRef`s in a nested operand, left to right."""
     if type(arg) is SlotRef:
         yield arg
     elif isinstance(arg, (tuple, list)):
@@ -461,7 +468,7 @@ def slots_in(arg: Any) -> Iterator[SlotRef]:
 
 
 class Watcher:
-    """Stands in a recording for an open tape that watches what is read."""
+    """Stands in a recording for an open tape that watches variables when they are read."""
 
     _auto = True
     _start = 0
@@ -469,10 +476,10 @@ class Watcher:
 
 
 class _State(threading.local):
-    """Of this thread: the recording that operations go to, that of all open tapes."""
+    """The state of this thread. `rec`: the recording of all open tapes."""
 
     rec: Recording | None = None
-    sealed: bool = False  # a tensor must not become an array: what is computed from it would not be recorded
+    sealed: bool = False  # no tensor may become an array here, since operations on the array are not recorded
 
 
 STATE = _State()

@@ -1,4 +1,4 @@
-"""Run pullbacks: whole ones, and in pieces around records of which only a Python function knows the pullback."""
+"""Runs pullbacks. Where barriers lie between sources and targets, it runs them segment by segment."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .tensor import wrap
 def run_pullback(
     rec: Recording, ask: Request, seeds: list[Any], cls: type[Any], stacked: bool = False
 ) -> dict[int, Any]:
-    """The cotangents of the sources of a request, as tensors by slot. Recorded if a tape is open.
+    """The cotangents of the sources of a request, as tensors by slot. They are recorded if a tape is open.
 
-    `stacked`: the seeds are stacks of cotangents; raises NotBatchedError where the pullback cannot take these.
+    stacked: the seeds are stacks of cotangents. Raises NotBatchedError where an operation has no batching rule.
     """
     values = rec.values
     pull = ask.pullback(values)
@@ -46,19 +46,22 @@ def run_pullback(
 
 
 def conjugated(g: Any) -> Any:
-    """The complex conjugate of a cotangent: from the compiler's convention to that of a layer, or back."""
+    """The conjugate of a complex cotangent. It converts between the compiler's convention and a layer's."""
     return g if g is None or np.asarray(g._value).dtype.kind != "c" else call(np.conjugate, g)
 
 
 def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[Any], results: Any) -> int:
-    """Record that a pullback was run; the slot of its first result."""
+    """Record that a pullback was run. Gives the slot of its first result, or -1 if no open tape watches an operand.
+
+    outer: the recording of the open tapes. rec: the recording whose pullback was run.
+    """
     slots: list[int] = list(pull.needed)
     constants: list[Any] = []
     if outer is not rec:
         there = [outer.moved(rec.token, s) for s in slots] if outer.absorbed else [-1]
         if min(there) >= 0:
             slots = there
-        else:  # of these values, the other recording knows those that it was told to watch
+        else:  # the open tapes know only those values of `rec` that they were told to watch
             watched = {s: slot for _, slot, x in outer.known.values() if not x._trainable for s in rec.slots(x)}
             by_value = {id(value): slot for value, slot, x in outer.known.values() if not x._trainable}
             slots = [watched.get(s, by_value.get(id(rec.values[s]), -1)) for s in slots]
@@ -84,8 +87,10 @@ def sweep(
     cls: type[Any],
     run: Callable[[Recording, Request, list[Any], type[Any]], dict[int, Any]] = run_pullback,
 ) -> dict[int, Any]:
-    """The cotangents of the sources where barriers may lie between: from barrier to barrier, last one first. `run` runs
-    the pullbacks in between."""
+    """The cotangents of the sources, by slot, where barriers may lie between sources and targets.
+
+    It goes from barrier to barrier, the last one first. `run` runs the pullback of each segment in between.
+    """
     node, values = rec.node, rec.values
     records, alive = records_of(node, view, values)
     targets = {t for t, _ in ends}
@@ -138,18 +143,24 @@ def sweep(
 
 
 def check_cotangent(g: Any, value: Any) -> None:
-    """Refuse what a Python function gives as the cotangent of an operand and cannot be one."""
+    """Refuse a cotangent from a user's gradient function that does not fit the operand.
+
+    Raises ValueError for another shape than the operand's, TypeError for complex numbers where the operand is real.
+    """
     given, wanted = np.asarray(g._value), np.asarray(value)
     if given.shape != wanted.shape:
-        raise ValueError(f"a gradient function gave shape {given.shape} for an operand of shape {wanted.shape}")
+        raise ValueError(
+            f"a gradient function returned shape {given.shape} for an operand of shape {wanted.shape}: "
+            "the gradient must have the operand's shape"
+        )
     if given.dtype.kind == "c" and wanted.dtype.kind != "c":
-        raise TypeError("a gradient function gave complex numbers for an operand that is real")
+        raise TypeError("a gradient function returned complex numbers for a real operand: take np.real of them")
 
 
 def _segment(
     rec: Recording, view: View, targets: tuple[int, ...], sources: tuple[int, ...], low: int, high: int
 ) -> Request:
-    """The request for the records between two barriers: as of a tape that saw nothing else."""
+    """The request for the records between two barriers, from slot `low` to slot `high`."""
     node: TrieNode = rec.node
     key = (targets, sources, view.spans, view.watched, view.auto, low, high)
     found = node.pulls.get(key)

@@ -1,8 +1,8 @@
-"""Tensors and variables: NumPy values whose operations are recorded while a tape is interested in them.
+"""Tensors and variables: NumPy values whose operations are recorded while a tape watches them.
 
-`Operand` is what both have in common, and what the compatibility layers derive their own classes from. It has Python's
-operators (`operators`). It has no ``__array_ufunc__``: ``np.mean(t)`` gives an array and leaves the tape. The native
-`Tensor` adds NumPy's two protocols, so that code may stay plain NumPy.
+`Operand` is the base of both. The compatibility layers derive their classes from it. It has Python's operators (see
+`operators`) and no ``__array_ufunc__``: ``np.mean(t)`` gives an array and leaves the tape. The native `Tensor` adds
+NumPy's two protocols, so that code may stay plain NumPy.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from .recording import CONSTANT, Leaf, leaf_key, signature
 
 
 class Operand:
-    """A value that operations can be recorded of.
+    """A value whose operations can be recorded.
 
-    Class attributes for those who derive from it: `_tensor_class` is the class of results, which is called without
-    arguments and fills nothing in, since that is the fastest way to make an object; `_strict` says whether two
-    operands have to have the same dtype, `_conjugate` whether complex gradients are the conjugates of the compiler's,
-    as those of TensorFlow and PyTorch are. `_coerce(other)` gives the NumPy value that another operand stands for, or
-    NotImplemented.
+    Subclasses set these attributes:
+
+    _tensor_class: the class of results. It is called without arguments and sets no attributes, which is the fastest
+                   way to make an object.
+    _strict:       both operands of an operator must have the same dtype.
+    _conjugate:    complex gradients are the conjugates of the compiler's, as in TensorFlow and PyTorch.
+    _coerce:       ``_coerce(other)`` gives the NumPy value of another operand, or NotImplemented.
     """
 
     __slots__ = ()
@@ -29,9 +31,9 @@ class Operand:
     _strict: ClassVar[bool] = False
     _conjugate: ClassVar[bool] = False
     _name_hint: str = ""
-    _leaf: ClassVar[Leaf | None] = None  # on a variable, its key as a leaf, which says the type of its values
+    _leaf: ClassVar[Leaf | None] = None  # a variable's key as a leaf, with the type of its value
     _tensor_class: ClassVar[type[Tensor]]
-    # What compiled functions may ask of one that is not among their arguments.
+    # The attributes that compiled code may read of an operand from outside of the function.
     __autodiff_outside__ = frozenset(
         ("__class__", "__len__", "_value", "dtype", "name", "ndim", "numpy", "shape", "size")
     )
@@ -44,11 +46,11 @@ class Operand:
 
     @staticmethod
     def _exponent(other: Any) -> Any:
-        """A plain exponent in the layer's dtypes."""
+        """A plain exponent in the dtype that the layer gives it."""
         return other
 
     def _mismatch(self, other: Any, name: str) -> None:
-        """Called where `_strict` operands have two dtypes."""
+        """Raise the layer's error for `_strict` operands of different dtypes."""
 
     def _typed_leaf(self) -> Leaf:
         """The key of this operand as a leaf."""
@@ -56,7 +58,7 @@ class Operand:
 
 
 def wrap(cls: type[Any], value: Any) -> Any:
-    """A tensor of a value, which no recording knows."""
+    """A tensor of class `cls` with this value, on no recording."""
     t = cls()
     t._value = value
     t._token = CONSTANT
@@ -65,7 +67,7 @@ def wrap(cls: type[Any], value: Any) -> Any:
 
 
 class Tensor(Operand):
-    """An immutable NumPy value, whose operations are recorded while a tape is interested in it."""
+    """An immutable NumPy value. Its operations are recorded while a tape watches it."""
 
     __slots__ = ("_value", "_token", "_slot", "__weakref__")
 
@@ -80,7 +82,7 @@ Operand._tensor_class = Tensor
 
 
 class Variable(Operand):
-    """A value that can be assigned anew; a trainable one is watched by the tapes that are open when it is read."""
+    """A value that can be assigned. Open tapes watch a trainable variable when it is read."""
 
     _token = None
     _slot = -1
@@ -97,7 +99,7 @@ class Variable(Operand):
         return made
 
     def _rebind(self, value: Any) -> None:
-        """Give the variable another value."""
+        """Assign a value, of any shape and dtype."""
         old = self._value
         if value.__class__ is not old.__class__ or value.dtype is not old.dtype or value.shape != old.shape:
             self._leaf = None  # type: ignore[misc]

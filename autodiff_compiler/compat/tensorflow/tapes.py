@@ -34,6 +34,8 @@ class GradientTape(_tape.GradientTape):
 
     _logger = _logger
     _masks = False  # TensorFlow multiplies, and zero times infinity is nan
+    _tensors = "tf.Tensor or tf.Variable or ExtensionType."
+    _floating = "tf.float32"
 
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
