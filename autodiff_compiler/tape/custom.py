@@ -169,7 +169,9 @@ def _tensor_or_none(g: Any, x: Any) -> Any:
         return apply(PRIMS[np.ndarray.astype], _astype, (g, dtype), {})
     value = x._coerce(g)
     if value is NotImplemented:
-        raise TypeError(f"a gradient function returned {g!r}: it must return a tensor or None for each argument")
+        raise TypeError(
+            f"a gradient function returned {g!r}, which is no tensor: return a tensor or None for each argument"
+        )
     value = np.asarray(value)
     return wrap(x._tensor_class, (value if value.dtype.kind == "c" else value.astype(dtype))[()])
 

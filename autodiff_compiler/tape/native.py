@@ -221,8 +221,8 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return apply(prim, fn, args, kwargs)
     else:
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue and (v is not None or _means(fn, k))}
-    if fn in (np.shape, np.ndim, np.size):
-        return fn(*[plain(a) for a in args], **kwargs)  # plain numbers, as the attributes are
+    if fn in (np.shape, np.ndim, np.size, np.result_type):
+        return fn(*[plain(a) for a in args], **kwargs)  # plain numbers and dtypes, as the attributes are
     definition = DEFINED.get(fn)
     if definition is not None and _running.fn is not fn:  # inside of its own definition it is the primitive
         outer, _running.fn = _running.fn, fn
