@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels, nn
+from ... import nn
 from .. import operations
 from ..graph.array import value_of
 from ..graph.core import run
+from ..operations import windows
 from ..operations.signatures import function
 from ..space import public
 from .arrays import make
@@ -126,11 +127,10 @@ def convolution(
 ) -> Any:  # fmt: skip
     """The products of filters with windows of images, channels first."""
 
-    def computed(a: Any, w: Any, *b: Any) -> Any:
-        pads = [(p, p) for p in _each(pad)]
-        filters = np.transpose(w, (2, 3, 1, 0))
-        out = kernels.conv(np.moveaxis(a, 1, -1), filters, _each(stride), pads, _each(dilate), num_group)
-        return np.moveaxis(out + b[0] if b else out, -1, 1)
+    pads = [(p, p) for p in _each(pad)]
+
+    def computed(a: Any, w: Any, b: Any = None) -> Any:
+        return windows.convolution(a, w, b, _each(stride), pads, _each(dilate), num_group)
 
     return run("convolution", computed, data, weight, *(() if bias is None or no_bias else (bias,)))
 
@@ -145,15 +145,12 @@ def pooling(
     if global_pool:
         f = np.max if pool_type == "max" else np.mean
         return run("pooling", lambda a: f(a, axis=(2, 3), keepdims=True), data)
-    size, steps = _each(kernel), _each(1 if stride is None else stride)
-    pads = [(p, p) for p in _each(pad)]
+    size, steps, pads = _each(kernel), _each(1 if stride is None else stride), [(p, p) for p in _each(pad)]
 
     def computed(a: Any) -> Any:
-        last = np.moveaxis(a, 1, -1)
         if pool_type == "max":
-            places = kernels.pool_places(np.moveaxis(value_of(a), 1, -1), size, steps, pads)
-            return np.moveaxis(np.take(np.reshape(last, (-1,)), places), -1, 1)
-        return np.moveaxis(kernels.pool_sum(last, size, steps, pads) / float(np.prod(size)), -1, 1)
+            return windows.first(windows.largest(windows.last(a), size, steps, pads))
+        return windows.first(windows.average(windows.last(a), size, steps, pads, float(np.prod(size))))
 
     return run("pooling", computed, data)
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
+from ..operations import losses
 from . import dtypes
 from .clipping import clip_by_norm
 from .elementwise import cast
 from .errors import dims, invalid
 from .indexing import gather
-from .made import abs as abs_
-from .made import exp, log1p, log_softmax, relu, rsqrt, square
+from .made import rsqrt, square
 from .operands import axes as axes_of
-from .operands import floating, given, integers, operand, pair, run
+from .operands import computed, floating, given, integer, integers, operand, pair, run
 from .operators import Arithmetic
 from .random import generator
 from .reductions import reduce_mean, reduce_sum
@@ -46,8 +46,7 @@ def _labelled(labels: Any, logits: Any) -> tuple[Any, Any]:
 def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Any:
     """`sigmoid_cross_entropy_with_logits` with a weight for what is positive."""
     z, x = _labelled(labels, logits)
-    weight = 1.0 + (pos_weight - 1.0) * z
-    return (1.0 - z) * x + weight * (log1p(exp(-abs_(x))) + relu(-x))
+    return computed(losses.sigmoid_cross_entropy, x, z, pos_weight)
 
 
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, name: str | None = None) -> Any:
@@ -56,7 +55,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, 
     if z._value.dtype != x._value.dtype:
         z = cast(z, dtypes.of(x._value.dtype))
     try:
-        return -reduce_sum(z * log_softmax(x, axis), axis)
+        return computed(lambda a, t: losses.softmax_cross_entropy(a, t, integer(axis)), x, z)
     except ValueError:
         raise invalid(
             "SoftmaxCrossEntropyWithLogits", "logits and labels must be broadcastable: "
@@ -81,9 +80,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
             "SparseSoftmaxCrossEntropyWithLogits", f"Received a label value of {bad.ravel()[0]} which is outside the "
             f"valid range of [0, {n}).  Label values: {values}"
         )  # fmt: skip
-    rows = run(kernels.log_softmax, x, -1)
-    picked = run(np.take_along_axis, rows, np.asarray(ids[..., None], np.int64), axis=-1)
-    return -run(np.squeeze, picked, axis=-1)
+    classes = ids.astype(np.int64)
+    return computed(lambda a: losses.picked(kernels.log_softmax(a, -1), classes, -1), x)
 
 
 # --- normalization ----------------------------------------------------------------------------------------------------

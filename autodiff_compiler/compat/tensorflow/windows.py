@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
+from ..operations import windows
 from .errors import invalid
-from .operands import integers, operand, pair, run
-from .tensors import tensor
+from .operands import computed, integers, operand, pair, run
 
 
 def _static(items: Any) -> Any:
@@ -109,23 +109,14 @@ def depthwise_conv2d(
 # --- pooling ----------------------------------------------------------------------------------------------------------
 
 
-def _max(x: Any, ksize: Any, strides: Any, padding: Any) -> Any:
-    places = kernels.pool_places(x._value, ksize, strides, padding)
-    return run(np.take, run(np.reshape, x, (-1,)), places)
-
-
-def _avg(x: Any, ksize: Any, strides: Any, padding: Any) -> Any:
-    count = kernels.pool_count(x._value, ksize, strides, padding)
-    return run(kernels.pool_sum, x, ksize, strides, padding) / tensor(count)
-
-
 def _pooling(op: str, compute: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def operation(
         input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
     ) -> Any:
         _channels_last(data_format)
         try:
-            return compute(operand(input), _static(ksize), _static(strides), _padding(padding))
+            window, steps, pads = _static(ksize), _static(strides), _padding(padding)
+            return computed(lambda a: compute(a, window, steps, pads), operand(input))
         except ValueError as error:
             raise invalid(op, str(error)) from None
 
@@ -135,5 +126,5 @@ def _pooling(op: str, compute: Callable[..., Any], doc: str) -> Callable[..., An
 
 _MAX = "The maximum of each window of each channel; of equal elements the first gets the gradient."
 _MEAN = "The mean of the elements in each window of each channel; padding does not count."
-max_pool = max_pool1d = max_pool2d = _pooling("MaxPool", _max, _MAX)
-avg_pool = avg_pool1d = avg_pool2d = _pooling("AvgPool", _avg, _MEAN)
+max_pool = max_pool1d = max_pool2d = _pooling("MaxPool", windows.largest, _MAX)
+avg_pool = avg_pool1d = avg_pool2d = _pooling("AvgPool", windows.average, _MEAN)

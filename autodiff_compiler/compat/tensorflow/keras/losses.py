@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ... import tensorflow as tf
+from ...operations import losses
 from ...space import public
+from ..operands import computed
 from .names import find, snake_case, unique
 
 EPSILON = 1e-7  # how near to 0 and 1 a probability may come
@@ -30,10 +34,6 @@ def _same_rank(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-def _probability(p: Any) -> Any:
-    return tf.clip_by_value(p, EPSILON, 1.0 - EPSILON)
-
-
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``(y_true - y_pred) ** 2`` over the last axis.
 
@@ -41,7 +41,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     array([4.5], dtype=float32)
     """
     y_true, y_pred = _pair(y_true, y_pred)
-    return tf.reduce_mean(tf.square(y_true - y_pred), axis=-1)
+    return tf.reduce_mean(computed(losses.squared, y_pred, y_true), axis=-1)
 
 
 def binary_crossentropy(
@@ -58,8 +58,7 @@ def binary_crossentropy(
     if from_logits:
         out = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
-        p = _probability(y_pred)
-        out = -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
+        out = computed(lambda p, t: losses.binary_cross_entropy(losses.cut(p, EPSILON), t), y_pred, y_true)
     return tf.reduce_mean(out, axis=axis)
 
 
@@ -76,8 +75,7 @@ def categorical_crossentropy(
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / float(y_true.shape[axis])
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
-    p = _probability(y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True))
-    return -tf.reduce_sum(y_true * tf.math.log(p), axis=axis)
+    return computed(lambda p, t: losses.cross_entropy_of_probabilities(p, t, axis, EPSILON, True), y_pred, y_true)
 
 
 def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, axis: int = -1) -> Any:
@@ -101,7 +99,7 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
             f"target.shape={y_true.shape}, output.shape={y_pred.shape}"
         )
     if not from_logits:
-        y_pred = tf.math.log(_probability(y_pred))
+        y_pred = computed(lambda p: np.log(losses.cut(p, EPSILON)), y_pred)
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from ...operations.optimizers import adam_step, momentum_step
 from ...space import public
 from ..naming import name_scope
 from .names import snake_case, unique
@@ -211,18 +212,15 @@ class SGD(Optimizer):
             return
         kept = self.momentums[self._get_variable_index(variable)]
         momentum = _number(self.momentum, g.dtype)
-        moved = kept._value * momentum - step
+        change, moved = momentum_step(-step, kept._value, momentum, nesterov=self.nesterov)
         kept.assign(moved)
-        variable.assign(variable._value + (moved * momentum - step if self.nesterov else moved))
+        variable.assign(variable._value + change)
 
 
 class Adam(Optimizer):
     """Steps along the mean of past gradients, over the root of the mean of their squares.
 
     beta_1, beta_2: how much of the past these means keep. amsgrad: the largest mean of squares so far counts.
-
-    Reference: Kingma and Ba, Adam: a method for stochastic optimization (2014), algorithm 1; Reddi et al., On the
-    convergence of Adam and beyond (2018), algorithm 2, for amsgrad.
     """
 
     def __init__(
@@ -240,21 +238,15 @@ class Adam(Optimizer):
         self._highest = [new(v, "velocity_hat") for v in self._trained] if self.amsgrad else []
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, value = gradient._value, variable._value
-        rate = learning_rate._value.astype(g.dtype)
-        kind, step = g.dtype.type, int(self.iterations._value) + 1
-        k = self._get_variable_index(variable)
-        m, v = self._momentums[k]._value, self._velocities[k]._value
-        m = m + (g - m) * kind(1 - self.beta_1)
-        v = v + (g * g - v) * kind(1 - self.beta_2)
-        self._momentums[k].assign(m)
-        self._velocities[k].assign(v)
-        if self.amsgrad:
-            v = np.maximum(self._highest[k]._value, v)
-            self._highest[k].assign(v)
-        alpha = rate * np.sqrt(1 - _number(self.beta_2, g.dtype) ** kind(step))
-        alpha = alpha / (1 - _number(self.beta_1, g.dtype) ** kind(step))
-        variable.assign(value - m * alpha / (np.sqrt(v) + kind(self.epsilon)))
+        g, k = gradient._value, self._get_variable_index(variable)
+        kept = [self._momentums[k], self._velocities[k], *self._highest[k : k + 1]]
+        largest = kept[2]._value if self.amsgrad else None
+        betas = _number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype)
+        step = int(self.iterations._value) + 1
+        change, *found = adam_step(g, kept[0]._value, kept[1]._value, largest, step, betas, self.epsilon, True)
+        for v, value in zip(kept, found):
+            v.assign(value)
+        variable.assign(variable._value - change * learning_rate._value.astype(g.dtype))
 
 
 def _number(x: float, dtype: Any) -> Any:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .... import kernels
-from ...graph.array import value_of
 from ...graph.direct import several
+from ...operations import windows
 from ..arithmetic import elementwise
 from ..core import make, run
 from ..creation import rng
@@ -108,15 +107,6 @@ def each(x: Any) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
-def _last(a: Any) -> Any:
-    return np.moveaxis(a, 1, -1)
-
-
-def _first(a: Any) -> Any:
-    # In the order of its axes, as PyTorch has it: `view` is what usually comes next.
-    return np.copy(np.moveaxis(a, -1, 1), order="C")
-
-
 def _batched(f: Callable[[Any], Any], input: Any) -> Any:
     """`f` of a batch; of one image, without the axis of the batch."""
     if input._value.ndim == 4:
@@ -152,9 +142,8 @@ def conv2d(
                 f"{w[1] * groups} channels, but got {shape[1]} channels instead"
             )
 
-        def computed(a: Any, f: Any, *b: Any) -> Any:
-            out = kernels.conv(_last(a), np.transpose(f, (2, 3, 1, 0)), steps, pads, holes, groups)
-            return _first(out + b[0] if b else out)
+        def computed(a: Any, f: Any, b: Any = None) -> Any:
+            return windows.convolution(a, f, b, steps, pads, holes, groups)
 
         return run("Convolution", computed, x, weight, *(() if bias is None else (bias,)))
 
@@ -179,11 +168,10 @@ def max_pool2d(
     if each(dilation) != (1, 1):
         raise NotImplementedError("max_pool2d: dilation is not there")
 
-    def whole(x: Any) -> Any:
-        places = kernels.pool_places(_last(x._value), *window)
-        return run("MaxPool2D", lambda a: _first(np.take(np.reshape(_last(a), (-1,)), places)), x)
+    def computed(a: Any) -> Any:
+        return windows.first(windows.largest(windows.last(a), *window))
 
-    return _batched(whole, input)
+    return _batched(lambda x: run("MaxPool2D", computed, x), input)
 
 
 def avg_pool2d(
@@ -193,13 +181,12 @@ def avg_pool2d(
     """The mean of each window; the zeros of the padding count unless told otherwise."""
     window = _pool(kernel_size, stride, padding, ceil_mode)
 
+    divisor = divisor_override
+    if divisor is None and count_include_pad:
+        divisor = int(np.prod(window[0]))
+
     def computed(a: Any) -> Any:
-        sums, v = kernels.pool_sum(_last(a), *window), value_of(a)
-        if divisor_override is not None:
-            return _first(sums / divisor_override)
-        if count_include_pad:
-            return _first(sums / float(np.prod(window[0])))
-        return _first(sums / kernels.pool_count(_last(v), *window).astype(v.dtype))
+        return windows.first(windows.average(windows.last(a), *window, divisor))
 
     return _batched(lambda x: run("AvgPool2D", computed, x), input)
 

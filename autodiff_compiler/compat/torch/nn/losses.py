@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .... import kernels
-from ...graph.array import to, value_of
 from ...graph.direct import several
+from ...operations import losses
+from ..arithmetic import elementwise
 from ..core import renamed, run
 from ..made import FUNCTIONS as MADE
 from ..shaping import broadcast_tensors
@@ -42,7 +42,7 @@ def _named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def _sized(input: Any, target: Any) -> tuple[Any, Any]:
+def _sized(input: Any, target: Any, level: int = 4) -> tuple[Any, Any]:
     """Both in one shape, with a warning where they had two."""
     if input._value.shape == target._value.shape:
         return input, target
@@ -50,50 +50,46 @@ def _sized(input: Any, target: Any) -> tuple[Any, Any]:
         f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
         "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=level,
     )
     first, second = broadcast_tensors(input, target)
     return first, second
 
 
-@_named("MseLoss")
+def _elementwise(
+    name: str, f: Callable[..., Any], input: Any, target: Any, reduction: str, weight: Any = None, *settings: Any
+) -> Any:
+    """A loss of each element of two tensors, which have or get one shape; weighted and reduced."""
+    input, target = _sized(input, target)
+    loss = elementwise(name, lambda a, t: f(a, t, *settings), input, target)
+    total = reduced(loss if weight is None else weight * loss, reduction)
+    return total if f is losses.absolute else renamed(total, name)
+
+
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """The squared differences."""
-    input, target = _sized(input, target)
-    d = input - target
-    return reduced(d * d if weight is None else weight * d * d, reduction)
+    if weight is not None:
+        return _elementwise("MseLoss", losses.squared, input, target, reduction, weight)
+    input, target = _sized(input, target, 3)
+    d = input - target  # two operations that are looked up: this is the loss that is used most
+    return renamed(reduced(d * d, reduction), "MseLoss")
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """The absolute differences."""
-    input, target = _sized(input, target)
-    d = (input - target).abs()
-    return reduced(d if weight is None else weight * d, reduction)
+    return _elementwise("L1Loss", losses.absolute, input, target, reduction, weight)
 
 
-@_named("SmoothL1Loss")
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Quadratic for differences below `beta`, linear above."""
-    input, target = _sized(input, target)
     if beta == 0:
         return l1_loss(input, target, reduction)
-
-    def computed(d: Any) -> Any:
-        return np.where(np.abs(value_of(d)) < beta, 0.5 * d * d / beta, np.abs(d) - 0.5 * beta)
-
-    return reduced(run("SmoothL1Loss", computed, input - target), reduction)
+    return _elementwise("SmoothL1Loss", losses.huber, input, target, reduction, None, beta, 1.0 / beta, False)
 
 
-@_named("HuberLoss")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """Quadratic for differences up to `delta`, linear above."""
-    input, target = _sized(input, target)
-
-    def computed(d: Any) -> Any:
-        return np.where(np.abs(value_of(d)) <= delta, 0.5 * d * d, delta * (np.abs(d) - 0.5 * delta))
-
-    loss = run("HuberLoss", computed, input - target)
-    return reduced(loss if weight is None else weight * loss, reduction)
+    return _elementwise("HuberLoss", losses.huber, input, target, reduction, weight, delta)
 
 
 def _class_axis(input: Any) -> int:
@@ -127,7 +123,7 @@ def nll_loss(
     w = used.astype(dtype) if weight is None else weight._value.astype(dtype)[safe] * used
 
     def picked(a: Any) -> Any:
-        return -np.squeeze(np.take_along_axis(a, np.expand_dims(safe, axis), axis), axis=axis) * w
+        return losses.picked(a, safe, axis) * w
 
     def steps(a: Any) -> list[Any]:
         index = np.expand_dims(safe, axis)
@@ -177,7 +173,6 @@ def cross_entropy(
     return (1 - label_smoothing) * plain + label_smoothing / classes * spread
 
 
-@_named("BinaryCrossEntropy")
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
     """The cross entropy of probabilities. Logarithms are clamped at -100."""
     v = input._value
@@ -188,18 +183,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
         )
     if v.size and not (v.min() >= 0 and v.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
-    dtype = v.dtype
-
-    def log(a: Any) -> Any:
-        low = value_of(a) <= math.exp(-100)
-        return np.where(low, 0 * a - 100, np.log(np.where(low, np.ones_like(value_of(a)), a)))
-
-    def computed(p: Any, t: Any) -> Any:
-        t = to(t, dtype)
-        return -(t * log(p) + (1 - t) * log(1 - p))
-
-    loss = run("BinaryCrossEntropy", computed, input, target)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    return _elementwise("BinaryCrossEntropy", losses.binary_cross_entropy, input, target, reduction, weight)
 
 
 @_named("BinaryCrossEntropyWithLogits")
@@ -210,18 +194,8 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of the sigmoid of `input`, without overflow."""
     if input._value.shape != target._value.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    dtype = input._value.dtype
-    if pos_weight is None:
-        loss = run(
-            "BinaryCrossEntropyWithLogits", lambda a, t: kernels.sigmoid_cross_entropy(to(t, dtype), a), input, target
-        )
-    else:
-
-        def weighted(a: Any, t: Any, w: Any) -> Any:
-            t = to(t, dtype)
-            return (1 - t) * a + (1 + (w - 1) * t) * kernels.softplus(-a)
-
-        loss = run("BinaryCrossEntropyWithLogits", weighted, input, target, pos_weight)
+    given = (input, target) if pos_weight is None else (input, target, pos_weight)
+    loss = run("BinaryCrossEntropyWithLogits", losses.sigmoid_cross_entropy, *given)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...operations.optimizers import adam_step, momentum_step
 from .optimizer import Optimizer, buffer, check, count
 
 
@@ -40,15 +39,11 @@ class SGD(Optimizer):
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["weight_decay"]:
             g = g + group["weight_decay"] * p
-        momentum = group["momentum"]
-        if momentum:
-            kept = state.get("momentum_buffer")
-            if kept is None:
-                kept = state["momentum_buffer"] = np.array(g)
-            else:
-                kept *= momentum
-                kept += (1 - group["dampening"]) * g
-            g = g + momentum * kept if group["nesterov"] else kept
+        if group["momentum"]:
+            g, kept = momentum_step(
+                g, state.get("momentum_buffer"), group["momentum"], group["dampening"], group["nesterov"]
+            )
+            state["momentum_buffer"] = kept
         p -= group["lr"] * g
 
 
@@ -74,18 +69,16 @@ class Adam(Optimizer):
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         n = count(state)
-        lr, (b1, b2) = group["lr"], group["betas"]
+        lr = group["lr"]
         if group["weight_decay"]:
             if group["decoupled_weight_decay"]:
                 p *= 1 - lr * group["weight_decay"]
             else:
                 g = g + group["weight_decay"] * p
+        largest = buffer(state, "max_exp_avg_sq", p) if group["amsgrad"] else None
         mean, square = buffer(state, "exp_avg", p), buffer(state, "exp_avg_sq", p)
-        mean += (1 - b1) * (g - mean)
-        square *= b2
-        square += (1 - b2) * g * g
-        if group["amsgrad"]:
-            largest = buffer(state, "max_exp_avg_sq", p)
-            np.maximum(largest, square, out=largest)
-            square = largest
-        p -= lr / (1 - b1**n) * mean / (np.sqrt(square) / (1 - b2**n) ** 0.5 + group["eps"])
+        change, mean, square, largest = adam_step(g, mean, square, largest, n, group["betas"], group["eps"], False)
+        state.update(exp_avg=mean, exp_avg_sq=square)
+        if largest is not None:
+            state["max_exp_avg_sq"] = largest
+        p -= lr * change
