@@ -21,6 +21,7 @@ import functools
 
 from . import activations as activations
 from . import elementwise as elementwise
+from . import reductions as reductions
 from .row import ROWS, Row
 
 __all__ = ["ROWS", "Row", "entries"]

@@ -21,13 +21,21 @@ def momentum_step(
 
 
 def adam_step(
-    g: Any, mean: Any, square: Any, largest: Any, step: int, betas: tuple[Any, Any], epsilon: Any, inside: bool
+    g: Any,
+    mean: Any,
+    square: Any,
+    largest: Any,
+    step: int,
+    betas: tuple[Any, Any],
+    epsilon: Any,
+    inside: bool,
+    bias: tuple[Any, Any] | None = None,
 ) -> tuple[Any, Any, Any, Any]:
     """What a step of length one subtracts, and the running means to be kept: of gradients, of their squares, and of the
     latter the largest so far, where `largest` is not None.
 
     inside: `epsilon` is added before the bias of the mean of squares is taken out (the paper's "epsilon hat"), else
-    after. The first step has the number 1.
+    after. The first step has the number 1. bias: the betas of which powers are taken, where they are rounded otherwise.
 
     References: Kingma and Ba, Adam: a method for stochastic optimization (2014), algorithm 1 and section 2; Reddi et
     al., On the convergence of Adam and beyond (2018), algorithm 2, for the largest mean.
@@ -39,6 +47,7 @@ def adam_step(
     counted = square
     if largest is not None:
         counted = largest = np.maximum(largest, square)
+    one, two = betas if bias is None else bias
     root = (1 - two**step) ** 0.5
     change = mean * kind(root / (1 - one**step)) / (np.sqrt(counted) + kind(epsilon if inside else epsilon * root))
     return change, mean, square, largest

@@ -20,9 +20,15 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
     "pair": ("x, y, name=None", "input, other", "lhs, rhs"),
     "comparison": ("x, y, name=None", "input, other", "lhs, rhs"),
     "logical": ("x, y, name=None", "input, other", "lhs, rhs"),
-    "reduction": ("input_tensor, axis=None, keepdims=False, name=None", "input, dim=None, keepdim=False", ""),
+    "reduction": (
+        "input_tensor, axis=None, keepdims=False, name=None",
+        "input, dim=None, keepdim=False, *, dtype=None, **other",
+        "",
+    ),
     "truth": ("input_tensor, axis=None, keepdims=False, name=None", "input, dim=None, keepdim=False", ""),
     "activation": ("features, name=None", "input", "data"),
+    "index": ("input, axis=None, output_type=None, name=None", "input, dim=None, keepdim=False", ""),
+    "running": ("x, axis=0, exclusive=False, reverse=False, name=None", "input, dim, *, dtype=None", ""),
     "along": ("logits, axis=None, name=None", "input, dim=None, dtype=None", "data, axis=-1"),
     "arrays": ("input, name=None", "input", "data"),
 }

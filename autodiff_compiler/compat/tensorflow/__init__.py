@@ -48,8 +48,6 @@ __getattr__, __dir__ = lazy(
         "variables": "Variable",
         "naming": "get_current_name_scope name_scope",
         "elementwise": "add_n cast complex=complex_ identity identity_n logical_not round",
-        "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean "
-        "reduce_min reduce_prod reduce_sum",
         "creation": "eye fill linspace meshgrid one_hot ones ones_like range=range_ zeros zeros_like",
         "shaping": "broadcast_to concat ensure_shape expand_dims "
         "pad rank repeat reshape reverse roll shape size slice=slice_ split squeeze "

@@ -13,12 +13,11 @@ from .clipping import clip_by_norm
 from .elementwise import cast
 from .errors import dims, invalid
 from .indexing import gather
-from .made import rsqrt, square
+from .made import reduce_mean, reduce_sum, rsqrt, square
 from .operands import axes as axes_of
 from .operands import computed, floating, given, integer, integers, operand, pair, run
 from .operators import Arithmetic
 from .random import generator
-from .reductions import reduce_mean, reduce_sum
 
 # --- losses -----------------------------------------------------------------------------------------------------------
 

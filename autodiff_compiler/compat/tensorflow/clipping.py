@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
-from .made import maximum, sqrt, square
+from .made import maximum, reduce_sum, sqrt, square
 from .operands import axes, given, operand, pair, run
-from .reductions import reduce_sum
 from .tensors import tensor
 
 

@@ -14,10 +14,9 @@ from .elementwise import cast, real
 from .errors import invalid
 from .indexing import where
 from .made import abs as abs_
-from .made import log, maximum, sqrt, square
+from .made import log, maximum, reduce_max, reduce_sum, sqrt, square
 from .operands import axes, integer, integers, operand, pair, run, same_dtypes
 from .operators import shapes_error
-from .reductions import reduce_max, reduce_sum
 from .shaping import expand_dims, matrix_transpose
 
 LogDeterminant = collections.namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")  # type: ignore[name-match]

@@ -10,14 +10,17 @@ import numpy as np
 
 from ...ir.opset import PRIMS
 from ...tape.custom import record_barrier
+from ...tape.operators import reduction
 from ...tape.recording import STATE
 from .. import operations
 from ..operations.elementwise import stepped
 from ..operations.row import Row
 from ..operations.signatures import function, parameters
 from . import dtypes
+from .computing import REDUCTIONS, wrong_axis
+from .dtypes import as_dtype
 from .errors import dims, invalid
-from .operands import bools, computed, cut, elementwise, floating, integer, operand, pair, quiet, run
+from .operands import axes, bools, computed, cut, elementwise, floating, integer, operand, pair, quiet, run
 from .operators import Arithmetic, not_allowed
 from .tapes import GradientTape
 from .tensors import convert_to_tensor, tensor
@@ -113,6 +116,72 @@ def _along(row: Row) -> Parts:
     return "return along({0}, {1})", {"along": along}
 
 
+_REDUCTION = """x = {0} if isinstance({0}, Arithmetic) else convert({0})
+if {1} is None or type({1}) is int:
+    try:
+        return reduce(x, {1}, bool({2}))
+    except (AxisError, ValueError) as error:
+        raise wrong_axis(op, {1}, x._value.ndim, error) from None
+return general(x, {1}, bool({2}))"""
+
+
+def _reduction(row: Row) -> Parts:
+    """A reduction that keeps the dtype, along axes, by default all."""
+    f, op = row.function, row.name
+    reduce = reduction(PRIMS[f], REDUCTIONS[f])
+
+    def general(x: Any, axis: Any, keepdims: bool) -> Any:
+        at = axes(axis)
+        if at == ():
+            return run(np.positive, x) if x._value.dtype.kind != "b" else x
+        try:
+            return reduce(x, at, keepdims)
+        except (np.exceptions.AxisError, ValueError) as error:
+            raise wrong_axis(op, at, x._value.ndim, error) from None
+
+    names = {"reduce": reduce, "general": general, "wrong_axis": wrong_axis, "AxisError": np.exceptions.AxisError}
+    return _REDUCTION, {**names, "Arithmetic": Arithmetic, "convert": convert_to_tensor}
+
+
+def _index(row: Row) -> Parts:
+    """The place of an element, by default along the first axis, as int64."""
+
+    def index(input: Any, axis: Any, output_type: Any) -> Any:
+        found = row.function(operand(input)._value, axis=0 if axis is None else integer(axis))
+        return tensor(np.asarray(found, as_dtype(output_type or "int64").np_dtype)[()])
+
+    return "return index({all})", {"index": index}
+
+
+def _running(row: Row) -> Parts:
+    f = row.function
+
+    def running(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Any:
+        return computed(lambda a: f(a, integer(axis), None, exclusive, reverse), operand(x))
+
+    return "return running({all})", {"running": running}
+
+
+# What parameters that are no tensors become, by name.
+_STATIC: dict[str, Callable[[Any], Any]] = {"axis": axes, "keepdims": bool, "axes": axes}
+
+
+def _arrays(row: Row) -> Parts:
+    """An operation on whole arrays, with settings."""
+    f, op, n = row.computes("tensorflow"), row.name, row.operands
+    settings = [_STATIC.get(name, lambda x: x) for name, _ in parameters(row.signature("tensorflow"))[n:]]
+    convert = functools.partial(floating, op=op) if row.integers == "refuse" else operand
+
+    def arrays(*given: Any) -> Any:
+        static = [made(x) for made, x in zip(settings, given[n:])]
+        try:
+            return computed(lambda *a: f(*a, *static), *[convert(x) for x in given[:n]])
+        except (np.exceptions.AxisError, ValueError) as error:
+            raise invalid(op, str(error)) from None
+
+    return "return arrays({all})", {"arrays": arrays}
+
+
 _BODIES: dict[str, str] = {
     "plain": "return f(operand({0}))",
     "predicate": "return computed(f, operand({0}))",
@@ -122,7 +191,8 @@ _BODIES: dict[str, str] = {
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
-    "activation": _activation, "along": _along,
+    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "index": _index,
+    "running": _running, "arrays": _arrays,
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {
     "operand": operand, "computed": computed, "floating": floating, "pair": pair, "bools": bools, "stepped": stepped,

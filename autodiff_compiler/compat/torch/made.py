@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ...tape.operators import add_up, average
 from .. import operations
-from ..graph.array import to
+from ..graph.array import to, value_of
 from ..graph.direct import unary
 from ..operations.elementwise import stepped
 from ..operations.row import Row
 from ..operations.signatures import function, parameters
 from . import dtypes
 from .arithmetic import check_shapes, elementwise, in_place_of, result_type
-from .axes import check_dim
+from .axes import axes_of, check_dim
 from .core import Base, assign, make, run
 from .tensor import method
 
@@ -90,10 +91,94 @@ def _along(row: Row) -> Parts:
     return "return along({all})", {"along": along}
 
 
+def _sum(f: Any, fast: Any) -> Any:
+    """A sum or product, in which integers give int64."""
+
+    def add(a: Any, axis: Any, keepdims: bool) -> Any:
+        if value_of(a).dtype.kind in "biu":
+            return f(value_of(a), axis=axis, keepdims=keepdims, dtype=np.int64)
+        return fast(a, axis, keepdims) if a.__class__ is np.ndarray else f(a, axis=axis, keepdims=keepdims)
+
+    return add
+
+
+def _mean(a: Any, axis: Any, keepdims: bool) -> Any:
+    kind = value_of(a).dtype
+    if kind.kind not in "fc":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{dtypes.TYPE_NAMES[dtypes.of_numpy(kind)]}"
+        )
+    return average(a, axis, keepdims) if a.__class__ is np.ndarray else np.mean(a, axis=axis, keepdims=keepdims)
+
+
+_SUMS = {
+    np.sum: _sum(np.sum, add_up), np.mean: _mean,
+    np.prod: _sum(np.prod, lambda a, axis, keepdims: np.prod(a, axis=axis, keepdims=keepdims)),
+}  # fmt: skip
+
+
+def _reduction(row: Row) -> Parts:
+    """A reduction along axes, which may be called `dim` or `axis`."""
+    f, label = _SUMS[row.function], row.name
+
+    def reduce(input: Any, dim: Any, keepdim: bool, dtype: Any = None, **other: Any) -> Any:
+        if other:
+            dim, keepdim = other.pop("axis", dim), other.pop("keepdims", keepdim)
+            for name in other:
+                raise TypeError(f"{label.lower()}() got an unexpected keyword argument {name!r}")
+        axes = axes_of(input, dim)
+        full = label + ("Backward0" if dim is None else "Backward1")
+        if dtype is None:
+            return unary((label, axes, keepdim), full, lambda a: f(a, axes, keepdim), input, False)
+        wanted = dtype.numpy
+        return run(full, lambda a: f(to(a, wanted), axes, keepdim), input)
+
+    return "return reduce({all})", {"reduce": reduce}
+
+
+def _truth(row: Row) -> Parts:
+    def truth(input: Any, dim: Any, keepdim: bool) -> Any:
+        return make(np.asarray(row.function(input._value, axis=axes_of(input, dim), keepdims=keepdim)))
+
+    return "return truth({all})", {"truth": truth}
+
+
+def _index(row: Row) -> Parts:
+    def index(input: Any, dim: Any, keepdim: bool) -> Any:
+        return make(np.asarray(row.function(input._value, axis=dim, keepdims=keepdim)))
+
+    return "return index({all})", {"index": index}
+
+
+def _running(row: Row) -> Parts:
+    f, label = row.function, row.name
+
+    def running(input: Any, dim: int, dtype: Any = None) -> Any:
+        axis = check_dim(input, dim)
+        wanted = dtype.numpy if dtype is not None else np.dtype(np.int64) if input._value.dtype.kind in "biu" else None
+        return run(label, lambda a: f(a, axis, wanted), input)
+
+    return "return running({all})", {"running": running}
+
+
+def _arrays(row: Row) -> Parts:
+    """An operation on whole arrays, with settings."""
+    f, label, n = row.computes("torch"), row.name, row.operands
+    names = [name for name, _ in parameters(row.signature("torch"))][n:]
+
+    def arrays(*given: Any) -> Any:
+        static = [axes_of(given[0], x) if name == "dim" else x for name, x in zip(names, given[n:])]
+        return run(label, lambda *a: f(*a, *static), *given[:n])
+
+    return "return arrays({all})", {"arrays": arrays}
+
+
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
     "predicate": _predicate, "pair": _pair, "operator": _pair, "comparison": _comparison, "logical": _comparison,
-    "activation": _activation, "along": _along,
+    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _truth, "index": _index,
+    "running": _running, "arrays": _arrays,
 }  # fmt: skip
 
 

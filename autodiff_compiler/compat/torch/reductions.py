@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.operators import add_up, average
-from ..graph.array import to, value_of
-from ..graph.direct import unary
-from . import dtypes
+from ..graph.array import value_of
+from ..operations.reductions import evenly, variance
 from .axes import axes_of, check_dim
 from .core import Base, make, named, renamed, run
 from .operators import TWO
@@ -23,59 +21,6 @@ def _axis_name(kwargs: dict[str, Any]) -> None:
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-
-
-def _reduction(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """A reduction ``f(a, axis=, keepdims=)``."""
-
-    def reduce(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **kwargs: Any) -> Any:
-        if kwargs:
-            _axis_name(kwargs)
-            return reduce(input, kwargs.pop("dim", dim), kwargs.pop("keepdim", keepdim), dtype=dtype, **kwargs)
-        axes = axes_of(input, dim)
-        suffix = "Backward0" if dim is None else "Backward1"
-        if dtype is None:
-            return unary(
-                (name, axes, keepdim), label + suffix, lambda a: f(a, axis=axes, keepdims=keepdim), input, False
-            )
-        wanted = dtype.numpy
-        return run(label + suffix, lambda a: f(to(a, wanted), axis=axes, keepdims=keepdim), input)
-
-    return named(name, reduce, doc)
-
-
-def _sum(a: Any, axis: Any, keepdims: bool) -> Any:
-    kind = value_of(a).dtype
-    if kind.kind in "biu":
-        return np.sum(value_of(a), axis=axis, keepdims=keepdims, dtype=np.int64)
-    return add_up(a, axis, keepdims) if a.__class__ is np.ndarray else np.sum(a, axis=axis, keepdims=keepdims)
-
-
-def _average(a: Any, axis: Any, keepdims: bool) -> Any:
-    return average(a, axis, keepdims) if a.__class__ is np.ndarray else np.mean(a, axis=axis, keepdims=keepdims)
-
-
-sum = _reduction("sum", "Sum", _sum, "The sum of all elements, or along `dim`. Integers give int64.")
-_mean = _reduction("mean", "Mean", _average, "")
-
-
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **kwargs: Any) -> Any:
-    """The mean of all elements, or along `dim`. Raises RuntimeError for integers."""
-    if input._value.dtype.kind not in "fc" and dtype is None:
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{dtypes.TYPE_NAMES[input.dtype]}"
-        )
-    return _mean(input, dim, keepdim, dtype=dtype, **kwargs)
-
-
-def _prod(a: Any, axis: Any, keepdims: bool) -> Any:
-    if value_of(a).dtype.kind in "biu":
-        return np.prod(value_of(a), axis=axis, keepdims=keepdims, dtype=np.int64)
-    return np.prod(a, axis=axis, keepdims=keepdims)
-
-
-prod = _reduction("prod", "Prod", _prod, "The product of all elements, or along `dim`. Integers give int64.")
 
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
@@ -151,56 +96,8 @@ def _extreme(name: str, find: Callable[..., Any], whole: Callable[..., Any], two
     return named(name, extreme, doc)
 
 
-def _evenly(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The extreme element; equal ones share the gradient evenly."""
-
-    def reduce(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        v = value_of(a)
-        best = f(v, axis=axis, keepdims=True)
-        if a is v:
-            return best if keepdims else f(v, axis=axis)
-        hit = (v == best) | (np.isnan(v) & np.isnan(best))
-        share = hit / np.sum(hit, axis=axis, keepdims=True)
-        # Weights of the equal elements; what is infinite must not meet a weight of zero.
-        return np.sum(np.where(hit, a, v.dtype.type(0)) * share.astype(v.dtype), axis=axis, keepdims=keepdims)
-
-    return reduce
-
-
-max = _extreme("max", np.argmax, _evenly(np.max), "maximum")
-min = _extreme("min", np.argmin, _evenly(np.min), "minimum")
-
-
-def _all_extremes(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    even = _evenly(f)
-
-    def reduce(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-        axes = axes_of(input, dim)
-        return run(name.capitalize(), lambda a: even(a, axis=axes, keepdims=keepdim), input)
-
-    return named(name, reduce, f"The {name[1:]} along one or more axes; ties share the gradient.")
-
-
-def _plain(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """A reduction without a gradient."""
-
-    def reduce(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return make(np.asarray(f(input._value, axis=axes_of(input, dim), keepdims=keepdim)))
-
-    return named(name, reduce, doc)
-
-
-def _index(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    def reduce(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-        return make(np.asarray(f(input._value, axis=dim, keepdims=keepdim)))
-
-    return named(name, reduce, f"The index of the first {name[3:]} of all elements, or along an axis.")
-
-
-amax, amin = _all_extremes("amax", np.max), _all_extremes("amin", np.min)
-argmax, argmin = _index("argmax", np.argmax), _index("argmin", np.argmin)
-all = _plain("all", np.all, "Whether all elements are nonzero.")
-any = _plain("any", np.any, "Whether any element is nonzero.")
+max = _extreme("max", np.argmax, evenly(np.max), "maximum")
+min = _extreme("min", np.argmin, evenly(np.min), "minimum")
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -249,21 +146,12 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 # --- spread and norms -------------------------------------------------------------------------------------------------
 
 
-def _variance(a: Any, axes: Any, keepdims: bool, correction: Any) -> Any:
-    v = value_of(a)
-    count = v.size if axes is None else int(np.prod([v.shape[k] for k in axes]))
-    centred = a - np.mean(a, axis=axes, keepdims=True)
-    degrees = count - correction
-    total = np.sum(np.abs(centred) ** 2 if v.dtype.kind == "c" else centred * centred, axis=axes, keepdims=keepdims)
-    return total / degrees if degrees > 0 else total * np.nan
-
-
 def _deviation(a: Any, axes: Any, keepdims: bool, correction: Any) -> Any:
-    variance = _variance(a, axes, keepdims, correction)
-    v = value_of(variance)
+    squares = variance(a, axes, keepdims, correction)
+    v = value_of(squares)
     # Equal elements have the deviation 0, and no slope there.
-    safe = np.where(v == 0, np.ones_like(v), variance)
-    return np.where(v == 0, 0 * variance, np.sqrt(safe))
+    safe = np.where(v == 0, np.ones_like(v), squares)
+    return np.where(v == 0, 0 * squares, np.sqrt(safe))
 
 
 def _spread(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
@@ -278,14 +166,14 @@ def _spread(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return named(name, reduce, f"The {doc} of all elements, or along axes, over n - 1 (``unbiased=False``: over n).")
 
 
-var, std = _spread("var", _variance, "variance"), _spread("std", _deviation, "standard deviation")
+var, std = _spread("var", variance, "variance"), _spread("std", _deviation, "standard deviation")
 
 
 def p_norm(a: Any, p: Any, axes: Any, keepdims: bool) -> Any:
     """``sum(abs(a) ** p) ** (1 / p)``, whose gradient is zero where it is zero."""
     v = value_of(a)
     if p in (np.inf, -np.inf):
-        return _evenly(np.max if p > 0 else np.min)(np.abs(a), axis=axes, keepdims=keepdims)
+        return evenly(np.max if p > 0 else np.min)(np.abs(a), axis=axes, keepdims=keepdims)
     if p == 1:
         return np.sum(np.abs(a), axis=axes, keepdims=keepdims)
     size = np.sum(np.abs(v) ** p, axis=axes, keepdims=keepdims)
@@ -316,41 +204,6 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return renamed(norm(input - other, p), "Dist")
 
 
-# --- cumulative -------------------------------------------------------------------------------------------------------
-
-
-def _cumulative(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    def cumulate(input: Any, dim: int, *, dtype: Any = None) -> Any:
-        axis = check_dim(input, dim)
-        wanted = dtype.numpy if dtype is not None else np.dtype(np.int64) if input._value.dtype.kind in "biu" else None
-        shape = input._value.shape  # NumPy gives one axis to what has none
-
-        def computed(a: Any) -> Any:
-            a = a if wanted is None else to(a, wanted)
-            return f(a, axis=axis) if shape else np.reshape(f(np.reshape(a, (1,)), axis=0), ())
-
-        return run(name.capitalize(), computed, input)
-
-    return named(name, cumulate, f"`{name}` along an axis.")
-
-
-cumsum = _cumulative("cumsum", np.cumsum)
-cumprod = _cumulative("cumprod", np.cumprod)
-
-
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    """``log(sum(exp(input)))`` along axes, without overflow."""
-    axes = axes_of(input, dim)
-
-    def computed(a: Any) -> Any:
-        top = np.max(value_of(a), axis=axes, keepdims=True)
-        top = np.where(np.isfinite(top), top, np.zeros_like(top))
-        out = np.log(np.sum(np.exp(a - top), axis=axes, keepdims=keepdim))
-        return out + (top if keepdim else np.squeeze(top, axis=axes))
-
-    return run("Logsumexp", computed, input)
-
-
 # --- without gradients ------------------------------------------------------------------------------------------------
 
 
@@ -366,11 +219,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (
-        sum, mean, prod, max, min, amax, amin, argmax, argmin, median, sort, argsort, topk, take_along_dim, var, std,
-        norm, dist, cumsum, cumprod, logsumexp, all, any, unique,
-    )
-}  # fmt: skip
+    f.__name__: f for f in (max, min, median, sort, argsort, topk, take_along_dim, var, std, norm, dist, unique)
+}
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)

@@ -241,9 +241,10 @@ class Adam(Optimizer):
         g, k = gradient._value, self._get_variable_index(variable)
         kept = [self._momentums[k], self._velocities[k], *self._highest[k : k + 1]]
         largest = kept[2]._value if self.amsgrad else None
-        betas = _number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype)
+        betas, bias = (self.beta_1, self.beta_2), (_number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype))
         step = int(self.iterations._value) + 1
-        change, *found = adam_step(g, kept[0]._value, kept[1]._value, largest, step, betas, self.epsilon, True)
+        kept_values = kept[0]._value, kept[1]._value, largest
+        change, *found = adam_step(g, *kept_values, step, betas, self.epsilon, True, bias)
         for v, value in zip(kept, found):
             v.assign(value)
         variable.assign(variable._value - change * learning_rate._value.astype(g.dtype))

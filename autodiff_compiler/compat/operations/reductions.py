@@ -1,0 +1,82 @@
+"""Operations along axes: sums, means, extremes, truth, places, running sums, spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ..graph.array import to, value_of
+from .row import row
+
+
+def evenly(f: Any) -> Any:
+    """The extreme element; equal ones share the gradient evenly."""
+
+    def reduce(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        v = value_of(a)
+        best = f(v, axis=axis, keepdims=True)
+        if a is v:
+            return best if keepdims else f(v, axis=axis)
+        hit = (v == best) | (np.isnan(v) & np.isnan(best))
+        share = hit / np.sum(hit, axis=axis, keepdims=True)
+        # Weights of the equal elements; what is infinite must not meet a weight of zero.
+        return np.sum(np.where(hit, a, v.dtype.type(0)) * share.astype(v.dtype), axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+def variance(a: Any, axis: Any = None, keepdims: bool = False, correction: Any = 0) -> Any:
+    """The sum of the squared distances from the mean, by the number of elements less `correction`."""
+    v = value_of(a)
+    count = v.size if axis is None else int(np.prod([v.shape[k] for k in np.atleast_1d(axis)]))
+    centred = a - np.mean(a, axis=axis, keepdims=True)
+    degrees = count - correction
+    total = np.sum(np.abs(centred) ** 2 if v.dtype.kind == "c" else centred * centred, axis=axis, keepdims=keepdims)
+    return total / degrees if degrees > 0 else total * np.nan
+
+
+def running(f: Any) -> Any:
+    """A running sum or product, also of a number; `exclusive` leaves each element out of its own, `reverse` starts at
+    the other end."""
+
+    def run(a: Any, axis: int, dtype: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
+        a = a if dtype is None else to(a, dtype)
+        v = value_of(a)
+        if not v.ndim:  # NumPy gives one axis to what has none
+            return np.reshape(run(np.reshape(a, (1,)), 0, None, exclusive), ())
+        if reverse:
+            a = np.flip(a, axis)
+        out = f(value_of(a), axis=axis, dtype=v.dtype) if v.dtype.kind in "iu" else f(a, axis=axis)
+        if exclusive:
+            lead = (slice(None),) * (axis % v.ndim)
+            start = np.full(v[(*lead, slice(0, 1))].shape, f is np.cumprod, v.dtype)
+            out = np.concatenate([start, out[(*lead, slice(0, -1))]], axis=axis)
+        return np.flip(out, axis) if reverse else out
+
+    return run
+
+
+row("reduction", np.sum, "Sum", "The sum of all elements, or along axes.", "reduce_sum math.reduce_sum", "sum")
+row("reduction", np.mean, "Mean", "The mean of all elements, or along axes.", "reduce_mean math.reduce_mean", "mean")
+row("reduction", np.prod, "Prod", "The product of all elements, or along axes.", "reduce_prod math.reduce_prod", "prod")
+row("reduction", np.max, "Max", "The largest of all elements, or along axes.", "reduce_max math.reduce_max")
+row("reduction", np.min, "Min", "The smallest of all elements, or along axes.", "reduce_min math.reduce_min")
+row("truth", np.any, "Any", "Whether one of all elements, or along axes, is true.", "reduce_any math.reduce_any", "any")
+row("truth", np.all, "All", "Whether all elements, or all along axes, are true.", "reduce_all math.reduce_all", "all")
+row("arrays", evenly(np.max), "Amax", "The largest along axes; ties share the gradient.", "",
+    "amax (input, dim=(), keepdim=False)")  # fmt: skip
+row("arrays", evenly(np.min), "Amin", "The smallest along axes; ties share the gradient.", "",
+    "amin (input, dim=(), keepdim=False)")  # fmt: skip
+row("arrays", kernels.logsumexp, "Logsumexp", "``log(sum(exp(x)))`` along axes, without overflow.",
+    "reduce_logsumexp math.reduce_logsumexp (input_tensor, axis=None, keepdims=False, name=None)",
+    "logsumexp special.logsumexp (input, dim, keepdim=False)", integers="refuse")  # fmt: skip
+row("arrays", variance, "Var", "The mean of the squared distances from the mean.",
+    "math.reduce_variance (input_tensor, axis=None, keepdims=False, name=None)", integers="refuse")  # fmt: skip
+row("index", np.argmax, "ArgMax", "The place of the first largest element.", "argmax math.argmax", "argmax")
+row("index", np.argmin, "ArgMin", "The place of the first smallest element.", "argmin math.argmin", "argmin")
+row("running", running(np.cumsum), "Cumsum", "The sums of the elements up to each, along an axis.",
+    "cumsum math.cumsum", "cumsum")  # fmt: skip
+row("running", running(np.cumprod), "Cumprod", "The products of the elements up to each, along an axis.",
+    "math.cumprod", "cumprod")  # fmt: skip
