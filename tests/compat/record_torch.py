@@ -153,7 +153,6 @@ case(
     """
     F.max_pool2d(x, 2); F.max_pool2d(x, 3, stride=1, padding=1); F.avg_pool2d(x, 2);
     F.avg_pool2d(x, 3, stride=2, padding=1); F.avg_pool2d(x, 3, stride=2, padding=1, count_include_pad=False);
-    F.batch_norm(x, torch.zeros(2), torch.ones(2)); F.batch_norm(x, torch.zeros(2), torch.ones(2), training=True);
     x.permute(0, 2, 3, 1); x.flatten(1); x.mean((2, 3)); x.var((0, 2, 3))
     """,
 )

@@ -751,16 +751,13 @@ def test_leaves_made_under_no_grad_may_require_grad(torch: Any) -> None:
     assert x.grad.tolist() == [1.0, 1.0]
 
 
-def test_inference_mode(torch: Any) -> None:
+def test_inference_mode_records_nothing(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     with torch.inference_mode():
-        y = x * 2
-        assert not y.requires_grad and torch.is_inference_mode_enabled()
-    assert y.is_inference() and not x.is_inference()
-    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
-        x * y
-    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
-        y.add_(1)
+        assert not (x * 2).requires_grad
+    with torch.inference_mode(False):
+        assert (x * 2).requires_grad
+    assert torch.inference_mode()(lambda: x * 2)().requires_grad is False
 
 
 # --- detach, data, numpy ----------------------------------------------------------------------------------------------

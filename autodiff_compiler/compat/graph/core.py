@@ -39,7 +39,6 @@ class Base:
     _seen: int = 0
     _history: int = 0
     _blind: bool = False  # a view that was made while nothing was recorded
-    _inference: bool = False
     _conjugate: ClassVar[bool] = False  # `engine.flipped` sees to that
 
     if TYPE_CHECKING:
@@ -83,8 +82,6 @@ def new_tensor(system: System, value: Any, version: Version | None = None) -> An
     t = new(system.cls)
     t._value = value if type(value) is np.ndarray else np.asarray(value)
     t._memory = Version() if version is None else version
-    if system.mode.inference:
-        t._inference = True
     return t
 
 
@@ -143,12 +140,6 @@ def _apart(value: Any, operands: list[Any], layout: bool) -> Any:
 
 
 def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any], layout: bool = False) -> Any:
-    if any(t._inference for t in found):
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
-            "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-        )
     trace = Trace()
     given = tuple([_mapped(trace.operand, a) for a in args])
     with np.errstate(all="ignore"):
@@ -187,7 +178,6 @@ def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] 
     made._base = t if base is None else base
     made._path = (*t._path, f)
     made._view_name = name
-    made._inference = t._inference
     var = t._own if base is None else t._var
     if var is not None:
         if system.mode.grad:
@@ -202,7 +192,7 @@ def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] 
 
 def _record_view(name: str, f: Callable[..., Any], t: Any, var: Var, made: Any, key: Any) -> None:
     x = t._value
-    if key is not None and (x.dtype is F32 or x.dtype is F64) and x.ndim and made._value.ndim and not t._inference:
+    if key is not None and (x.dtype is F32 or x.dtype is F64) and x.ndim and made._value.ndim:
         key = (name, key, x.ndim)
         node = STRUCTURES.get(key)
         if node is not None:
@@ -223,11 +213,6 @@ def _record_view(name: str, f: Callable[..., Any], t: Any, var: Var, made: Any, 
 def check_in_place(t: Any) -> None:
     """Raise where the tensor may not be written to now."""
     mode = t._system.mode
-    if t._inference and not mode.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update."
-        )
     if not mode.grad:
         return
     base = t._base

@@ -45,7 +45,7 @@ def binary(system: System, name: str, prim: Prim, f: General, general: General, 
     def operation(self: Any, other: Any) -> Any:
         x: Any = self._value
         kind = x.dtype
-        if not (kind is F32 or kind is F64) or mode.inference:
+        if not (kind is F32 or kind is F64):
             return general(self, other)
         if isinstance(other, Base):
             y: Any = other._value
@@ -60,8 +60,6 @@ def binary(system: System, name: str, prim: Prim, f: General, general: General, 
                 a = self._own if self._base is None else self._var
                 b = other._own if other._base is None else other._var
                 if a is not None or b is not None:
-                    if self._inference or other._inference:
-                        return general(self, other)
                     m, n = self._memory, other._memory
                     values = [x if x.ndim else x[()], y if y.ndim else y[()], out]
                     record(t, name, both, (a, b), (m, n), (m.count, n.count), values)
@@ -77,8 +75,6 @@ def binary(system: System, name: str, prim: Prim, f: General, general: General, 
         if mode.grad:
             a = self._own if self._base is None else self._var
             if a is not None:
-                if self._inference:
-                    return general(self, other)
                 m = self._memory
                 record(t, name, number, (a,), (m,), (m.count,), [x if x.ndim else x[()], y, out])
         return t
@@ -97,7 +93,7 @@ def unary(key: Any, name: str, f: General, t: Any, layout: bool = True) -> Any:
     kind = x.dtype
     system = t._system
     mode = system.mode
-    if not (kind is F32 or kind is F64) or mode.inference:
+    if not (kind is F32 or kind is F64):
         return run(name, f, t, layout=layout)
     key = (key, x.ndim)
     node = STRUCTURES.get(key)
@@ -115,8 +111,6 @@ def unary(key: Any, name: str, f: General, t: Any, layout: bool = True) -> Any:
     if mode.grad:
         a = t._own if t._base is None else t._var
         if a is not None:
-            if t._inference:
-                return run(name, f, t, layout=layout)
             m = t._memory
             record(made, name, node, (a,), (m,), (m.count,), [x if x.ndim else x[()], out])
     return made
@@ -128,12 +122,12 @@ def several(key: Any, name: str, f: General, steps: General, *tensors: Any) -> A
     first = tensors[0]
     system = first._system
     kind = first._value.dtype
-    if not (kind is F32 or kind is F64) or system.mode.inference or len(set(map(id, tensors))) < len(tensors):
+    if not (kind is F32 or kind is F64) or len(set(map(id, tensors))) < len(tensors):
         return run(name, f, *tensors)
     values: list[Any] = []
     for t in tensors:
         x = t._value
-        if x.dtype is not kind or t._inference:
+        if x.dtype is not kind:
             return run(name, f, *tensors)
         values.append(x if x.ndim else x[()])
     key = (key, *[np.ndim(x) for x in values])
@@ -163,7 +157,7 @@ def in_place(system: System, f: General, general: General) -> General:
     def operation(self: Any, other: Any, **options: Any) -> Any:
         x: Any = self._value
         kind = x.dtype
-        if options or not (kind is F32 or kind is F64) or mode.inference or self._inference:
+        if options or not (kind is F32 or kind is F64):
             return general(self, other, **options)
         flags = x.flags
         if not (flags.c_contiguous and flags.writeable):

@@ -28,14 +28,13 @@ ndarray = np.ndarray
 
 
 class Mode(threading.local):
-    """Whether operations are recorded, in this thread; and whether results may never be.
+    """Whether operations are recorded, in this thread.
 
     quiet: ``quiet(f, *args)`` calls a function of NumPy's without its warnings: infinities and NaN are values like
     others here. It is not to be called from inside itself: then it raises RuntimeError.
     """
 
     grad: bool = True
-    inference: bool = False
 
     def __init__(self) -> None:
         # Entering a context costs less than `np.errstate`, which makes one anew each time.

@@ -21,7 +21,6 @@ from . import (
     matrices,
     modes,
     operators,
-    printing,
     reductions,
     shaping,
     tensor,
@@ -37,12 +36,12 @@ for _part in (made, operators, conversion, creation, elementwise, indexing, matr
 for _owner, _names in (
     (tensor.Tensor, "neg_ zero_ fill_ detach_"),
     (tensor, "Tensor Size device is_tensor"),
-    (dtypes, "dtype finfo iinfo get_default_dtype set_default_dtype promote_types can_cast"),
-    (modes, "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled"),
+    (dtypes, "dtype get_default_dtype set_default_dtype promote_types can_cast"),
+    (modes, "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled"),
 ):
     _MEMBERS.update({n: getattr(_owner, n) for n in _names.split()})
 _MEMBERS.update(
-    Generator=creation.Generator, set_printoptions=printing.set_printoptions, autograd=autograd,
+    autograd=autograd,
     numel=lambda input: input.numel(), is_floating_point=lambda input: input.is_floating_point(),
     is_complex=lambda input: input.is_complex(), pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None,
     vmap=transforms.vmap, __version__="2.13.0", nn=_nn, optim=_optim,

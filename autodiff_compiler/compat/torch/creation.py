@@ -84,72 +84,40 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> A
 # --- random numbers ---------------------------------------------------------------------------------------------------
 
 
-class Generator:
-    """A source of random numbers of its own. The numbers are NumPy's, not PyTorch's."""
-
-    def __init__(self, device: Any = None):
-        check_device(device)
-        self.manual_seed(int(np.random.default_rng().integers(2**31)))
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Start over from a seed."""
-        self._seed = int(seed)
-        self.numpy = np.random.default_rng(self._seed % 2**64)
-        return self
-
-    def seed(self) -> int:
-        """Start over from a seed that is drawn, and return it."""
-        self.manual_seed(int(np.random.default_rng().integers(2**31)))
-        return self._seed
-
-    def initial_seed(self) -> int:
-        return self._seed
+_generator = np.random.default_rng()
 
 
-default_generator = Generator()
-
-
-def manual_seed(seed: int) -> Generator:
-    """Seed the generator that functions use when none is given. The numbers are NumPy's, not PyTorch's.
+def manual_seed(seed: int) -> None:
+    """Start the random numbers over from a seed. They are NumPy's numbers, not PyTorch's.
 
     >>> from autodiff_compiler.compat import torch
-    >>> _ = torch.manual_seed(0)
+    >>> torch.manual_seed(0)
     >>> a = torch.rand(3)
-    >>> _ = torch.manual_seed(0)
+    >>> torch.manual_seed(0)
     >>> torch.equal(a, torch.rand(3))
     True
     """
-    return default_generator.manual_seed(seed)
+    global _generator
+    _generator = np.random.default_rng(int(seed) % 2**64)
 
 
-def initial_seed() -> int:
-    """The seed of the default generator."""
-    return default_generator.initial_seed()
+def rng() -> np.random.Generator:
+    """The generator of all random numbers here."""
+    return _generator
 
 
-def seed() -> int:
-    """Seed the default generator with a number that is drawn, and return it."""
-    return default_generator.seed()
-
-
-def rng(generator: Any = None) -> np.random.Generator:
-    """NumPy's generator behind ours, or behind the default one."""
-    found: np.random.Generator = (default_generator if generator is None else generator).numpy
-    return found
-
-
-def rand(*size: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+def rand(*size: Any, dtype: Any = None, **options: Any) -> Any:
     """Uniform numbers in [0, 1)."""
-    value = rng(generator).random(_shape(size, options)).astype(numpy_dtype(dtype))
+    value = rng().random(_shape(size, options)).astype(numpy_dtype(dtype))
     return _finish(np.minimum(value, np.nextafter(value.dtype.type(1), value.dtype.type(0))), **options)
 
 
-def randn(*size: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+def randn(*size: Any, dtype: Any = None, **options: Any) -> Any:
     """Numbers of the standard normal distribution."""
-    return _finish(rng(generator).standard_normal(_shape(size, options)).astype(numpy_dtype(dtype)), **options)
+    return _finish(rng().standard_normal(_shape(size, options)).astype(numpy_dtype(dtype)), **options)
 
 
-def randint(*args: Any, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
     """Integers: ``randint(high, size)`` or ``randint(low, high, size)``, without `high`."""
     low = options.pop("low", None)
     high = options.pop("high", None)
@@ -162,32 +130,26 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, **options: Any
     elif len(rest) == 1:
         low, high = (low, rest[0]) if high is None else (rest[0], high)
     wanted = (dtypes.int64 if dtype is None else dtype).numpy
-    return _finish(rng(generator).integers(low or 0, high, sizes((size,))).astype(wanted), **options)
+    return _finish(rng().integers(low or 0, high, sizes((size,))).astype(wanted), **options)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: Any = None, **options: Any) -> Any:
+def randperm(n: int, *, dtype: Any = None, **options: Any) -> Any:
     """The integers below `n` in random order."""
-    return _finish(rng(generator).permutation(n).astype((dtypes.int64 if dtype is None else dtype).numpy), **options)
+    return _finish(rng().permutation(n).astype((dtypes.int64 if dtype is None else dtype).numpy), **options)
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None) -> Any:
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = None) -> Any:
     """Numbers of normal distributions: of one, in a shape, or of one for each element of `mean` and `std`."""
     m, s = [x._value if isinstance(x, Base) else x for x in (mean, std)]
     shape = sizes((size,)) if size is not None else np.broadcast_shapes(np.shape(m), np.shape(s))
-    return make((rng(generator).standard_normal(shape) * s + m).astype(numpy_dtype(dtype)))
-
-
-def bernoulli(input: Any, *, generator: Any = None) -> Any:
-    """Ones with the probabilities given, else zeros."""
-    p = input._value
-    return make((rng(generator).random(p.shape) < p).astype(p.dtype))
+    return make((rng().standard_normal(shape) * s + m).astype(numpy_dtype(dtype)))
 
 
 def _fill(name: str, draw: Callable[..., Any]) -> None:
     from .operators import copy_
 
-    def write(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
-        return copy_(self, make(np.asarray(draw(rng(generator), self._value.shape, *args, **kwargs))))
+    def write(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return copy_(self, make(np.asarray(draw(rng(), self._value.shape, *args, **kwargs))))
 
     write.__name__ = write.__qualname__ = name
     write.__doc__ = f"Fill the tensor with random numbers: `{name[:-1]}`."
@@ -196,10 +158,6 @@ def _fill(name: str, draw: Callable[..., Any]) -> None:
 
 _fill("uniform_", lambda g, shape, a=0.0, b=1.0, **k: g.uniform(k.get("from_", a), k.get("to", b), shape))
 _fill("normal_", lambda g, shape, mean=0.0, std=1.0: g.normal(mean, std, shape))
-_fill("bernoulli_", lambda g, shape, p=0.5: (g.random(shape) < p).astype(np.float32))
-_fill("exponential_", lambda g, shape, lambd=1.0: g.exponential(1 / lambd, shape))
-_fill("random_", lambda g, shape, low=0, high=2**24: g.integers(low, high, shape))
-
 zeros_like, ones_like, full_like, rand_like, randn_like = [_like(f) for f in (zeros, ones, full, rand, randn)]
 
 
@@ -210,8 +168,8 @@ method("new_empty", getattr(Tensor, "new_zeros"))  # noqa: B009
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        zeros, ones, full, arange, linspace, eye, manual_seed, initial_seed, seed, rand, randn, randint, randperm,
-        normal, bernoulli, zeros_like, ones_like, full_like, rand_like, randn_like,
+        zeros, ones, full, arange, linspace, eye, manual_seed, rand, randn, randint, randperm, normal,
+        zeros_like, ones_like, full_like, rand_like, randn_like,
     )
 }  # fmt: skip
 FUNCTIONS.update(empty=empty, empty_like=zeros_like)

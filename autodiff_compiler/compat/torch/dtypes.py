@@ -156,35 +156,3 @@ def can_cast(a: dtype, b: dtype) -> bool:
     """Whether a result of dtype `a` may be stored into a tensor of dtype `b`."""
     order = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
     return order[a.kind] <= order[b.kind]
-
-
-class finfo:
-    """The limits of a floating dtype: eps, max, min, tiny, smallest_normal, resolution, bits, dtype."""
-
-    def __init__(self, type: dtype | None = None):
-        d = type or _default
-        info = np.finfo(d.numpy)
-        self.dtype = d.name
-        self.bits = info.bits
-        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.tiny = self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
-
-    def __repr__(self) -> str:
-        return (
-            f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, eps={self.eps}, "
-            f"smallest_normal={self.smallest_normal}, tiny={self.tiny}, dtype={self.dtype})"
-        )
-
-
-class iinfo:
-    """The limits of an integer dtype: max, min, bits, dtype."""
-
-    def __init__(self, type: dtype):
-        info = np.iinfo(type.numpy)
-        self.dtype = type.name
-        self.bits = info.bits
-        self.max, self.min = int(info.max), int(info.min)
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

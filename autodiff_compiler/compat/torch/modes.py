@@ -18,11 +18,6 @@ def is_grad_enabled() -> bool:
     return MODE.grad
 
 
-def is_inference_mode_enabled() -> bool:
-    """Whether `inference_mode` is on, in this thread."""
-    return MODE.inference
-
-
 class _Switch:
     """A context, and a decorator that runs a function in it."""
 
@@ -115,9 +110,7 @@ class set_grad_enabled(_Switch):
 
 
 class inference_mode(_Switch):
-    """Like `no_grad`; and the tensors made inside may not take part in recorded operations afterwards."""
-
-    grad = False
+    """`no_grad`, or nothing with ``mode=False``. PyTorch's bookkeeping of what was made inside is not there."""
 
     def __new__(cls, mode: Any = True) -> Any:
         made = object.__new__(cls)
@@ -127,14 +120,9 @@ class inference_mode(_Switch):
     on: bool
 
     def __enter__(self) -> Any:
-        self.saved, self.saved_inference = MODE.grad, MODE.inference
-        MODE.inference = self.on
-        if self.on:
-            MODE.grad = False
+        self.saved = MODE.grad
+        MODE.grad = MODE.grad and not self.on
         return self
-
-    def __exit__(self, *error: Any) -> None:
-        MODE.grad, MODE.inference = self.saved, self.saved_inference
 
     def again(self) -> _Switch:
         return inference_mode(self.on)  # type: ignore[no-any-return]

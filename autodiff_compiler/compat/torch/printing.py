@@ -10,27 +10,6 @@ import numpy as np
 from . import dtypes
 
 PRECISION, THRESHOLD, EDGE_ITEMS, LINE_WIDTH = 4, 1000, 3, 80
-OPTIONS: dict[str, Any] = {
-    "precision": PRECISION, "threshold": THRESHOLD, "edgeitems": EDGE_ITEMS, "linewidth": LINE_WIDTH, "sci_mode": None,
-}  # fmt: skip
-_INITIAL = dict(OPTIONS)
-
-
-def set_printoptions(
-    precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
-    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
-) -> None:  # fmt: skip
-    """How tensors are printed: digits, from how many elements on they are summarised, how many are shown at the edges,
-    columns."""
-    if profile is not None:
-        OPTIONS.update(_INITIAL)
-        if profile == "short":
-            OPTIONS.update(precision=2)
-        elif profile == "full":
-            OPTIONS.update(threshold=math.inf)
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    OPTIONS.update({name: value for name, value in given.items() if value is not None})
-    OPTIONS["sci_mode"] = sci_mode
 
 
 class Formatter:
@@ -51,12 +30,10 @@ class Formatter:
             self.int_mode = bool(np.all(finite == np.ceil(finite)))
             ratio = largest / smallest
             self.sci_mode = ratio > 1000 or largest > 1e8 or (not self.int_mode and smallest < 1e-4)
-        if OPTIONS["sci_mode"] is not None:
-            self.sci_mode = OPTIONS["sci_mode"]
         self.width = max([1, *[len(self._text(v)) for v in shown.tolist()]])
 
     def _text(self, value: float) -> str:
-        digits = OPTIONS["precision"]
+        digits = PRECISION
         if self.sci_mode:
             return f"{value:.{digits}e}"
         if self.int_mode:
@@ -80,7 +57,7 @@ class _Complex:
 
 def _summarised(values: Any) -> Any:
     """The elements that are shown of a large array."""
-    edge = OPTIONS["edgeitems"]
+    edge = EDGE_ITEMS
     if values.ndim == 0:
         return values
     if values.shape[0] > 2 * edge:
@@ -93,9 +70,9 @@ def _summarised(values: Any) -> Any:
 def _body(values: Any, indent: int, summarise: bool, formatter: Formatter | _Complex) -> str:
     if values.ndim == 0:
         return str(formatter.format(values.item()))
-    edge = OPTIONS["edgeitems"]
+    edge = EDGE_ITEMS
     if values.ndim == 1:
-        per_line = max(1, (OPTIONS["linewidth"] - indent) // (formatter.width + 2))
+        per_line = max(1, (LINE_WIDTH - indent) // (formatter.width + 2))
         if summarise and len(values) > 2 * edge:
             items = [
                 *[formatter.format(v) for v in values[:edge].tolist()],
@@ -131,7 +108,7 @@ def text_of(t: Any) -> str:
         if dtype is not dtypes.get_default_dtype():
             suffixes.append(f"dtype={dtype}")
     else:
-        summarise = values.size > OPTIONS["threshold"]
+        summarise = values.size > THRESHOLD
         shown = _summarised(values) if summarise else values
         formatter: Formatter | _Complex = _Complex(shown) if dtype.is_complex else Formatter(shown)
         body = _body(values, len(prefix), summarise, formatter)
@@ -147,7 +124,7 @@ def text_of(t: Any) -> str:
     text = prefix + body
     last = len(text) - text.rfind("\n") - 1 if "\n" in text else len(text)
     for suffix in suffixes:
-        if last + len(suffix) + 2 > OPTIONS["linewidth"]:
+        if last + len(suffix) + 2 > LINE_WIDTH:
             text += ",\n" + " " * len(prefix) + suffix
             last = len(prefix) + len(suffix)
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from ..graph.array import value_of
 from ..operations.reductions import evenly, variance
 from .axes import axes_of, check_dim
-from .core import Base, make, named, renamed, run
+from .core import Base, make, named, run
 from .operators import TWO
 from .tensor import method
 
@@ -199,27 +199,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
     return run("LinalgVectorNorm", lambda a: p_norm(a, p, axes, keepdim), input)
 
 
-def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The p-norm of the difference."""
-    return renamed(norm(input - other, p), "Dist")
-
-
-# --- without gradients ------------------------------------------------------------------------------------------------
-
-
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """The distinct elements in order; on request where each element is among them, and how often each occurs."""
-    values, inverse, counts = np.unique(input._value, return_inverse=True, return_counts=True)
-    out = [make(values)]
-    if return_inverse:
-        out.append(make(inverse.reshape(input._value.shape)))
-    if return_counts:
-        out.append(make(counts))
-    return out[0] if len(out) == 1 else tuple(out)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (max, min, median, sort, argsort, topk, take_along_dim, var, std, norm, dist, unique)
+    f.__name__: f for f in (max, min, median, sort, argsort, topk, take_along_dim, var, std, norm)
 }
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)

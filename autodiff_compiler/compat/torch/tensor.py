@@ -12,7 +12,6 @@ import numpy as np
 from ..graph.record import GraphRecord, Var, Version
 from . import dtypes, printing
 from .core import TORCH, Base, make, named
-from .modes import MODE
 
 
 class Size(tuple[int, ...]):
@@ -226,10 +225,6 @@ class Tensor(Base):
         elif var is None:
             if self._value.dtype.kind not in "fc":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            if self._inference and not MODE.inference:
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-                )
             self._base, self._path = None, ()
             self._own = Var(None, 0, self._memory)
             self._own.owner = weakref.ref(self)
@@ -315,9 +310,7 @@ class Tensor(Base):
 
     def detach(self) -> Tensor:
         """A tensor that shares the memory, and requires no gradient."""
-        made = make(self._value, self._memory)
-        made._inference = self._inference
-        return made  # type: ignore[no-any-return]
+        return make(self._value, self._memory)  # type: ignore[no-any-return]
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from what it was computed from."""
@@ -472,7 +465,6 @@ _FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "data_ptr": ("The address.", lambda self: int(self._value.__array_interface__["data"][0])),
     "is_floating_point": ("Whether the dtype is a floating one.", lambda self: self._value.dtype.kind == "f"),
     "is_complex": ("Whether the dtype is a complex one.", lambda self: self._value.dtype.kind == "c"),
-    "is_inference": ("Whether it was made in `inference_mode`.", lambda self: self._inference),
     "cpu": ("The tensor itself.", lambda self: self),
     "tolist": ("The elements, as nested lists of Python numbers.", lambda self: self._value.tolist()),
     "__float__": ("The only element.", lambda self: float(self.item())),

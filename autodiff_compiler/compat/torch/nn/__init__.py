@@ -7,15 +7,12 @@ from typing import Any
 from ...space import namespace, public
 from ..made import SPACES
 from ..tensor import Parameter
-from . import functions, initial, layers, losses, modules
-from .clipping import clip_grad_norm_
+from . import functions, layers, losses, modules
 
 _FUNCTIONAL = {**SPACES["nn.functional"], **functions.FUNCTIONS, **losses.FUNCTIONS}
 _MEMBERS: dict[str, Any] = {
     **modules.MEMBERS, **layers.MEMBERS, "Parameter": Parameter,
     "functional": namespace(f"{__name__}.functional", "Functions of networks.", _FUNCTIONAL),
-    "init": namespace(f"{__name__}.init", "First values of parameters.", initial.MEMBERS),
-    "utils": namespace(f"{__name__}.utils", "Helpers for gradients.", {"clip_grad_norm_": clip_grad_norm_}),
 }  # fmt: skip
 globals().update(_MEMBERS)
 __getattr__, __dir__ = public(__name__, _MEMBERS)

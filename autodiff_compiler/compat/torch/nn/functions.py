@@ -50,45 +50,6 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return input.mul_(mask) if inplace else elementwise("Mul", lambda a, m: a * m, input, mask)
 
 
-def batch_norm(
-    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Any:  # fmt: skip
-    """Channels minus a mean, divided by a deviation: the batch's if `training`, which also move the running ones, else
-    the running ones.
-
-    Raises ValueError in training for one value per channel.
-    """
-    value = input._value
-    axes = tuple([k for k in range(value.ndim) if k != 1])
-    shape = (1, value.shape[1], *(1,) * (value.ndim - 2))
-    if training:
-        count = value.size // value.shape[1]
-        if count <= 1:
-            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
-        if running_mean is not None:
-            mean = value.mean(axis=axes)
-            var = value.var(axis=axes) * (count / (count - 1))
-            for kept, found in ((running_mean, mean), (running_var, var)):
-                kept._value[...] = (1 - momentum) * kept._value + momentum * found
-                kept._memory.written()
-    else:
-        middle = running_mean._value.reshape(shape).copy()
-        deviation = np.sqrt(running_var._value.reshape(shape) + eps).astype(value.dtype)
-
-    def computed(a: Any, *rest: Any) -> Any:
-        if training:
-            centred = a - np.mean(a, axis=axes, keepdims=True)
-            out = centred / np.sqrt(np.mean(centred * centred, axis=axes, keepdims=True) + eps)
-        else:
-            out = (a - middle) / deviation
-        if weight is not None:
-            out = out * np.reshape(rest[0], shape)
-        return out + np.reshape(rest[-1], shape) if bias is not None else out
-
-    return run("NativeBatchNorm", computed, input, *[x for x in (weight, bias) if x is not None])
-
-
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Ones at classes along a new last axis: a tensor of int64."""
     ids = tensor._value
@@ -192,5 +153,5 @@ def avg_pool2d(
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (linear, dropout, batch_norm, one_hot, conv2d, max_pool2d, avg_pool2d)
+    f.__name__: f for f in (linear, dropout, one_hot, conv2d, max_pool2d, avg_pool2d)
 }

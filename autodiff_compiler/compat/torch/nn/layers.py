@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import make
-from ..creation import ones, rng, zeros
+from ..creation import rng, zeros
 from ..dtypes import dtype as _dtype
 from ..made import ACTIVATIONS
 from ..tensor import Parameter, check_device
@@ -87,65 +86,6 @@ class Conv2d(Module):
             if getattr(self, name) != usual:
                 out += f", {name}={getattr(self, name)}"
         return out + (", bias=False" if self.bias is None else "")
-
-
-class _BatchNorm(Module):
-    allowed: tuple[int, ...] = ()
-
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-        track_running_stats: bool = True,
-    ):  # fmt: skip
-        super().__init__()
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", Parameter(ones(num_features)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(num_features)) if affine else None)
-        self.register_buffer("running_mean", zeros(num_features) if track_running_stats else None)
-        self.register_buffer("running_var", ones(num_features) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", make(np.asarray(0)) if track_running_stats else None)
-
-    def forward(self, input: Any) -> Any:
-        if input.dim() not in self.allowed:
-            wanted = " or ".join(f"{n}D" for n in self.allowed)
-            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
-        momentum = self.momentum
-        if self.training and self.track_running_stats:
-            self.num_batches_tracked.add_(1)
-            if momentum is None:
-                momentum = 1.0 / self.num_batches_tracked.item()
-        return functions.batch_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias,
-            self.training or not self.track_running_stats, momentum or 0.0, self.eps,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
-
-
-class BatchNorm1d(_BatchNorm):
-    """`batch_norm` of (batch, channels) or (batch, channels, length)."""
-
-    allowed = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    """`batch_norm` of (batch, channels, height, width)."""
-
-    allowed = (4,)
-
-
-class Identity(Module):
-    """Its argument."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__()
-
-    def forward(self, input: Any) -> Any:
-        return input
 
 
 class Flatten(Module):
@@ -247,10 +187,7 @@ _LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("BCEWithLogitsLoss", losses.binary_cross_entropy_with_logits, "weight pos_weight reduction"),
 )  # fmt: skip
 MEMBERS: dict[str, Any] = {
-    **{
-        c.__name__: c
-        for c in (Linear, Conv2d, BatchNorm1d, BatchNorm2d, Identity, Flatten, Dropout, AvgPool2d, MaxPool2d)
-    },
+    **{c.__name__: c for c in (Linear, Conv2d, Flatten, Dropout, AvgPool2d, MaxPool2d)},
     **{
         name: _module(name, f, tuple([n for n in list(inspect.signature(f).parameters)[1:] if n != "dtype"]), True)
         for name, f in ACTIVATIONS.items()

@@ -58,17 +58,13 @@ class Module:
     _modules: dict[str, Any]
 
     def __init__(self) -> None:
-        tables: dict[str, Any] = {name: {} for name in ("_parameters", "_buffers", "_modules", "_before", "_after")}
+        tables: dict[str, Any] = {name: {} for name in ("_parameters", "_buffers", "_modules", "_after")}
         self.__dict__.update(tables, training=True, _transient=set())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._before.values()):
-            found = hook(self, args)
-            if found is not None:
-                args = found if isinstance(found, tuple) else (found,)
         out = self.forward(*args, **kwargs)
         for hook in list(self._after.values()):
             found = hook(self, args, out)
@@ -322,11 +318,6 @@ class Module:
         output."""
         return HookHandle(self._after, hook)
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call ``hook(module, args)`` before `forward`; what it returns, if not None, takes the place of the
-        arguments."""
-        return HookHandle(self._before, hook)
-
     def extra_repr(self) -> str:
         """What is printed inside the parentheses."""
         return ""
@@ -334,13 +325,10 @@ class Module:
     def _get_name(self) -> str:
         return type(self).__name__
 
-    def _shown_parts(self) -> list[tuple[str, str]]:
-        """The modules inside as text, with their names."""
-        return [(name, repr(child)) for name, child in self._modules.items()]
-
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = [f"({name}): " + text.replace("\n", "\n  ") for name, text in self._shown_parts()]
+        shown = [(name, repr(child)) for name, child in self._modules.items()]
+        lines = [f"({name}): " + text.replace("\n", "\n  ") for name, text in shown]
         head = extra.split("\n") if extra else []
         if not lines and len(head) < 2:
             return f"{self._get_name()}({extra})"
@@ -398,25 +386,4 @@ class Sequential(Module):
         return self
 
 
-class ModuleList(Sequential):
-    """A list of modules."""
-
-    def __init__(self, modules: Any = ()):
-        super().__init__(*modules)
-
-    forward = Module.forward
-
-    def __getitem__(self, k: Any) -> Any:
-        items = list(self._modules.values())
-        return type(self)(items[k]) if isinstance(k, slice) else items[k]
-
-    def _shown_parts(self) -> list[tuple[str, str]]:
-        """Neighbours with equal texts stand once: ``(0-1): 2 x Linear(...)``."""
-        out: list[tuple[str, str]] = []
-        for text, group in itertools.groupby(super()._shown_parts(), key=lambda part: part[1]):
-            names = [name for name, _ in group]
-            out.append((names[0], text) if len(names) == 1 else (f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"))
-        return out
-
-
-MEMBERS = {c.__name__: c for c in (Module, Sequential, ModuleList)}
+MEMBERS = {c.__name__: c for c in (Module, Sequential)}
