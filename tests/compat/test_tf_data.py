@@ -1,8 +1,6 @@
-"""`tf.data`: a pipeline of a small data set, and what does not go into a batch."""
+"""`tf.data`: a pipeline of a small data set."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
@@ -10,18 +8,14 @@ import pytest
 
 def test_a_pipeline(tf):
     x, y = np.arange(10.0, dtype=np.float32).reshape(5, 2), np.arange(5)
-    dataset = tf.data.Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a * 2.0, b))
+    dataset = tf.data.Dataset.from_tensor_slices((x, y))
     assert len(dataset) == 5 and len(dataset.batch(2)) == 3 and len(dataset.batch(2, drop_remainder=True)) == 2
     batches = list(dataset.batch(2))
     assert [tuple(a.shape) for a, _ in batches] == [(2, 2), (2, 2), (1, 2)]
-    assert batches[1][0].numpy().tolist() == [[8.0, 10.0], [12.0, 14.0]] and batches[1][1].dtype == tf.int64
-    assert [int(b) for _, b in dataset.take(2).repeat(2)] == [0, 1, 0, 1]
+    assert batches[1][0].numpy().tolist() == [[4.0, 5.0], [6.0, 7.0]] and batches[1][1].dtype == tf.int64
     shuffled = dataset.shuffle(5, seed=1)
     assert sorted(int(b) for _, b in shuffled) == [0, 1, 2, 3, 4]
-    endless = dataset.shuffle(3).repeat().batch(4)
-    assert [tuple(b.shape) for _, b in itertools.islice(endless, 4)] == [(4,)] * 4
-    with pytest.raises(TypeError, match="infinite"):
-        len(endless)
+    assert [tuple(b.shape) for _, b in dataset.shuffle(3).batch(4)] == [(4,), (1,)]
 
 
 def test_mappings_are_structure(tf):
@@ -32,15 +26,6 @@ def test_mappings_are_structure(tf):
 def test_lengths_that_differ(tf):
     with pytest.raises(ValueError):
         tf.data.Dataset.from_tensor_slices((np.ones(2), np.ones(3)))
-
-
-def test_elements_of_other_shapes_are_no_batch(tf):
-    dataset = tf.data.Dataset.from_tensor_slices([1, 2]).map(lambda x: tf.fill([x], x)).batch(2)
-    with pytest.raises(
-        tf.errors.InvalidArgumentError,
-        match=r"Cannot add tensor to the batch: number of elements does not match. Shapes are: \[tensor\]: \[2\], ",
-    ):
-        list(dataset)
 
 
 def test_no_gradient_passes(tf):

@@ -401,14 +401,6 @@ def test_a_variable_from_a_variable_is_its_own(tf):
     assert w.numpy().tolist() == [1.0, 2.0]
 
 
-def test_scatter_updates_of_a_variable(tf):
-    v = tf.Variable([1.0, 2.0, 3.0])
-    v.scatter_nd_update([[0], [2]], [9.0, 8.0])
-    assert v.numpy().tolist() == [9.0, 2.0, 8.0]
-    v.scatter_nd_add([[0]], [1.0])
-    assert v.numpy().tolist() == [10.0, 2.0, 8.0]
-
-
 # ------------------------------------------------------------------------------------------------------ NumPy beside it
 
 
@@ -501,7 +493,7 @@ def test_nest(tf):
     assert tf.nest.pack_sequence_as([1, (2,)], [5, 6]) == [5, (6,)]
     assert tf.nest.is_nested([1]) and not tf.nest.is_nested(1)
     with pytest.raises(ValueError, match="don't have the same nested structure"):
-        tf.nest.assert_same_structure([1], [1, 2])
+        tf.nest.map_structure(lambda x, y: x, [1], [1, 2])
 
 
 # ------------------------------------------------------------------------------------------------------------ tf.Module

@@ -84,7 +84,6 @@ LAYERS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
     "Dropout at inference": (lambda L: L.Dropout(0.5), (2, 3)),
     "Activation": (lambda L: L.Activation("tanh"), (2, 3)),
     "ReLU": (lambda L: L.ReLU(), (2, 3)),
-    "Softmax": (lambda L: L.Softmax(), (2, 3)),
 }
 
 
@@ -186,9 +185,6 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "Adam by default": lambda O: O.Adam(),
     "Adam with other decays": lambda O: O.Adam(0.1, beta_1=0.5, beta_2=0.9, epsilon=0.01),
     "AMSGrad": lambda O: O.Adam(0.1, beta_2=0.5, amsgrad=True),
-    "SGD with clipped norms": lambda O: O.SGD(0.1, clipnorm=0.5),
-    "SGD with clipped values": lambda O: O.SGD(0.1, clipvalue=0.5),
-    "SGD with a clipped global norm": lambda O: O.SGD(0.1, global_clipnorm=0.5),
 }
 
 

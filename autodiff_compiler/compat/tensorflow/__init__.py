@@ -31,19 +31,15 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "config data debugging dtypes errors image keras linalg math nest nn random",
-        "control": "case cond control_dependencies device foldl foldr map_fn print=print_ scan switch_case "
-        "vectorized_map while_loop",
-        "debugging": "assert_equal assert_greater assert_less",
-        "functions": "TensorSpec function numpy_function py_function",
+        "": "config data dtypes errors image keras linalg math nest nn random",
+        "control": "cond control_dependencies device map_fn print=print_ scan while_loop",
+        "functions": "function numpy_function py_function",
         "slices": "IndexedSlices",
         "dtypes": "DType as_dtype bool=bool_ complex128 complex64 double=float64 float16 float32 float64 "
         "half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8",
         "shapes": "TensorShape",
         "module": "Module",
         "keras": "initializers losses optimizers",
-        "keras.initializers": "constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros "
-        "random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform",
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable",
         "naming": "get_current_name_scope name_scope",
@@ -61,8 +57,10 @@ __getattr__, __dir__ = lazy(
     },
     {
         "TensorArray": "Append to a Python list, and tf.stack it",
+        "TensorSpec": "Convert the arguments by tf.convert_to_tensor",
         "autograph": "Functions run as they are written, so there is nothing to convert",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
+        "debugging": "Write assert, or if and raise",
         "raw_ops": "Call the function of tf, tf.math or tf.nn",
         "signal": "Transform a function of np.fft with autodiff_compiler.function, and call it on tensors",
         "train": "Store the arrays of [v.numpy() for v in module.variables] with np.savez, and assign them again",

@@ -9,7 +9,6 @@ from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.tensor import Operand
-from .errors import invalid
 from .operands import integer, operand
 from .operators import subscript
 from .shaping import stack
@@ -26,29 +25,6 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 def _tensors(result: Any) -> Any:
     """Results of a function: numbers become tensors."""
     return map_nested(lambda x: x if x is None or isinstance(x, Operand) else convert_to_tensor(x), result)
-
-
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
-) -> Any:
-    """The result of the function whose predicate is the first to be true."""
-    pairs = pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs
-    chosen = [fn for pred, fn in pairs if bool(pred)]
-    if exclusive and len(chosen) > 1:
-        raise invalid("Assert", "More than one condition evaluated as True but exclusive=True.")
-    if not chosen and default is None:
-        raise invalid("Assert", "None of conditions evaluated as True and no default was given.")
-    return chosen[0]() if chosen else default()
-
-
-def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:
-    """The result of the function with this index; of `default`, or the last one, if there is none."""
-    if isinstance(branch_fns, dict):
-        table = dict(branch_fns)
-    else:
-        table = dict(branch_fns if branch_fns and isinstance(branch_fns[0], tuple) else enumerate(branch_fns))
-    fallback = default if default is not None else table[max(table)]
-    return table.get(integer(branch_index), fallback)()
 
 
 def while_loop(
@@ -95,38 +71,18 @@ def map_fn(
     return _stacked([fn(row(k)) for k in range(count)])
 
 
-def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
-    """`fn` of each part along the first axis, stacked."""
-    return map_fn(fn, elems)
-
-
-def _states(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
-    """The values of ``state = fn(state, part)``, part by part."""
-    count, row = _rows(elems)
-    order = list(range(count))[:: -1 if reverse else 1]
-    states = [row(order.pop(0)) if initializer is None else _tensors(initializer)]
-    for k in order:
-        states.append(_tensors(fn(states[-1], row(k))))
-    return states
-
-
 def scan(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
     swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """All values of ``state = fn(state, part)`` along the first axis, stacked."""
-    states = _states(fn, elems, initializer, reverse)[initializer is not None :]
+    count, row = _rows(elems)
+    order = list(range(count))[:: -1 if reverse else 1]
+    states = [row(order.pop(0)) if initializer is None else _tensors(initializer)]
+    for k in order:
+        states.append(_tensors(fn(states[-1], row(k))))
+    states = states[initializer is not None :]
     return _stacked(states[:: -1 if reverse else 1])
-
-
-def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None, **options: Any) -> Any:
-    """The last value of ``state = fn(state, part)``, from the first part to the last."""
-    return _states(fn, elems, initializer, False)[-1]
-
-
-def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, **options: Any) -> Any:
-    """The last value of ``state = fn(state, part)``, from the last part to the first."""
-    return _states(fn, elems, initializer, True)[-1]
 
 
 @contextlib.contextmanager

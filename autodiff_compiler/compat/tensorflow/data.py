@@ -25,7 +25,7 @@ class Dataset:
 
     def __init__(self, start: Callable[[], Iterator[Any]], count: int):
         self._start = start
-        self._count = count  # -1 without end
+        self._count = count
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -51,7 +51,7 @@ class Dataset:
                 if len(rows) == n or not drop_remainder:
                     yield pack_like(rows[0], [_stacked(column) for column in zip(*[flatten(r) for r in rows])])
 
-        return Dataset(start, self._count // n if drop_remainder or self._count < 0 else -(-self._count // n))
+        return Dataset(start, self._count // n if drop_remainder else -(-self._count // n))
 
     def shuffle(self, buffer_size: Any, seed: Any = None, **options: Any) -> Dataset:
         """The elements in random order, chosen from a buffer of this size; in another order each time."""
@@ -69,28 +69,10 @@ class Dataset:
 
         return Dataset(start, self._count)
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
-        """All elements several times, or without end."""
-        n = -1 if count is None else integer(count)
-        total = -1 if n < 0 or self._count < 0 else self._count * n
-        return Dataset(lambda: (x for _ in (itertools.count() if n < 0 else range(n)) for x in self), total)
-
-    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None, **options: Any) -> Dataset:
-        """`map_func` of each element; a tuple gives several arguments."""
-        return Dataset(lambda: (_made(map_func(*x) if type(x) is tuple else map_func(x)) for x in self), self._count)
-
-    def take(self, count: Any, name: str | None = None) -> Dataset:
-        """The first elements."""
-        n = integer(count)
-        total = self._count if n < 0 else n if self._count < 0 else min(n, self._count)
-        return Dataset(lambda: itertools.islice(iter(self), None if n < 0 else n), total)
-
     def __iter__(self) -> Iterator[Any]:
         return self._start()
 
     def __len__(self) -> int:
-        if self._count < 0:
-            raise TypeError("The dataset is infinite.")
         return self._count
 
     def __getattr__(self, name: str) -> Any:

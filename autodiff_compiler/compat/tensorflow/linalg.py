@@ -5,8 +5,8 @@ from .namespace import lazy
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "linear_algebra": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh "
-        "einsum inv l2_normalize logdet matmul matvec norm normalize pinv qr set_diag "
+        "linear_algebra": "adjoint band_part cholesky cholesky_solve det diag diag_part eigh eigvalsh "
+        "einsum inv l2_normalize logdet matmul matvec norm pinv qr "
         "slogdet solve svd tensordot trace triangular_solve",
         "shaping": "matrix_transpose",
         "creation": "eye",

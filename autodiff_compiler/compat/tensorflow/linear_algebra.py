@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.apply import getitem
-from . import dtypes
-from .creation import ones_like, zeros_like
+from ..graph.array import value_of
 from .elementwise import cast, real
 from .errors import invalid
-from .indexing import where
 from .made import abs as abs_
 from .made import log, maximum, reduce_max, reduce_sum, sqrt, square
-from .operands import axes, integer, integers, operand, pair, run, same_dtypes
+from .operands import axes, computed, floating, integer, integers, operand, pair, run, same_dtypes
 from .operators import shapes_error
-from .shaping import expand_dims, matrix_transpose
+from .shaping import matrix_transpose
 
 LogDeterminant = collections.namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")  # type: ignore[name-match]
 QR = collections.namedtuple("Qr", "q r")  # type: ignore[name-match]
@@ -96,13 +93,6 @@ def norm(
     raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
 
 
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Any, Any]:
-    """The tensor divided by its norm, and the norm."""
-    x = operand(tensor)
-    length = norm(x, ord, axis, True)
-    return x / length, length
-
-
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Any:
     """``x / sqrt(max(sum(x ** 2), epsilon))``, along axes."""
     x = operand(x)
@@ -143,21 +133,6 @@ def diag(
     return run(np.where, here, run(np.expand_dims, x, -1), np.zeros((), x._value.dtype)[()])
 
 
-def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
-    """The matrices with another main diagonal."""
-    x, d = pair(input, diagonal, "MatrixSetDiag")
-    if k != 0:
-        raise NotImplementedError("set_diag of another diagonal than the main one")
-    rows, columns = x._value.shape[-2:]
-    here = np.eye(rows, columns, dtype=bool)
-    n = min(rows, columns)
-    column = run(np.expand_dims, d, -1) if rows <= columns else run(np.expand_dims, d, -2)
-    if d._value.shape[-1] != n:
-        raise invalid("MatrixSetDiag", "must have the same number of elements as the diagonal")
-    wide = np.broadcast_shapes(column._value.shape, x._value.shape)
-    return run(np.where, here, run(np.broadcast_to, column, wide), x)
-
-
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
     """The matrices with zeros outside of a band around the main diagonal; -1 keeps a whole triangle."""
     x = operand(input)
@@ -171,15 +146,6 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 def adjoint(matrix: Any, name: str | None = None) -> Any:
     """The conjugate transpose."""
     return matrix_transpose(matrix, conjugate=True)
-
-
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
-    """The cross product along the last axis, of length 3."""
-    a, b = pair(a, b, "Cross")
-    if a._value.shape != b._value.shape or a._value.shape[-1:] != (3,):
-        raise invalid("Cross", "inputs must be in 3-d space and of one shape")
-    (a0, a1, a2), (b0, b1, b2) = ([getitem(x, (Ellipsis, k)) for k in range(3)] for x in (a, b))
-    return run(np.stack, [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
 # --- equations and decompositions -------------------------------------------------------------------------------------
@@ -251,20 +217,22 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
     """The pseudo-inverse of matrices: singular values up to `rcond` times the largest count as zero. By default that is
     ten times the larger length times the dtype's precision."""
-    x = operand(a)
-    if x._value.dtype.kind != "f":
-        raise TypeError(f"Input matrix must have a floating dtype, not {dtypes.of(x._value.dtype).name}")
+    x = floating(a, "pinv", "f")
     if x._value.ndim < 2:
         raise ValueError(f"Input matrix must have at least 2 dimensions; found: {x._value.ndim}.")
-    precision = 10.0 * max(x._value.shape[-2:]) * float(np.finfo(x._value.dtype).eps)
     if rcond is None:
-        return run(np.linalg.pinv, x, precision)
-    # What is cut off may be far from zero, and has its part in the derivative then.
-    s, u, v = svd(x)
-    bound = cast(rcond, x.dtype) * reduce_max(s, -1, keepdims=True)
-    kept = s > bound
-    inverse = where(kept, 1.0 / where(kept, s, ones_like(s)), zeros_like(s))
-    return matmul(v * expand_dims(inverse, -2), u, adjoint_b=True)
+        return run(np.linalg.pinv, x, 10.0 * max(x._value.shape[-2:]) * float(np.finfo(x._value.dtype).eps))
+    return computed(lambda m: _cut_inverse(m, float(rcond)), x)
+
+
+def _cut_inverse(a: Any, share: float) -> Any:
+    """The inverse without the singular values up to a share of the largest. What is cut off may be far from zero, and
+    has its part in the derivative then."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    v = value_of(s)
+    kept = v > share * np.max(v, axis=-1, keepdims=True)
+    inverse = np.where(kept, 1.0 / np.where(kept, s, np.ones_like(v)), np.zeros_like(v))
+    return np.matmul(np.swapaxes(vh, -1, -2) * np.expand_dims(inverse, -2), np.swapaxes(u, -1, -2))
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Any, Any]:

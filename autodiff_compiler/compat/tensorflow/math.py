@@ -6,7 +6,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "elementwise": "add_n logical_not polygamma real reciprocal round",
-        "reductions": "count_nonzero reduce_euclidean_norm reduce_std segment_sum unsorted_segment_sum",
+        "reductions": "reduce_euclidean_norm reduce_std",
         "indexing": "top_k",
         "linear_algebra": "l2_normalize",
     },

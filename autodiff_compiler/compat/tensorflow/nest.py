@@ -61,40 +61,24 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         raise TypeError(f"Argument `func` must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
+        _check_alike(structure[0], other)
     leaves = [func(*x) for x in zip(*[_flatten(s) for s in structure])]
     return pack_like(structure[0], leaves)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Raises ValueError if the structures are not alike, TypeError if their types are not."""
-    try:
-        _compare(nest1, nest2, check_types)
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n{error}"
-        ) from None
-
-
-def _compare(a: Any, b: Any, check_types: bool) -> None:
-    if _is_nested(a) != _is_nested(b):
-        raise ValueError(f'More specifically: Substructure "{a}" is a sequence, while substructure "{b}" is not')
+def _check_alike(a: Any, b: Any) -> None:
+    """Raises ValueError if two structures are not alike, TypeError if their types are not."""
+    message = "The two structures don't have the same nested structure."
+    mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
+    if _is_nested(a) != _is_nested(b) or _is_nested(a) and len(a) != len(b) or mappings and set(a) != set(b):
+        raise ValueError(f"{message}\n\nFirst structure: {a}\n\nSecond structure: {b}")
     if not _is_nested(a):
         return
-    mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
-    if check_types and type(a) is not type(b) and not mappings:
-        raise TypeError(f"More specifically: the types {type(a)} and {type(b)} differ")
-    if mappings and set(a) != set(b):
-        raise ValueError(f"The two dictionaries don't have the same set of keys: {keys(a)} and {keys(b)}")
-    if len(a) != len(b):
-        raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
+    if type(a) is not type(b) and not mappings:
+        raise TypeError(f"{message}\n\nThe types {type(a)} and {type(b)} differ")
     for k in keys(a) if mappings else range(len(a)):
-        _compare(a[k], b[k], check_types)
+        _check_alike(a[k], b[k])
 
 
 __getattr__, __dir__ = lazy(__name__, {})

@@ -39,47 +39,6 @@ def generator(seed: Any = None) -> np.random.Generator:
     return found
 
 
-class Generator:
-    """A generator with a state of its own. ``Generator.from_seed(1)`` makes one."""
-
-    def __init__(self, rng: np.random.Generator):
-        self._rng = rng
-
-    @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        return cls(np.random.default_rng([abs(n) for n in integers(seed)]))
-
-    def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        """Normally distributed numbers. `mean` and `stddev` may be tensors, and get gradients."""
-        return _scaled(_real(self._rng.standard_normal, shape, dtype), stddev, mean)
-
-    def truncated_normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        """Normally distributed numbers no further than two standard deviations from the mean."""
-        v = np.array(_real(self._rng.standard_normal, shape, dtype))
-        while np.any(bad := np.abs(v) > 2):
-            v[bad] = _real(self._rng.standard_normal, (int(bad.sum()),), dtype)
-        return _scaled(v, stddev, mean)
-
-    def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Any:
-        """Numbers from `minval` (0) up to `maxval` (1), which is not among them; integers need both."""
-        kind = as_dtype(dtype)
-        if kind.is_integer:
-            if maxval is None:
-                raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
-            low, high = operand(minval)._value, operand(maxval)._value
-            drawn = np.asarray(self._rng.integers(low, high, integers(shape), dtype=np.int64))
-            return tensor(drawn.astype(kind.np_dtype)[()])
-        noise = _real(self._rng.random, shape, kind)
-        low = _like(0 if minval is None else minval, noise)
-        return _scaled(noise, _like(1 if maxval is None else maxval, noise) - low, low)
-
-
 def _real(draw: Any, shape: Any, dtype: Any) -> Any:
     """Random numbers in a floating dtype, as an array."""
     kind = as_dtype(dtype)
@@ -102,7 +61,7 @@ def normal(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Normally distributed numbers. `mean` and `stddev` may be tensors, and get gradients."""
-    return Generator(generator(seed)).normal(shape, mean, stddev, dtype)
+    return _scaled(_real(generator(seed).standard_normal, shape, dtype), stddev, mean)
 
 
 def uniform(
@@ -110,31 +69,22 @@ def uniform(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Numbers from `minval` (0) up to `maxval` (1), which is not among them; integers need both."""
-    return Generator(generator(seed)).uniform(shape, minval, maxval, dtype)
-
-
-def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Normally distributed numbers no further than two standard deviations from the mean."""
-    return Generator(generator(seed)).truncated_normal(shape, mean, stddev, dtype)
+    kind = as_dtype(dtype)
+    if kind.is_integer:
+        if maxval is None:
+            raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+        low, high = operand(minval)._value, operand(maxval)._value
+        drawn = np.asarray(generator(seed).integers(low, high, integers(shape), dtype=np.int64))
+        return tensor(drawn.astype(kind.np_dtype)[()])
+    noise = _real(generator(seed).random, shape, kind)
+    low = _like(0 if minval is None else minval, noise)
+    return _scaled(noise, _like(1 if maxval is None else maxval, noise) - low, low)
 
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     """The parts along the first axis in random order; no gradient passes."""
     v = operand(value)._value
     return tensor(v[generator(seed).permutation(v.shape[0])])
-
-
-def stateless_normal(shape: Any, seed: Any, *args: Any, **kwargs: Any) -> Any:
-    """`Generator.normal`: the same numbers for the same seed, a pair of integers."""
-    return Generator.from_seed(seed).normal(shape, *args, **kwargs)
-
-
-def stateless_uniform(shape: Any, seed: Any, *args: Any, **kwargs: Any) -> Any:
-    """`Generator.uniform`: the same numbers for the same seed, a pair of integers."""
-    return Generator.from_seed(seed).uniform(shape, *args, **kwargs)
 
 
 __getattr__, __dir__ = lazy(__name__, {})

@@ -200,26 +200,6 @@ for _name, _row in {
     setattr(Variable, f"__{_name}__", _in_place(*_row))
 
 
-def _scatter(combine: Any, doc: str) -> Any:
-    def method(self: Variable, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        made = np.array(self._value)
-        index = tuple(np.moveaxis(np.array(convert_to_tensor(indices)._value), -1, 0))
-        combine(made, index, self._operand(updates))
-        self._rebind(made[()])
-        return self
-
-    method.__doc__ = doc
-    return method
-
-
-for _name, _combine, _doc in (
-    ("update", np.ndarray.__setitem__, "Store the updates at these subscripts."),
-    ("add", np.add.at, "Add the updates at these subscripts."),
-    ("sub", np.subtract.at, "Subtract the updates at these subscripts."),
-):
-    setattr(Variable, f"scatter_nd_{_name}", _scatter(_combine, _doc))
-
-
 class ResourceVariable(Variable):
     """The class of all variables."""
 

@@ -15,19 +15,6 @@ def linear(x: Any) -> Any:
     return x
 
 
-def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Any:
-    """`x` where it is above `threshold`, at most `max_value`; below it, ``negative_slope * (x - threshold)``."""
-    if not negative_slope and max_value is None and not threshold:
-        return tf.nn.relu(x)
-    if max_value is None and not threshold:
-        return tf.nn.leaky_relu(x, alpha=negative_slope)
-    x = tf.convert_to_tensor(x)
-    positive = x * tf.cast(x > threshold, x.dtype) if threshold else tf.nn.relu(x)
-    if max_value is not None:
-        positive = tf.clip_by_value(positive, 0.0, max_value)
-    return positive - negative_slope * tf.nn.relu(threshold - x) if negative_slope else positive
-
-
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
     return tf.nn.leaky_relu(x, alpha=negative_slope)
 
@@ -52,7 +39,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 
 
 # TensorFlow's own functions, which take nothing but the tensor.
-selu, relu6, silu, softsign = tf.nn.selu, tf.nn.relu6, tf.nn.silu, tf.nn.softsign
+relu, selu, relu6, silu, softsign = tf.nn.relu, tf.nn.selu, tf.nn.relu6, tf.nn.silu, tf.nn.softsign
 softplus, tanh, sigmoid, exponential = tf.math.softplus, tf.tanh, tf.sigmoid, tf.exp
 swish = silu
 

@@ -84,53 +84,20 @@ class RandomUniform(_Random):
         return self.drawn().uniform(self.minval, self.maxval, shape)
 
 
-class _Scaled(_Random):
-    """Values whose variance is `scale` divided by the number of inputs, or by the mean of inputs and outputs."""
-
-    scale, inputs_only, uniform = 1.0, False, True
+class GlorotUniform(_Random):
+    """Uniform, with variance 2 / (inputs + outputs). Reference: Glorot and Bengio (2010), equation 16."""
 
     def __init__(self, seed: int | None = None):
         self.seed = seed
 
     def values(self, shape: Shape) -> Any:
         window = math.prod(shape[:-2])
-        fan_in, fan_out = (shape[-2] * window, shape[-1] * window) if len(shape) > 1 else (shape or (1,)) * 2
-        variance = self.scale / max(1.0, fan_in if self.inputs_only else (fan_in + fan_out) / 2)
-        if self.uniform:
-            limit = math.sqrt(3.0 * variance)
-            return self.drawn().uniform(-limit, limit, shape)
-        # A standard normal distribution that is cut at +-2 has this standard deviation.
-        return math.sqrt(variance) / 0.87962566103423978 * truncated(self.drawn(), shape)
+        fans = (shape[-2] + shape[-1]) * window if len(shape) > 1 else 2 * (shape or (1,))[0]
+        limit = math.sqrt(6.0 / max(2.0, fans))
+        return self.drawn().uniform(-limit, limit, shape)
 
 
-def _scaled(name: str, doc: str, **attributes: Any) -> type[_Scaled]:
-    return type(name, (_Scaled,), {"__doc__": doc, "__module__": __name__, **attributes})
-
-
-_GLOROT = "Reference: Glorot and Bengio (2010), equation 16."
-_HE = "Reference: He et al. (2015), section 2.2."
-GlorotUniform = _scaled("GlorotUniform", f"Uniform, with variance 2 / (inputs + outputs). {_GLOROT}")
-GlorotNormal = _scaled(
-    "GlorotNormal", f"Normal, cut at two deviations, with variance 2 / (inputs + outputs). {_GLOROT}", uniform=False
-)
-HeUniform = _scaled("HeUniform", f"Uniform, with variance 2 / inputs. {_HE}", scale=2.0, inputs_only=True)
-HeNormal = _scaled(
-    "HeNormal", f"Normal, cut at two deviations, with variance 2 / inputs. {_HE}", scale=2.0, inputs_only=True,
-    uniform=False,
-)  # fmt: skip
-
-
-def truncated(random: np.random.Generator, shape: Shape) -> Any:
-    """Standard normal numbers, drawn again until they are at most 2 in size."""
-    out = random.standard_normal(shape)
-    while np.any(far := np.abs(out) > 2.0):
-        out = np.where(far, random.standard_normal(shape), out)
-    return out
-
-
-_TABLE = both_spellings(
-    Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform, GlorotNormal, HeUniform, HeNormal
-)
+_TABLE = both_spellings(Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform)
 globals().update(_TABLE)
 
 

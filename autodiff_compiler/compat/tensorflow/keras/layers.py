@@ -25,9 +25,6 @@ class Input:
         self.shape: Shape = (batch_size, *shape_of(shape))
 
 
-InputLayer = Input
-
-
 class _Weighted(Layer):
     """What layers with a kernel and a bias share."""
 
@@ -255,31 +252,11 @@ class Activation(_Shaped):
         return self.activation(inputs)
 
 
-class ReLU(_Shaped):
-    """`tf.keras.activations.relu` as a layer. Raises ValueError for a setting below zero."""
+class ReLU(Activation):
+    """`tf.nn.relu` as a layer."""
 
-    def __init__(
-        self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any
-    ):  # fmt: skip
-        super().__init__(**kwargs)
-        for name, value in (("max_value", max_value), ("negative_slope", negative_slope), ("threshold", threshold)):
-            if value is not None and value < 0.0:
-                raise ValueError(f"{name} of a ReLU layer cannot be a negative value. Received: {value}")
-        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
-
-    def call(self, inputs: Any) -> Any:
-        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
-
-
-class Softmax(_Shaped):
-    """`tf.nn.softmax` along an axis, as a layer."""
-
-    def __init__(self, axis: int = -1, **kwargs: Any):
-        super().__init__(**kwargs)
-        self.axis = axis
-
-    def call(self, inputs: Any) -> Any:
-        return activations.softmax(inputs, self.axis)
+    def __init__(self, **kwargs: Any):
+        super().__init__("relu", **kwargs)
 
 
 def _positive(name: str, value: Any) -> int:
@@ -308,7 +285,6 @@ def _channels_last(data_format: Any) -> None:
 
 
 __all__ = [
-    "Activation", "BatchNormalization", "Conv2D", "Dense", "Dropout", "Flatten", "Input", "InputLayer", "Layer", "ReLU",
-    "Softmax",
+    "Activation", "BatchNormalization", "Conv2D", "Dense", "Dropout", "Flatten", "Input", "Layer", "ReLU",
 ]  # fmt: skip
 __getattr__, __dir__ = public("tf.keras.layers", __all__)

@@ -11,7 +11,7 @@ from ... import tensorflow as tf
 from ...operations import losses
 from ...space import public
 from ..operands import computed
-from .names import find, snake_case, unique
+from .names import snake_case, unique
 
 EPSILON = 1e-7  # how near to 0 and 1 a probability may come
 _REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "mean_with_sample_weight", "none", None)
@@ -182,12 +182,4 @@ _TABLE: dict[str, Any] = {
 } | {"mse": mse}  # fmt: skip
 
 
-def get(identifier: Any) -> Any:
-    """The loss of this name, a function or a class' object, or the object itself.
-
-    Raises ValueError for a name that there is not.
-    """
-    return None if identifier is None else find(_TABLE, identifier, "loss")
-
-
-__getattr__, __dir__ = public("tf.keras.losses", [*_TABLE, "Loss", "get", "MSE"])
+__getattr__, __dir__ = public("tf.keras.losses", [*_TABLE, "Loss", "MSE"])

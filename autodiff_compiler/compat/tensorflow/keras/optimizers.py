@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,36 +19,21 @@ from .variables import Variable
 class Optimizer:
     """Base class: a subclass makes its variables in `build` and changes one variable in `update_step`.
 
-    learning_rate: a number, or a function of no arguments. clipnorm, global_clipnorm, clipvalue: at most one of these
-    bounds, of each gradient's norm, of the norm of all together, or of each element. Raises ValueError for several.
+    learning_rate: a number; as an attribute, a variable that may be assigned to.
     """
 
-    def __init__(
-        self, learning_rate: Any, clipnorm: float | None = None, clipvalue: float | None = None,
-        global_clipnorm: float | None = None, name: str | None = None, **kwargs: Any,
-    ):  # fmt: skip
+    def __init__(self, learning_rate: Any, name: str | None = None, **kwargs: Any):
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
-        if sum(x is not None for x in (clipnorm, clipvalue, global_clipnorm)) > 1:
-            raise ValueError(
-                f"Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: clipnorm={clipnorm}, "
-                f"clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
-            )
+        if not isinstance(learning_rate, (int, float, np.number)):
+            raise ValueError(f"Argument `learning_rate` should be float. Received instead: {learning_rate}")
         self.name = unique(snake_case(type(self).__name__)) if name is None else name
-        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
         self.built = False
         self._variables: list[Variable] = []
         self._trained: list[Any] = []
         self._index: dict[int, int] = {}
         self.iterations = self._new(tf.constant(0, tf.int64), "iteration")
-        self._rate: Any = learning_rate
-        if isinstance(learning_rate, (int, float, np.number)):
-            self._rate = self._new(tf.constant(float(learning_rate), tf.float32), "learning_rate")
-        elif not callable(learning_rate):
-            raise ValueError(
-                "Argument `learning_rate` should be float, or a callable that takes no argument and returns the "
-                f"learning rate. Received instead: learning_rate={learning_rate}"
-            )
+        self._rate = self._new(tf.constant(float(learning_rate), tf.float32), "learning_rate")
 
     # --- its own variables ----------------------------------------------------------------------------------------
 
@@ -71,15 +55,12 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> Any:
-        """A variable, which may be assigned to, or what the function gives, as a tensor."""
-        return self._rate if isinstance(self._rate, Variable) else tf.convert_to_tensor(self._rate())
+        """A variable, which may be assigned to."""
+        return self._rate
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
-        if isinstance(self._rate, Variable) and not callable(value):
-            self._rate.assign(float(value))
-        else:
-            self._rate = value
+        self._rate.assign(float(value))
 
     def _get_variable_index(self, variable: Any) -> int:
         """The place of a variable among those of the first step."""
@@ -143,20 +124,9 @@ class Optimizer:
                     "shapes must be equal.",
                 )  # fmt: skip
         rate = tf.convert_to_tensor(self.learning_rate)
-        for g, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs):
+        for g, v in pairs:
             self.update_step(g, v, rate)
         self.iterations.assign_add(1)
-
-    def _clipped(self, grads: list[Any]) -> list[Any]:
-        if self.clipvalue:
-            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
-        bound = self.clipnorm or self.global_clipnorm
-        if not bound:
-            return grads
-        norms = [math.sqrt(float(np.sum(np.square(g.numpy(), dtype=np.float64)))) for g in grads]
-        if self.global_clipnorm:
-            norms = [math.hypot(*norms)] * len(grads)
-        return [g * min(1.0, bound / norm) if norm else g for g, norm in zip(grads, norms)]
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change one variable, by its gradient, a tensor of its dtype."""
@@ -262,16 +232,4 @@ def _dense(g: Any, dtype: Any) -> Any:
     return g if g.dtype == dtype else tf.cast(g, dtype)
 
 
-def get(identifier: Any) -> Optimizer:
-    """The optimizer of this name, with its defaults, or the object itself.
-
-    Raises ValueError for a name that there is not.
-    """
-    if isinstance(identifier, Optimizer):
-        return identifier
-    if isinstance(identifier, str) and identifier.lower() in ("sgd", "adam"):
-        return SGD() if identifier.lower() == "sgd" else Adam()
-    raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
-
-
-__getattr__, __dir__ = public("tf.keras.optimizers", ["Adam", "Optimizer", "SGD", "get"])
+__getattr__, __dir__ = public("tf.keras.optimizers", ["Adam", "Optimizer", "SGD"])
