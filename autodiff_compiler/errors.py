@@ -7,7 +7,7 @@ import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from . import deep
 
@@ -27,16 +27,6 @@ class Place(Protocol):
     def function(self) -> str: ...
 
 
-class Written(NamedTuple):
-    """A place that emitted code writes down, for an error that it may raise."""
-
-    file: str
-    line: int
-    col: int
-    end_col: int
-    function: str = ""
-
-
 def caret_text(loc: Place) -> str:
     """The source line with carets under the columns meant; empty if the source is gone.
 
@@ -54,27 +44,20 @@ def caret_text(loc: Place) -> str:
     return f"    {line}\n    {pad}{'^' * max(1, min(end, len(line)) - start)}"
 
 
-def _place(loc: Any) -> Place | None:
-    if type(loc) is tuple:
-        return Written(*loc) if loc else None
-    found: Place | None = loc
-    return found
-
-
 class AutodiffError(Exception):
     """The base of all errors of this package.
 
     Parameters
     ----------
     message: what is wrong and why, one sentence.
-    loc: the place in the user's source, if there is one; a tuple of what a `Written` has, in emitted code.
+    loc: the place in the user's source, if there is one.
     remedy: what to write instead.
     """
 
-    def __init__(self, message: str, loc: Place | tuple[Any, ...] | None = None, remedy: str = ""):
+    def __init__(self, message: str, loc: Place | None = None, remedy: str = ""):
         super().__init__(message)
         self.message = message
-        self.loc = _place(loc)
+        self.loc = loc
         self.remedy = remedy
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import RuleLookupError
+from .errors import Place, RuleLookupError
 from .kernels import (
     bessel_i,
     cofactors,
@@ -454,7 +454,7 @@ __all__ = [
 # --- errors of derivatives --------------------------------------------------------------------------------------------
 
 
-def if_square(g: Any, rows: int, columns: int, place: tuple[Any, ...]) -> Any:
+def if_square(g: Any, rows: int, columns: int, place: Place | None) -> Any:
     """`g`, if the matrix that it belongs to is square."""
     if rows != columns:
         raise RuleLookupError(

@@ -211,7 +211,7 @@ def test_a_package_without_files_of_its_own(tmp_path: Path, what: str) -> None:
     assert len(list((tmp_path / "cache").glob("*.entry"))) == 2
 
 
-@pytest.mark.parametrize("when", [0.0, 1.0, time.time() + 1e9])
+@pytest.mark.parametrize("when", [0.0, 1.0, time.time() + 1e9], ids=["0", "1", "to come"])
 def test_clocks_that_are_wrong(folder: Path, when: float) -> None:
     want, _ = gradient()
     os.utime(entry_of(folder), (when, when))

@@ -6,20 +6,32 @@ import linecache
 from typing import Any
 
 from ..codegen.emit import Emitted, emit_function
+from ..codegen.notes import Statement
 from ..codegen.statements import on_one_line
 from ..errors import InternalError
-from ..frontend.source import statement_over_lines
+from ..frontend.source import end_of_head, statement_of
 from ..ir.budget import doing
 from ..ir.core import Function, Loc
 from ..transforms.pipeline import restore_in_place
 
 
-def statement_at(loc: Loc) -> tuple[int, str]:
-    """The statement that a place belongs to: its first line's number, and its text on one line."""
-    node = statement_over_lines(loc.file, loc.line)
+def statement_at(loc: Loc) -> Statement:
+    """The statement that a place belongs to."""
+    node = statement_of(loc.file, loc.line, loc.col)
     if node is None:
-        return loc.line, linecache.getline(loc.file, loc.line).strip()
-    return node.lineno, on_one_line(node)
+        return Statement(loc.file, loc.line, loc.col, line_of(loc.file, loc.line))
+    text = text_over_lines(node)
+    return Statement(loc.file, node.lineno, node.col_offset, line_of(loc.file, node.lineno) if text is None else text)
+
+
+def text_over_lines(node: Any) -> str | None:
+    """The text of a statement that stands on several lines, on one; None if it stands on one, and is shown as it is."""
+    return on_one_line(node) if end_of_head(node) > node.lineno else None
+
+
+def line_of(file: str, line: int) -> str:
+    """A line of a file, without its indentation."""
+    return linecache.getline(file, line).strip()
 
 
 def emit_adjoint(
@@ -34,4 +46,4 @@ def emit_adjoint(
         )  # fmt: skip
 
 
-__all__ = ["emit_adjoint", "statement_at"]
+__all__ = ["emit_adjoint", "line_of", "statement_at", "text_over_lines"]

@@ -1,7 +1,7 @@
 """What identifies a function, class or module in another process: a text that differs when its code does.
 
-A function is identified by the text it was read from and by its compiled code. Both are needed: the compiler reads the
-text, and only the code says which of the functions on a line it is, or that a file was edited after it was imported.
+A function is identified by its compiled code, without the lines: a comment changes nothing. Of a function whose text
+went into emitted code, `places` compares the syntax tree as well.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import functools
 import hashlib
-import linecache
 import sys
 import types
 from typing import Any
@@ -79,28 +78,15 @@ def function_print(fn: types.FunctionType) -> str:
     code = fn.__code__
     return digest(
         fn.__qualname__,
-        _text(fn),
         *_code_parts(code),
         str(len(fn.__defaults__ or ())),
         repr(sorted(fn.__kwdefaults__ or ())),
     )
 
 
-def _text(fn: types.FunctionType) -> str:
-    code = fn.__code__
-    lines = linecache.getlines(code.co_filename, fn.__globals__)
-    return "".join(lines[code.co_firstlineno - 1 : _last_line(code)])
-
-
-def _last_line(code: types.CodeType) -> int:
-    last = max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    return max([last, *[_last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)]])
-
-
 def _code_parts(code: types.CodeType) -> list[str]:
-    # The first line too: comments in the emitted code and messages name lines.
     parts = [
-        code.co_name, code.co_code.hex(), str(code.co_firstlineno),
+        code.co_name, code.co_code.hex(),
         repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)),
         repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)),
     ]  # fmt: skip
@@ -121,6 +107,14 @@ def _constant(x: Any) -> str:
     return f"{type(x).__name__} {x!r}"
 
 
+_NO_PART_OF_IT = frozenset(
+    {
+        "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "_abc_impl", "__firstlineno__",
+        "__static_attributes__",
+    }
+)  # fmt: skip
+
+
 def class_print(cls: type) -> str:
     """Identifies a class by what it and its bases define."""
     parts = []
@@ -128,7 +122,7 @@ def class_print(cls: type) -> str:
         parts.append(f"{klass.__module__}.{klass.__qualname__}" if import_name(klass) else f"{klass.__qualname__}")
         if import_name(klass) is None:
             for name, value in sorted(klass.__dict__.items()):
-                if name not in ("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "_abc_impl"):
+                if name not in _NO_PART_OF_IT:
                     parts += [name, _member(value)]
     return digest(*parts)
 

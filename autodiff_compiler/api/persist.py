@@ -5,7 +5,8 @@ start at arguments and at functions. Functions, classes and objects stand in a t
 live function, and with its fingerprint. A loaded entry is used only if every one of them is found and is what it was.
 Then its guards hold the live objects, exactly as if it had been compiled in this process.
 
-What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
+The emitted source is stored without its comments, and an entry names no line of the user's: `places` says where the
+statements stand now. What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.emit import Emitted
+from ..codegen.notes import Note
 from ..errors import is_interruption
 from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
 from ..frontend.lower import Lowered, location_of
-from ..ir.core import Function, Region, structural_key
+from ..ir.core import Function, Loc, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
 from ..operations.record import has_user_rules
 from ..tree import children
+from . import places
 from .cache import DiskCache, default_folder, key_of
 from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name
 
-FORMAT = "2"
+FORMAT = "3"
 # Entries under one key: functions with one text may see different things, such as the closures that a function returns.
 SLOTS = 4
 
@@ -347,8 +351,7 @@ def store(
     fn: Any,
     lowered: Lowered,
     values: tuple[Any, ...],
-    source: str,
-    objects: dict[str, Any],
+    emitted: Emitted,
     details: tuple[Any, ...] | None,
 ) -> None:
     """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count,
@@ -360,20 +363,24 @@ def store(
         for inlined in lowered.functions:
             # Each function whose text went into the code has to be found again, to see whether it changed.
             writer.known(inlined)
-        bound = {name: writer.known(obj) for name, obj in objects.items()}
+        bound = {name: writer.known(x) for name, x in emitted.objects.items() if not isinstance(x, Loc)}
+        marks = places.Marks(lowered.functions)
+        notes = [[note.at, *marks.statement(note.statement), note.anew] for note in emitted.notes]
+        located = {name: [*marks.node(x), x.function] for name, x in emitted.objects.items() if isinstance(x, Loc)}
+        texts = [[writer.known(fn), *row] for fn, row in zip(lowered.functions, marks.rows())]
         dims = lowered.function.body.dims
         constraints = [[_dim_row(d) for d in pair] for pair in dims.constraints]
         assumed = [[_dim_row(a), _dim_row(b), equal] for a, b, equal in dims.assumed]
         header = {
-            "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "constraints": constraints,
+            "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "located": located,
+            "notes": notes, "texts": texts, "constraints": constraints,
             "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
         text = json.dumps(header, separators=(",", ":"))
     except (NotPortable, TypeError, ValueError, AttributeError, LookupError):
         return
-    text = f"{text}\n{source}"
-    text = f"{digest(key, text)}\n{text}"
+    text = _sealed(key, "\n".join([text, *emitted.lines]))
     disk = DiskCache()
     slots = [digest(key, str(k)) for k in range(SLOTS)]
     free = [slot for slot in slots if disk.load(slot) is None]
@@ -384,32 +391,50 @@ def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) 
     """The entries under the key that may be valid for these arguments: what was lowered, as far as calls need it, and
     the compiled function.
 
-    ``build(source, objects, details)`` makes the function from the emitted source.
+    ``build(emitted, details)`` makes the function from the emitted source.
     """
     disk = DiskCache()
     for k in range(SLOTS):
         text = disk.load(digest(key, str(k)))
         if text is None:
             continue  # it may have been pruned, and not those after it
-        check, _, text = text.partition("\n")
+        text = text.partition("\n")[2] if text == _sealed(key, text.partition("\n")[2]) else ""
         try:
-            found = _read(text, fn, values, build) if check == digest(key, text) else None
+            if not text:
+                raise _Damaged
+            found = _read(text, fn, values, build)
         except _Damaged:
-            found, check = None, ""
-        if found is not None:
-            yield found
-        elif check != digest(key, text):
             disk.drop(digest(key, str(k)))
+            continue
+        if found is not None:
+            lowered, run, moved = found
+            if moved:
+                # The next process finds the lines where they are now.
+                disk.store(digest(key, str(k)), _sealed(key, moved))
+            yield lowered, run
 
 
-def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any] | None:
-    head, _, source = text.partition("\n")
+def _sealed(key: str, text: str) -> str:
+    """The text with a first line by which it is known to be whole, and of this key."""
+    return f"{digest(key, text)}\n{text}"
+
+
+def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> tuple[Lowered, Any, str] | None:
+    """What was lowered, the compiled function, and a new text for the entry if the user's statements have moved."""
+    head, *lines = text.split("\n")
     try:
         header = json.loads(head)
         reader = _Reader(header["objects"], fn, values)
         guards = [reader.guard(row) for row in header["guards"]]
         inputs = [_read_input(reader, row) for row in header["inputs"]]
         bound = {name: reader.objects[number] for name, number in header["bound"].items()}
+        found = places.Found([(reader.objects[number], *row) for number, *row in header["texts"]])
+        notes = [Note(found.statement(k, n), anew, at) for at, k, n, anew in header["notes"]]
+        bound |= {name: found.loc(k, n, function) for name, (k, n, function) in header["located"].items()}
+        moved = ""
+        if found.moved:
+            header["texts"] = [[number, *row] for (number, *_), row in zip(header["texts"], found.rows())]
+            moved = "\n".join([json.dumps(header, separators=(",", ":")), *lines])
         dims = Dims(
             constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]],
             assumed=[(_dim(a), _dim(b), bool(equal)) for a, b, equal in header["assumed"]],
@@ -428,9 +453,9 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
             raise
         return None
     try:
-        run = build(source, bound, details)
+        run = build(Emitted(lines, lowered.function.name, bound, notes), details)
         if run.__autodiff_arity__ == len(inputs):
-            return lowered, run
+            return lowered, run, moved
     except Exception as error:
         if is_interruption(error):
             raise

@@ -6,10 +6,12 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
+from ..codegen.emit import Emitted
 from ..codegen.load import load
 from ..errors import ArgumentError, NonScalarOutputError
 from ..frontend.lower import Lowered, bind_arguments, lower
@@ -179,13 +181,14 @@ class Transformed:
             derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
         )
         objects = {**emitted.objects, **{name: cls for cls, name in classes.items()}}
-        return self._load(emitted.source, objects)
+        return self._load(replace(emitted, objects=objects))
 
-    def _load(self, source: str, objects: dict[str, Any]) -> Callable[..., Any]:
+    def _load(self, emitted: Emitted) -> Callable[..., Any]:
+        source = emitted.source
         self._generated[source] = None
-        run = load(source, self.__name__, objects)
+        run = load(source, self.__name__, emitted.objects)
         run.__autodiff_source__ = source  # type: ignore[attr-defined]
-        run.__autodiff_objects__ = objects  # type: ignore[attr-defined]
+        run.__autodiff_emitted__ = emitted  # type: ignore[attr-defined]
         run.__autodiff_arity__ = run.__code__.co_argcount  # type: ignore[attr-defined]
         return run
 
@@ -198,14 +201,12 @@ class Transformed:
         """What the disk holds for these arguments."""
         return persist.load(key, self._dispatch.fn, values, self._rebuild)
 
-    def _rebuild(self, source: str, objects: dict[str, Any], details: Any) -> Callable[..., Any]:
-        return self._load(source, objects)
+    def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
+        return self._load(emitted)
 
     def _keep(self, key: str, lowered: Lowered, values: tuple[Any, ...], run: Any) -> None:
         details = getattr(run, "__autodiff_details__", None)
-        persist.store(
-            key, self._dispatch.fn, lowered, values, run.__autodiff_source__, run.__autodiff_objects__, details
-        )
+        persist.store(key, self._dispatch.fn, lowered, values, run.__autodiff_emitted__, details)
 
     # --- inside other functions that are being compiled -----------------------------------------------------------
 
@@ -452,8 +453,8 @@ class _Pullback(Transformed):
         run = self.generate(replaced(derived, derived.function, tree), split=count)
         return self._wrapped(run, out, count, seeded)
 
-    def _rebuild(self, source: str, objects: dict[str, Any], details: Any) -> Callable[..., Any]:
-        return self._wrapped(self._load(source, objects), *details)
+    def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
+        return self._wrapped(self._load(emitted), *details)
 
     def _wrapped(self, run: Any, out: Any, count: int, seeded: list[int]) -> Callable[..., Any]:
         """The function that gives the value in its structure, and the pullback for cotangents in that structure."""
@@ -468,7 +469,7 @@ class _Pullback(Transformed):
             return unflatten(out, parts), pull
 
         call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
-        call.__autodiff_objects__ = run.__autodiff_objects__  # type: ignore[attr-defined]
+        call.__autodiff_emitted__ = run.__autodiff_emitted__  # type: ignore[attr-defined]
         call.__autodiff_arity__ = run.__autodiff_arity__  # type: ignore[attr-defined]
         call.__autodiff_details__ = (out, count, seeded)  # type: ignore[attr-defined]
         return call

@@ -5,7 +5,7 @@ The input is the output of the in-place pass: every store may be done where it s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,19 +36,29 @@ from .layout import Block, Line
 from .list_stores import changed_list
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
-from .statements import shortened
+from .notes import Note, Statement, with_notes
 
-COMMENT_WIDTH = 90
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 
 
 @dataclass
 class Emitted:
-    """The text of a module that defines the function `name`; `objects` are bound in it before it runs."""
+    """A module that defines the function `name`.
 
-    source: str
+    lines:   its text, without the comments that name statements of the user's
+    objects: what is bound in it before it runs, by name
+    notes:   these comments, in the order in which they were made
+    """
+
+    lines: list[str]
     name: str
     objects: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+
+    @property
+    def source(self) -> str:
+        """The whole text."""
+        return with_notes(self.lines, self.notes)
 
 
 def emit_function(
@@ -56,7 +66,7 @@ def emit_function(
     analysis: Any,
     name: str,
     *,
-    statement_at: Callable[[Loc], tuple[int, str]] | None = None,
+    statement_at: Callable[[Loc], Statement] | None = None,
     result: Callable[[list[str]], str] | None = None,
     split: int | None = None,
     reserved: set[str] | None = None,
@@ -78,7 +88,7 @@ class Emitter:
         self,
         fn: Function,
         analysis: Any,
-        statement_at: Callable[[Loc], tuple[int, str]] | None,
+        statement_at: Callable[[Loc], Statement] | None,
         reserved: set[str],
         split: int | None = None,
     ):
@@ -96,7 +106,8 @@ class Emitter:
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         self.maybe = maybe_undefined(self.body)
         self.printer = Printer(self.naming, self.inlined, self.maybe)
-        self.commented: tuple[str, int] | None = None
+        self.notes: list[Note] = []
+        self.commented: Statement | None = None  # the statement that the last note names
         # Of these, the ones that are read whether defined or not, so that their name must exist.
         self.optional = {
             v for v in self.maybe
@@ -121,14 +132,12 @@ class Emitter:
         else:
             self._emit_split(exits, self.split, result)
         layout.outline(self.lines, set(args), self._unused)
-        text = layout.text(self.lines, 1)
-        used = sorted(self.printer.helpers)
-        head = "import math\n" if "math." in text else ""
-        head += "import numpy as np\n"
-        if used:
-            head += f"from autodiff_compiler.runtime import {', '.join(used)}\n"
-        source = f"{head}\n\ndef {name}({', '.join(args)}):\n{text}\n"
-        return Emitted(source, name, dict(self.printer.objects))
+        helpers = ", ".join(sorted(self.printer.helpers))
+        lines = ["import math"] if self.printer.imports_math else []
+        lines += ["import numpy as np", *([f"from autodiff_compiler.runtime import {helpers}"] if helpers else [])]
+        lines += ["", "", f"def {name}({', '.join(args)}):"]
+        layout.flat(self.lines, 1, lines)
+        return Emitted(lines, name, dict(self.printer.objects), [note for note in self.notes if note.at >= 0])
 
     def _emit_split(self, exits: list[Any], split: int, result: Callable[[list[str]], str] | None) -> None:
         forward = [op for op in self.body.ops if op.tag != DERIVED]
@@ -197,12 +206,12 @@ class Emitter:
             return
         if op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
             return
-        line, text = self.statement_at(op.loc)
-        if (op.loc.file, line) == self.commented:
+        statement = self.statement_at(op.loc)
+        if statement == self.commented:
             return
-        self.commented = (op.loc.file, line)
-        if text:
-            self.line(f"# adjoint of line {line}: {shortened(text, COMMENT_WIDTH)}")
+        self.notes.append(Note(statement, self.commented is None))
+        self.lines.append(self.notes[-1])
+        self.commented = statement
 
     def emit_op(self, op: Op) -> None:
         if op.regions:
@@ -635,7 +644,7 @@ class Emitter:
     def _as_while(self, loop: Block) -> Block:
         """``while True: if not c: break`` reads ``while c``."""
         first = loop.body[0]
-        if loop.header != "while True:" or isinstance(first, str) or first.body != ["break"]:
+        if loop.header != "while True:" or not isinstance(first, Block) or first.body != ["break"]:
             return loop
         if not first.header.startswith("if "):
             return loop

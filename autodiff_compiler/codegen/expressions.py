@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Op, Prim, Value, type_of
+from ..ir.core import Loc, Op, Prim, Value, type_of
 from ..ir.numpy_ops import OVER, RATIO
 from ..ir.numpy_ops import PRODUCT as STRONG_PRODUCT
 from ..ir.spelling import identifier
@@ -35,6 +35,7 @@ class Printer:
         self.maybe = maybe or set()  # values that are undefined on some path
         self.inlined = inlined
         self.helpers: set[str] = set()
+        self.imports_math = False
         self.objects: dict[str, Any] = {}
         self.quick = False  # for small arrays: the callees that have the least to decide
         self.takes_dtype = True
@@ -84,7 +85,7 @@ class Printer:
 
     def bind(self, x: Any) -> str:
         """A name in the emitted module for an object that has no literal."""
-        stem = identifier(getattr(x, "__name__", type(x).__name__), "constant")
+        stem = "place" if isinstance(x, Loc) else identifier(getattr(x, "__name__", type(x).__name__), "constant")
         name, n = stem, 1
         while self.naming.is_taken(name) or (name in self.objects and self.objects[name] is not x):
             n += 1
@@ -157,6 +158,7 @@ class Printer:
 
     def callee(self, prim: Prim) -> str:
         if prim.name.startswith(("np.", "math.")):
+            self.imports_math |= prim.name.startswith("math.")
             return prim.name
         module = getattr(prim.fn, "__module__", "")
         if module == "builtins":

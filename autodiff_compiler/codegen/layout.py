@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from .notes import Note
+
 DEPTH = 60  # levels of indentation, of which Python reads 100
 NESTED = 12  # loops, ``try`` and ``with`` in each other, of which Python compiles 20; some count twice
 
@@ -22,7 +24,7 @@ class Block:
         self.clauses = 1  # of an ``if``: how many lines, from this one on, are its clauses and their comments
 
 
-Line = str | Block
+Line = str | Block | Note
 
 
 def branches(cond: str, then: list[Line], orelse: list[Line], jumps: bool) -> list[Line]:
@@ -30,7 +32,7 @@ def branches(cond: str, then: list[Line], orelse: list[Line], jumps: bool) -> li
     first = Block(f"if {cond}:", then)
     if jumps or not orelse:
         return [first, *orelse]
-    at = next((k for k, line in enumerate(orelse) if isinstance(line, Block) or line[:1] != "#"), 0)
+    at = next((k for k, line in enumerate(orelse) if not isinstance(line, Note)), 0)
     second = orelse[at]
     if isinstance(second, Block) and second.header.startswith("if ") and at + second.clauses == len(orelse):
         second.header = "el" + second.header
@@ -40,8 +42,8 @@ def branches(cond: str, then: list[Line], orelse: list[Line], jumps: bool) -> li
     return [first, *orelse]
 
 
-def text(lines: list[Line], depth: int) -> str:
-    out: list[str] = []
+def flat(lines: list[Line], depth: int, out: list[str]) -> None:
+    """Append the lines of text, indented. Of a note there is the indentation only."""
     todo = [(iter(lines), depth)]
     while todo:
         rest, depth = todo[-1]
@@ -50,10 +52,13 @@ def text(lines: list[Line], depth: int) -> str:
                 out.append("    " * depth + line.header)
                 todo.append((iter(line.body), depth + 1))
                 break
-            out.append("    " * depth + line if line else "")
+            if isinstance(line, Note):
+                line.at = len(out)
+                out.append("    " * depth)
+            else:
+                out.append("    " * depth + line if line else "")
         else:
             todo.pop()
-    return "\n".join(out)
 
 
 # --- deep nesting -----------------------------------------------------------------------------------------------------
@@ -69,7 +74,7 @@ def outline(body: list[Line], given: set[str], name: Callable[[str], str], depth
     while todo:
         lines, level, nested = todo.pop()
         for line in lines:
-            if isinstance(line, str):
+            if not isinstance(line, Block):
                 continue
             if line.header.startswith("def "):
                 outline(line.body, _parameters(line.header), name, level + 1)
@@ -137,7 +142,7 @@ def _walk(lines: list[Line], functions: bool) -> Iterator[str]:
         for line in todo.pop():
             if isinstance(line, str):
                 yield line
-            else:
+            elif isinstance(line, Block):
                 yield line.header
                 if functions or not line.header.startswith("def "):
                     todo.append(line.body)
@@ -153,7 +158,7 @@ def _stored(lines: list[Line]) -> set[str]:
             found.add(WORD.findall(line)[-1])
         elif line.startswith("for "):
             found |= _targets(line + " pass")
-        elif "=" in line and not line.startswith("#") and not line.endswith(":"):
+        elif "=" in line and not line.endswith(":"):
             found |= _targets(line)
     return found
 
@@ -173,4 +178,4 @@ def _words(lines: list[Line]) -> set[str]:
     return {word for line in _walk(lines, True) for word in WORD.findall(line)}
 
 
-__all__ = ["Block", "Line", "branches", "outline", "text"]
+__all__ = ["Block", "Line", "branches", "flat", "outline"]

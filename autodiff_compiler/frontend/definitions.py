@@ -61,9 +61,9 @@ def known(value: Any) -> bool:
     return True
 
 
-def place() -> tuple[Any, ...]:
+def place() -> Any:
     """In a definition: where the user wrote the call, for an error that is raised when the program runs."""
-    return ()
+    return None
 
 
 def definition_of(fn: Any) -> types.FunctionType | None:

@@ -55,9 +55,10 @@ def is_of_python(file: str) -> bool:
     return file.startswith(_PYTHON) and not file.startswith(_INSTALLED)
 
 
-_cache: dict[types.CodeType, Source] = {}
+_cache: dict[tuple[types.CodeType, str], Source] = {}  # equal code may stand in several files
 _read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
-_over_lines: dict[str, dict[int, Any]] = {}  # of each line of a statement over several, the statement
+# By file and line, the statements that the line belongs to, each with the function that was read.
+_statements: dict[str, dict[int, list[tuple[Any, FunctionNode]]]] = {}
 _BLOCKS = ("orelse", "finalbody", "handlers", "cases")
 _modules: dict[str, tuple[list[str], ast.Module]] = {}
 
@@ -65,33 +66,39 @@ _modules: dict[str, tuple[list[str], ast.Module]] = {}
 def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
     """The source of a Python function; `loc` is the call that needs it, for the error."""
     code = fn.__code__
-    found = _cache.get(code)
+    found = _cache.get((code, code.co_filename))
     if found is None:
         found = _read(fn, loc)
         if len(_cache) > 4096:
             _cache.clear()
             _read_of.clear()
-            _over_lines.clear()
-        _cache[code] = found
+            _statements.clear()
+        _cache[code, code.co_filename] = found
         _read_of.setdefault(found.file, []).append(found.node)
     return found
 
 
-def statement_over_lines(file: str, line: int) -> ast.stmt | ast.Lambda | None:
-    """The statement that a line belongs to, if the statement or its head stands on several lines. None for a line of
-    code that was not read."""
-    known = _over_lines.setdefault(file, {})
+def statement_of(file: str, line: int, col: int) -> ast.stmt | ast.Lambda | None:
+    """The innermost statement that a place belongs to; of a compound one, what stands before its body.
+
+    None for a place in code that was not read.
+    """
+    known = _statements.setdefault(file, {})
     while waiting := _read_of.get(file):
-        node = waiting.pop(0)
-        for k in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-            known.pop(k, None)  # of what stood here before the file was edited
-        for n in ast.walk(node):
-            if (isinstance(n, ast.stmt) or n is node) and (end := _end_of_head(n)) > n.lineno:
-                known.update(dict.fromkeys(range(n.lineno, end + 1), n))
-    return known.get(line)
+        root = waiting.pop(0)
+        start, end = root.lineno, root.end_lineno or root.lineno
+        for k in range(start, end + 1):
+            # Of what stood here before the file was edited, nothing is left.
+            known[k] = [n for n in known.get(k, ()) if n[1].lineno != start]
+        for n in ast.walk(root):
+            if isinstance(n, ast.stmt) or n is root:
+                for k in range(n.lineno, end_of_head(n) + 1):
+                    known[k].append((n, root))
+    before = [n for n, _ in known.get(line, ()) if (n.lineno, n.col_offset) <= (line, col)]
+    return max(before, key=lambda n: (n.lineno, n.col_offset)) if before else None
 
 
-def _end_of_head(node: Any) -> int:
+def end_of_head(node: Any) -> int:
     """The last line of a simple statement, or of what stands before the body of a compound one."""
     body = getattr(node, "body", None)
     if not isinstance(body, list):
@@ -267,7 +274,7 @@ def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
     """
     used = {
         n.func.value.id
-        for n in _nodes(node)
+        for n in nodes_of(node)
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name)
     }
     if not used:
@@ -427,7 +434,7 @@ def bound_names(nodes: list[Any]) -> set[str]:
 def count_loads(node: Any) -> dict[str, int]:
     """How often each name is read in the node, nested functions included."""
     counts: dict[str, int] = {}
-    for n in _nodes(node):
+    for n in nodes_of(node):
         if type(n) is ast.Name:
             if type(n.ctx) is ast.Load:
                 counts[n.id] = counts.get(n.id, 0) + 1
@@ -436,7 +443,7 @@ def count_loads(node: Any) -> dict[str, int]:
     return counts
 
 
-def _nodes(node: ast.AST) -> list[ast.AST]:
+def nodes_of(node: ast.AST) -> list[ast.AST]:
     """The node and all below it. (`ast.walk` is several times slower.)"""
     out = [node]
     for current in out:
@@ -485,7 +492,7 @@ def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
     plainly: set[str] = set()
     captured: set[str] = set()
     for part in parts:
-        nodes = _nodes(part)
+        nodes = nodes_of(part)
         augmented = {id(n.target) for n in nodes if type(n) is ast.AugAssign}
         for n in nodes:
             if type(n) is ast.Name and type(n.ctx) is not ast.Load and id(n) not in augmented:

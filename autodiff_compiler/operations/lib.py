@@ -49,9 +49,9 @@ def _loc() -> Loc | None:
         return None
 
 
-def place() -> tuple[Any, ...]:
+def place() -> Loc | None:
     """Where the operation at hand was written, for an error that the emitted code may raise."""
-    return tuple(_loc() or ())
+    return _loc()
 
 
 def ndim(x: Any) -> int:

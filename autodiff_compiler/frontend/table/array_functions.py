@@ -30,8 +30,8 @@ def _known(ctx: Ctx, value: Val) -> bool:
 
 
 @lowers(place)
-def _place(ctx: Ctx) -> Seq:
-    return Seq(tuple(ctx.loc_of(ctx.node)))
+def _place(ctx: Ctx) -> Obj:
+    return Obj(ctx.loc_of(ctx.node), None)
 
 
 @lowers(folded)

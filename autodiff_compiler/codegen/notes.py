@@ -1,0 +1,58 @@
+"""The comments that name the user's statements, in text that is otherwise complete.
+
+A comment holds a line number. The disk cache keeps the text without its comments, and puts them in where it is read:
+until then, the user may have moved the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .statements import shortened
+
+COMMENT_WIDTH = 90
+
+
+class Statement(NamedTuple):
+    """Where a statement of the user's begins, and its text on one line."""
+
+    file: str
+    line: int
+    col: int
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Note:
+    """A comment that names a statement.
+
+    anew: it is shown even if the note before it shows the same line
+    at:   the index of its line in the text, which holds the indentation only
+    """
+
+    statement: Statement
+    anew: bool
+    at: int = -1
+
+
+def with_notes(lines: Sequence[str], notes: Sequence[Note]) -> str:
+    """The text of these lines with the comments in their places. `notes` stand in the order in which they were made.
+
+    Statements may share a line, and a comment shows the whole line. So a note is left out if the one before it shows
+    the same line.
+    """
+    shown: list[str | None] = list(lines)
+    before: tuple[str, int] | None = None
+    for note in notes:
+        file, line, _, text = note.statement
+        if not text or ((file, line) == before and not note.anew):
+            shown[note.at] = None
+        else:
+            shown[note.at] = f"{lines[note.at]}# adjoint of line {line}: {shortened(text, COMMENT_WIDTH)}"
+        before = (file, line)
+    return "\n".join([line for line in shown if line is not None]) + "\n"
+
+
+__all__ = ["Note", "Statement", "with_notes"]
