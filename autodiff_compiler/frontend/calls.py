@@ -114,7 +114,7 @@ class Calls(Construct):
             if self.is_of(args[0], obj.__objclass__, node):
                 return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
         handler = handler_of(obj)
-        if handler is not None and (not isinstance(obj, _DESCRIPTORS) or obj.__objclass__ is object):
+        if handler is not None:
             return run(self, handler, args, kwargs, node)
         definition = definition_of(obj)
         if definition is not None and definition is not self.frame.owner:

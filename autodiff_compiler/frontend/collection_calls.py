@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import collections
-import operator
 from typing import Any
 
-from ..errors import MissingAttributeError
 from ..ir.core import structural_key
 from .avals import (
     DictRef,
@@ -15,19 +13,12 @@ from .avals import (
     ListRef,
     Obj,
     Seq,
-    SliceOf,
     ViewOf,
-    describe,
-    is_collection,
-    is_constant,
-    is_static_int,
     key_av,
 )
 from .containers import SET_OPERATORS, Containers
 from .inputs import OrderOf
 from .sets import History, is_set, set_parts
-
-SET_TESTS = {"issubset": operator.le, "issuperset": operator.ge}
 
 
 class Collections(Containers):
@@ -126,41 +117,6 @@ class Collections(Containers):
         self.mutate(av.cell, Entries(tuple(made), tuple(made.values())), node)
         return result
 
-    def set_method(self, av: Instance, name: str, args: list[Any], node: Any) -> Any:
-        members = self.set_of(av, node)
-        if name in SET_TESTS:
-            return SET_TESTS[name](members, self.set_of(args[0], node))
-        if name == "isdisjoint":
-            return members.isdisjoint(self.set_of(args[0], node))
-        if name == "copy":
-            if av.cls is frozenset:
-                return av
-            return self.built_set(set.copy, self.history(av, node))
-        if name in SET_OPERATORS:
-            parts = [self.operand_of_set(other, node) for other in args]
-            return self.built_set(getattr(av.cls, name), self.history(av, node), *parts, cls=av.cls)
-        if av.cls is frozenset:
-            self.no_method(frozenset, name, node)
-        if name == "update" or name.removesuffix("_update") in SET_OPERATORS:
-            parts = [self.operand_of_set(other, node) for other in args]
-            return self.replace_set(av, getattr(set, name), *parts, node=node)
-        if name == "clear":
-            return self.replace_set(av, set.clear, node=node)
-        if name == "pop":
-            if not members:
-                self.raises(KeyError, "pop from an empty set", node)
-            self.in_order(av, node)  # which is first depends on it
-            return key_av(self.replace_set(av, set.pop, node=node))
-        if name not in ("add", "discard", "remove"):
-            self.no_method(set, name, node)
-        self.arguments(args, 1, 1, name, node)
-        key = self.static_key(args[0], node, "a member of a set")
-        if name == "remove" and key not in members:
-            self.raises(KeyError, key, node, f"the set has no member {key!r}")
-        if (key in members) != (name == "add"):
-            self.replace_set(av, getattr(set, name), key, node=node)
-        return None
-
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """``a | b`` and the like of sets and key views; NotImplemented if these are none."""
         sides = [is_set(x) or type(x) is ViewOf and x.kind != "values" for x in (a, b)]
@@ -170,59 +126,6 @@ class Collections(Containers):
             return NotImplemented
         parts = [self.operand_of_set(x, node) for x in (a, b)]
         return self.built_set(fn, *parts, cls=a.cls if type(a) is Instance else set)
-
-    def collection_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        cls = av.cls
-        if cls in (set, frozenset):
-            return self.set_method(av, name, args, node)
-        if cls is collections.deque:
-            return self.deque_method(av, name, args, kwargs, node)
-        inner = self.inner(av, node)
-        if cls in (collections.defaultdict, collections.Counter) and type(inner) is DictRef:
-            if name == "__missing__":
-                return self.default_item(av, args[0], node)
-            if name == "copy":
-                new = self.new_dict(self.entries_of(inner, node))
-                return self.new_collection(cls, entries=new, default=self.checked(av.cell, node).items[1])
-            if cls is collections.Counter and name not in (
-                "keys",
-                "values",
-                "items",
-                "get",
-                "pop",
-                "clear",
-                "setdefault",
-            ):
-                return self.counter_method(inner, name, args, node)
-            return self.dict_method(inner, name, args, kwargs, node)
-        self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "", MissingAttributeError)
-
-    def counter_method(self, inner: DictRef, name: str, args: list[Any], node: Any) -> Any:
-        entries = self.entries_of(inner, node)
-        if name == "update":
-            new = self.count_items(args[0], entries, node)
-            self.mutate(inner.cell, Entries(tuple(new), tuple(new.values())), node)
-            return None
-        if name == "total":
-            return self.call(Obj(sum, None), [Seq(tuple(entries.values()))], {}, node)
-        if name in ("elements", "most_common") and all(is_constant(v) for v in entries.values()):
-            counter = collections.Counter(entries)
-            if name == "elements":
-                return Seq(tuple([key_av(k) for k in counter.elements()]))
-            pairs = counter.most_common(*args)
-            return self.new_list([Seq((key_av(k), v)) for k, v in pairs])
-        self.fail(f"Counter.{name}() is not supported here", node, "use a dictionary")
-
-    def count_items(self, av: Any, entries: dict[Any, Any], node: Any) -> dict[Any, Any]:
-        """The entries of a Counter with what is in an iterable counted as well."""
-        if type(av) is DictRef or (is_collection(av) and av.cls is collections.Counter):
-            for key, n in self.entries_of(av, node).items():
-                entries[key] = self.binary(operator.add, n, entries.get(key, 0), node)
-            return entries
-        for item in self.static_items(self.iterable(av, node), node):
-            key = self.static_key(item, node)
-            entries[key] = self.binary(operator.add, entries.get(key, 0), 1, node)
-        return entries
 
     def default_item(self, av: Instance, index: Any, node: Any) -> Any:
         """``av[index]`` of a dictionary with a default."""
@@ -238,84 +141,6 @@ class Collections(Containers):
         value = self.call(default, [], {}, node)
         self.store_item(inner, index, value, node)
         return value
-
-    def deque_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        inner, most = self.checked(av.cell, node).items
-        if name == "maxlen":
-            return most
-        if name in ("append", "appendleft", "extend", "extendleft"):
-            self.arguments(args, 1, 1, name, node)
-            new = args if name.startswith("append") else self.static_items(self.iterable(args[0], node), node)
-            for item in new:
-                self.list_method(inner, "insert", [0, item], {}, node) if name.endswith("left") else self.list_append(
-                    inner, item, node
-                )
-                self.trim(inner, most, not name.endswith("left"), node)
-            return None
-        if name == "popleft":
-            return self.list_pop(inner, 0, node)
-        if name == "rotate":
-            steps = args[0] if args else 1
-            n = self.length(inner, node)
-            if not (is_static_int(steps) and is_static_int(n)):
-                self.fail(
-                    "deque.rotate() by a number, or of a deque, known at run time only", node, "use popleft and append"
-                )
-            if n:
-                cut = -steps % n
-                parts = [SliceOf(cut, None, None), SliceOf(None, cut, None)]
-                self.replace_list(
-                    inner, self.concatenated([self.list_slice(inner, p, node) for p in parts], node), node
-                )
-            return None
-        if name == "copy":
-            return self.new_collection(collections.deque, items=self.as_list(inner, node), maxlen=most)
-        if name in ("pop", "clear", "reverse", "index", "count", "remove", "insert"):
-            return self.list_method(inner, name, args, kwargs, node)
-        self.no_method(collections.deque, name, node)
-
-    def trim(self, inner: ListRef, most: Any, left: bool, node: Any) -> None:
-        """Drop what a deque has no room for."""
-        if most is None:
-            return
-        n = self.length(inner, node)
-        if is_static_int(n) and is_static_int(most):
-            if n > most:
-                self.list_pop(inner, 0 if left else -1, node)
-            return
-        full = self.truth(self.compare_with(operator.gt, n, most, node), node)
-
-        def drop() -> None:
-            self.list_pop(inner, 0 if left else -1, node)
-
-        self.branch(full, drop, lambda: None, node)
-
-    # --- construction ---------------------------------------------------------------------------------------------
-
-    def construct_collection(self, cls: type, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if cls in (set, frozenset):
-            self.arguments(args, 0, 1, cls.__name__, node)
-            if cls is frozenset and args and is_set(args[0]) and args[0].cls is frozenset:
-                return args[0]
-            return self.built_set(cls, *[self.operand_of_set(x, node) for x in args], cls=cls)
-        if cls is collections.deque:
-            most = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
-            made = self.new_collection(cls, items=self.new_list([]), maxlen=most)
-            if args:
-                inner = self.checked(made.cell, node).items[0]
-                if most is None:
-                    self.extend(inner, args[0], node)
-                else:
-                    self.deque_method(made, "extend", [args[0]], {}, node)
-            return made
-        if cls is collections.Counter:
-            counts = self.count_items(args[0], {}, node) if args else {}
-            for key, n in kwargs.items():
-                counts[key] = self.binary(operator.add, n, counts.get(key, 0), node)
-            return self.new_collection(cls, entries=self.new_dict(counts), default=None)
-        entries = self.entries_of(args[1], node) if len(args) > 1 else {}
-        entries.update(kwargs)
-        return self.new_collection(cls, entries=self.new_dict(entries), default=args[0] if args else None)
 
 
 __all__ = ["Collections"]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from ..ir.opset import SLICE_BOUND, opaque
+from ..ir.opset import SLICE_BOUND
 from .avals import (
     Columns,
     DictRef,
-    Entries,
     Instance,
     Items,
     ListRef,
     Obj,
+    OneShot,
     RangeOf,
     Ref,
     Seq,
@@ -29,13 +30,12 @@ from .avals import (
     is_constant,
     is_number,
     is_static_int,
-    key_av,
 )
 from .calls import Calls
 from .dunders import call_dunder, is_builtin_thing
 from .folds import proved
+from .handlers import method_of, run
 from .objects import is_object
-from .ranges import range_method
 from .sets import is_set
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -44,6 +44,9 @@ SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": operator.sub,
     "symmetric_difference": operator.xor,
 }
+
+
+_CLASSES: dict[type, type] = {ListRef: list, Seq: tuple, RangeOf: range, SliceOf: slice}
 
 
 class Containers(Calls):
@@ -57,38 +60,34 @@ class Containers(Calls):
             made = call_dunder(self, av, name, args, node)
             if made is not NotImplemented:
                 return made
-        if kind is ListRef:
-            return self.list_method(av, name, args, kwargs, node)
-        if kind is DictRef:
-            return self.dict_method(av, name, args, kwargs, node)
-        if is_collection(av):
-            return self.collection_method(av, name, args, kwargs, node)
-        if isinstance(av, (str, bytes)):
-            return self.string_method(av, name, args, kwargs, node)
+        if kind is Seq and name.startswith("@") and len(args) == 1:
+            return self.got(av.items, name, args[0], node)
         if kind is Seq and av.cls is not None and name == "_replace":
             values = dict(zip(av.cls._fields, av.items))
             values.update(kwargs)
             return Seq(tuple([values[n] for n in av.cls._fields]), av.cls)
-        if kind is Seq and name == "_asdict" and av.cls is not None:
+        if kind is Seq and av.cls is not None and name == "_asdict":
             return self.new_dict(dict(zip(av.cls._fields, av.items)))
-        if kind is Seq and name in ("index", "count"):
-            return self.search(list(av.items), name, args, node)
-        if kind is SliceOf and name == "indices" and len(args) == 1 and not kwargs:
-            places = self.slice_range(args[0], av, node)
-            return Seq((places.start, places.stop, places.step))
-        if kind is RangeOf and name in ("index", "count") and not kwargs:
-            return range_method(self, av, name, args, node)
+        cls = self.container_class(av)
+        if cls is not None:
+            method = method_of(cls, name)
+            if method is None:
+                self.no_method(cls, name, node)
+            if method is method_of(dict, name) and kind is Instance:
+                av = self.inner(av, node)  # the dictionary in one that has a default as well
+            of_class = isinstance(method.obj, types.ClassMethodDescriptorType)
+            return run(self, method, args if of_class else [av, *args], kwargs, node)
         if is_number(av):
             return self.folded(getattr(av, name), args, {}, node)
-        if kind is Seq and name.startswith("@") and len(args) == 1:
-            return self.got(av.items, name, args[0], node)
         return self.array_method(av, name, args, kwargs, node)
 
-    def collection_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        raise NotImplementedError
-
-    def deque_method(self, av: Instance, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        raise NotImplementedError
+    def container_class(self, av: Any) -> type | None:
+        """The class of a container, range or string; None for all else."""
+        if type(av) is DictRef:
+            return collections.OrderedDict if av.cell in self.cells.ordered else dict
+        if type(av) is Instance:
+            return av.cls if is_collection(av) and av.cls is not OneShot else None
+        return _CLASSES.get(type(av)) or next((cls for cls in (str, bytes) if isinstance(av, cls)), None)
 
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
@@ -118,73 +117,12 @@ class Containers(Calls):
             found = [functools.reduce(lambda x, n: self.attribute(x, n, node), p.split("."), av) for p in parts]
         return found[0] if len(found) == 1 else Seq(tuple(found))
 
-    def string_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if name == "join" and len(args) == 1:
-            items = self.static_items(args[0], node)
-            if all(isinstance(i, str) for i in items):
-                return av.join(items)
-        if all(is_constant(a) for a in [*args, *kwargs.values()]):
-            result = self.folded(getattr(av, name), args, kwargs, node)
-            return (
-                self.new_list(result)
-                if isinstance(result, list)
-                else Seq(result)
-                if isinstance(result, tuple)
-                else result
-            )
-        if name == "format":
-            return self.emit(
-                node,
-                opaque(str.format, "str.format"),
-                av,
-                *[self.plain(a, node) for a in args],
-                **{k: self.plain(v, node) for k, v in kwargs.items()},
-            )
-        self.fail(
-            f"str.{name} of values known at run time only",
-            node,
-            "do it before the gradient, with values that are known then",
-        )
-
     # --- lists ----------------------------------------------------------------------------------------------------
-
-    def search(self, items: list[Any], name: str, args: list[Any], node: Any) -> Any:
-        """``index``, ``count``, or the place of what ``remove`` removes."""
-        self.arguments(args, 1, 3 if name == "index" else 1, name, node)
-        total: Any = 0
-        start, stop = 0, len(items)
-        if len(args) > 1:
-            if not all(is_static_int(a) for a in args[1:]):
-                self.fail(
-                    ".index() with bounds that are known at run time only", node, "use bounds that are known, or a loop"
-                )
-            start, stop, _ = slice(args[1], args[2] if len(args) > 2 else None).indices(len(items))
-        for k, item in enumerate(items):
-            if name != "count" and not start <= k < stop:
-                continue
-            equal = self.same_item(item, args[0], node)
-            if name == "count":
-                total = self.binary(operator.add, total, int(equal) if isinstance(equal, bool) else equal, node)
-            elif not isinstance(equal, bool):
-                self.fail(
-                    f".{name}() of values known at run time only",
-                    node,
-                    "compare with `if`, or use np.argmax or np.where",
-                )
-            elif equal:
-                return k
-        if name == "count":
-            return total
-        self.raises(ValueError, f"list.{name}(x): x not in list", node)
 
     def no_method(self, cls: type, name: str, node: Any) -> NoReturn:
         if hasattr(cls, name):
             self.fail(f"{cls.__name__}.{name}() is not supported", node, "use the operators, or a loop")
         self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
-
-    def arguments(self, args: list[Any], low: int, high: int, name: str, node: Any) -> None:
-        if not low <= len(args) <= high:
-            self.fail(f"{name}() takes {low} to {high} arguments, not {len(args)}", node, "", ArgumentError)
 
     def gathered(self, av: Any, places: Any, node: Any) -> ListRef:
         """The items of a list at the places that an iterable gives."""
@@ -265,66 +203,6 @@ class Containers(Calls):
         range_, item_at = self.iteration(other, node)
         self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
 
-    def list_method(self, av: ListRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        if name == "append" and len(args) == 1 and not kwargs:
-            self.list_append(av, args[0], node)
-            return None
-        content = self.checked(av.cell, node, "list")
-        static = type(content) is Items
-        items = list(content.items) if static else []
-        if kwargs and name != "sort":
-            self.fail(f"list.{name}() takes no keyword arguments", node, "", ArgumentError)
-        if name == "append":
-            self.arguments(args, 1, 1, name, node)
-            self.list_append(av, args[0], node)
-            return None
-        if name == "extend":
-            self.arguments(args, 1, 1, name, node)
-            self.extend(av, args[0], node)
-            return None
-        if name == "pop":
-            self.arguments(args, 0, 1, name, node)
-            return self.list_pop(av, args[0] if args else -1, node)
-        if name == "copy":
-            return self.as_list(av, node)
-        if name == "clear":
-            self.mutate(av.cell, Items(()), node)
-            return None
-        if name == "insert":
-            self.arguments(args, 2, 2, name, node)
-            if static and (is_static_int(args[0]) or not items):
-                items.insert(args[0] if items else 0, args[1])
-                self.mutate(av.cell, Items(tuple(items)), node)
-            else:
-                self.insert_item(av, self.operand(args[0], node), args[1], node)
-            return None
-        if name == "reverse":
-            if static:
-                self.mutate(av.cell, Items(tuple(items[::-1])), node)
-            else:
-                self.reverse_items(av, node)
-            return None
-        if name == "sort":
-            options = {"key": None, "reverse": False, **kwargs}
-            if args or len(options) > 2:
-                self.fail("list.sort() takes the keywords key and reverse only", node, "", ArgumentError)
-            self.replace_list(av, self.ordered(av, options["key"], options["reverse"], node), node, rearranged=True)
-            return None
-        if name in ("index", "count", "remove"):
-            if not static:
-                self.fail(
-                    f"list.{name}() of a list whose length is known at run time only",
-                    node,
-                    "loop over it" if name == "count" else "keep the index in a variable",
-                )
-            found = self.search(items, name, args, node)
-            if name != "remove":
-                return found
-            del items[found]
-            self.mutate(av.cell, Items(tuple(items)), node)
-            return None
-        self.no_method(list, name, node)
-
     def list_pop(self, av: ListRef, k: Any, node: Any) -> Any:
         content = self.checked(av.cell, node, "list")
         if type(content) is Items and is_static_int(k):
@@ -346,7 +224,7 @@ class Containers(Calls):
         if is_collection(base) and base.cls is not set:
             base = self.inner(base, node)
         if type(base) is DictRef:
-            self.dict_method(base, "pop", [index], {}, node)
+            self.call_method(base, "pop", [index], {}, node)
             return
         if type(base) is not ListRef:
             self.fail(f"{describe(base)} does not support the deletion of items", node, "", ArgumentError)
@@ -396,85 +274,6 @@ class Containers(Calls):
 
     # --- dictionaries ---------------------------------------------------------------------------------------------
 
-    def dict_method(self, av: DictRef, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        ordered = av.cell in self.cells.ordered
-        if kwargs and name != "update" and not (ordered and name in ("popitem", "move_to_end")):
-            self.fail(f"dict.{name}() takes no keyword arguments", node, "", ArgumentError)
-        content = self.checked(av.cell, node, "dictionary")
-        entries = dict(zip(content.keys, content.items))
-        if name in ("keys", "values", "items"):
-            self.arguments(args, 0, 0, name, node)
-            return ViewOf(av, name)
-        if name == "copy":
-            made = self.new_dict(entries)
-            if ordered:
-                self.cells.ordered.add(made.cell)
-            return made
-        if name in ("get", "setdefault", "pop", "__contains__", "__getitem__"):
-            self.arguments(args, 1, 2, name, node)
-            key = self.static_key(args[0], node)
-            if name == "__contains__":
-                return proved("members", key in entries)
-            if name == "__getitem__":
-                return self.dict_item(av, args[0], node)
-            found = self.use(entries[key], f"the entry {key!r}", node) if key in entries else None
-            if key not in entries:
-                if name == "pop" and len(args) < 2:
-                    self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
-                found = args[1] if len(args) > 1 else None
-            if name == "setdefault" and key not in entries:
-                entries[key] = found
-            elif name == "pop" and key in entries:
-                del entries[key]
-            else:
-                return found
-            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-            return found
-        if name == "popitem":
-            if not entries:
-                self.raises(KeyError, "popitem(): dictionary is empty", node)
-            first = self.first_or_last(av, args, kwargs, node)
-            key = next(iter(entries)) if first else next(reversed(entries))
-            value = entries.pop(key)
-            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-            return Seq((key_av(key), self.use(value, f"the entry {key!r}", node)))
-        if name == "move_to_end" and ordered:
-            self.arguments(args, 1, 2, name, node)
-            key = self.static_key(args[0], node)
-            if key not in entries:
-                self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
-            moved = {key: entries.pop(key)}
-            entries = {**moved, **entries} if self.first_or_last(av, args[1:], kwargs, node) else {**entries, **moved}
-            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-            return None
-        if name == "clear":
-            self.mutate(av.cell, Entries((), ()), node)
-            return None
-        if name == "update":
-            self.arguments(args, 0, 1, name, node)
-            if args:
-                entries.update(self.entries_of(args[0], node))
-            entries.update(kwargs)
-            self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-            return None
-        if name == "fromkeys":
-            return self.from_keys(args, node)
-        self.no_method(dict, name, node)
-
-    def first_or_last(self, av: DictRef, args: list[Any], kwargs: dict[str, Any], node: Any) -> bool:
-        """The argument `last` of the methods of an OrderedDict: whether it is false."""
-        self.arguments(args, 0, 1 if av.cell in self.cells.ordered else 0, "popitem", node)
-        last = kwargs.get("last", args[0] if args else True)
-        if not is_constant(last) or set(kwargs) - {"last"}:
-            self.fail("last= that is known at run time only", node, "write True or False")
-        return not last
-
-    def from_keys(self, args: list[Any], node: Any) -> DictRef:
-        self.arguments(args, 1, 2, "fromkeys", node)
-        keys = self.static_items(self.iterable(args[0], node), node)
-        value = args[1] if len(args) > 1 else None
-        return self.new_dict({self.static_key(k, node): value for k in keys})
-
     def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
         """The entries of a dictionary, or of an iterable of pairs."""
         if type(av) in (Instance, Obj) and issubclass(self.derived_from(av) or object, dict):
@@ -520,7 +319,7 @@ class Containers(Calls):
             self.replace_list(current, self.binary(fn, current, value, node), node)
             return True
         if type(current) is DictRef and fn is operator.or_:
-            self.dict_method(current, "update", [value], {}, node)
+            self.call_method(current, "update", [value], {}, node)
             return True
         if (
             is_collection(current)
@@ -532,7 +331,7 @@ class Containers(Calls):
                 self.replace_set(current, change, self.operand_of_set(value, node), node=node)
                 return True
         if is_collection(current) and current.cls is collections.deque and fn is operator.add:
-            self.deque_method(current, "extend", [value], {}, node)
+            self.call_method(current, "extend", [value], {}, node)
             return True
         return False
 

@@ -7,6 +7,7 @@ called. `grep` for ``@lowers(np.reshape)`` finds what handles a call of `np.resh
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import types
@@ -42,6 +43,7 @@ class Handler:
 
 # By identity: ``np.dtype(float) == float``, and some callables have no hash.
 _HANDLERS: dict[int, Handler] = {}
+_METHODS: dict[int, Handler] = {}  # of containers, which are found by class and name: the object may be a derived one
 _BY_NAME: dict[str, Handler] = {}  # of functions in modules that only a program that uses them imports
 
 
@@ -55,12 +57,19 @@ def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
             if isinstance(obj, str):
                 _BY_NAME[obj] = Handler(obj, fn, border)
                 continue
-            if id(obj) in _HANDLERS:
-                raise ValueError(f"{obj!r} has a handler: {_HANDLERS[id(obj)].fn}")
-            _HANDLERS[id(obj)] = Handler(obj, fn, border)
+            table = _METHODS if _is_method(obj) else _HANDLERS
+            if id(obj) in table:
+                raise ValueError(f"{obj!r} has a handler: {table[id(obj)].fn}")
+            table[id(obj)] = Handler(obj, fn, border)
         return fn
 
     return enter
+
+
+def _is_method(obj: Any) -> bool:
+    if isinstance(obj, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return obj.__objclass__ is not object
+    return isinstance(obj, staticmethod) or (isinstance(obj, types.FunctionType) and "." in obj.__qualname__)
 
 
 def handler_of(obj: Any) -> Handler | None:
@@ -77,9 +86,11 @@ def handler_of(obj: Any) -> Handler | None:
     return found
 
 
+@functools.cache
 def method_of(cls: type, name: str) -> Handler | None:
     """The handler of the method that a class, or the nearest of its bases, has under a name."""
-    return _HANDLERS.get(id(raw_attribute(cls, name)))
+    at = id(raw_attribute(cls, name))
+    return _METHODS.get(at) or _HANDLERS.get(at)
 
 
 def raw_attribute(cls: type, name: str) -> Any:

@@ -59,12 +59,4 @@ def part(interp: Any, av: RangeOf, index: SliceOf, node: Any) -> RangeOf:
     return RangeOf(at[0], at[1], steps[2])
 
 
-def range_method(interp: Any, av: RangeOf, name: str, args: list[Any], node: Any) -> Any:
-    """``av.index(x)`` and ``av.count(x)``."""
-    real = known(av)
-    if real is None or not all(map(is_constant, args)):
-        interp.fail(f"range.{name}() of what is known at run time only", node, "compute it from start, stop and step")
-    return interp.folded(getattr(real, name), args, {}, node)
-
-
-__all__ = ["known", "range_item", "range_method"]
+__all__ = ["known", "range_item"]

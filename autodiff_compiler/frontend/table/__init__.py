@@ -8,8 +8,12 @@ from . import (  # noqa: F401
     array_writers,
     builtin_functions,
     class_functions,
+    dict_methods,
     iterables,
     iterators,
+    list_methods,
     object_functions,
     orders,
+    set_methods,
+    text_methods,
 )

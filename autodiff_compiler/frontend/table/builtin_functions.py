@@ -17,7 +17,6 @@ from ...ir.core import Value, type_of
 from ...ir.opset import OPERATORS, PRIMS, PRINT, TRUTH, opaque
 from ...ir.types import py_int
 from ..avals import (
-    COLLECTIONS,
     MISSING,
     Instance,
     Obj,
@@ -31,7 +30,7 @@ from ..avals import (
 )
 from ..dunders import IN_PLACE, changed
 from ..folds import proved
-from ..handlers import Ctx, Val, lowers, raw_attribute
+from ..handlers import Ctx, Val, lowers
 from ..objects import is_object
 
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -153,17 +152,6 @@ def _tuple(ctx: Ctx, iterable: Val = MISSING, /) -> Val:
 @lowers(dict)
 def _dict(ctx: Ctx, entries: Val = MISSING, /, **kwargs: Val) -> Val:
     return ctx.new_dict({**({} if entries is MISSING else ctx.entries_of(entries, ctx.node)), **kwargs})
-
-
-@lowers(raw_attribute(dict, "fromkeys"))
-def _fromkeys(ctx: Ctx, iterable: Val, value: Val = None, /) -> Val:
-    keys = ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node)
-    return ctx.new_dict({ctx.static_key(k, ctx.node): value for k in keys})
-
-
-@lowers(*COLLECTIONS)
-def _collection(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
-    return ctx.construct_collection(ctx.callee, list(args), kwargs, ctx.node)
 
 
 @lowers(slice)
