@@ -51,6 +51,7 @@ from .avals import (
     key_av,
 )
 from .folds import proved
+from .handlers import Ctx, Val, lowers
 from .inputs import class_lookup
 from .memory import Memory
 from .ranges import range_item
@@ -135,9 +136,6 @@ class Access(Memory):
         )
 
     # --- attributes -----------------------------------------------------------------------------------------------
-
-    def ev_Attribute(self, node: ast.Attribute) -> Any:
-        return self.attribute(self.ev(node.value), node.attr, node)
 
     def attribute(self, av: Any, name: str, node: Any) -> Any:
         kind = type(av)
@@ -282,16 +280,6 @@ class Access(Memory):
         return self.emit(node, DIM, x, axis)
 
     # --- subscripts -----------------------------------------------------------------------------------------------
-
-    def ev_Slice(self, node: ast.Slice) -> Any:
-        return SliceOf(*[None if p is None else self.ev(p) for p in (node.lower, node.upper, node.step)])
-
-    def ev_Subscript(self, node: ast.Subscript) -> Any:
-        base = self.ev(node.value)
-        part = self.subscript(base, self.ev(node.slice), node)
-        if type(part) is Ref and id(base) in self.flats:
-            return self.copy_of(part, node, "C")  # what is read of .flat is no view
-        return part
 
     def subscript(self, base: Any, index: Any, node: Any) -> Any:
         """``base[index]``."""
@@ -501,6 +489,25 @@ class Access(Memory):
         if found is None or hasattr(found, "__len__"):
             self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
         self.raises(TypeError, f"object of type {found.__name__!r} has no len()", node)
+
+
+@lowers(ast.Attribute)
+def _attribute(ctx: Ctx, node: ast.Attribute) -> Val:
+    return ctx.attribute(ctx.ev(node.value), node.attr, node)
+
+
+@lowers(ast.Slice)
+def _slice(ctx: Ctx, node: ast.Slice) -> Val:
+    return SliceOf(*[None if p is None else ctx.ev(p) for p in (node.lower, node.upper, node.step)])
+
+
+@lowers(ast.Subscript)
+def _subscript(ctx: Ctx, node: ast.Subscript) -> Val:
+    base = ctx.ev(node.value)
+    part = ctx.subscript(base, ctx.ev(node.slice), node)
+    if type(part) is Ref and id(base) in ctx.flats:
+        return ctx.copy_of(part, node, "C")  # what is read of .flat is no view
+    return part
 
 
 def _is_int_operand(x: Any) -> bool:

@@ -43,7 +43,7 @@ from .construct import GETTERS, Construct
 from .core import DEAD, Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
-from .handlers import handler_of, run
+from .handlers import Ctx, Val, handler_of, lowers, run
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
@@ -57,31 +57,6 @@ FEW = 16  # trips of a comprehension over a range that are copied out
 
 
 class Calls(Construct):
-    def ev_Call(self, node: ast.Call) -> Any:
-        node.func._called = True  # type: ignore[attr-defined]
-        fn = self.ev(node.func)
-        if type(fn) is Obj and fn.obj is super and not node.args:
-            return self.zero_super(node)
-        last = node.args[0] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
-        # CPython makes a tuple of the one starred argument of a call after the keywords were evaluated.
-        starred = None if last is None else self.ev(last.value)
-        args = self.ev_many(node.args) if last is None else []
-        if type(fn) is Obj and fn.obj is super and len(args) == 2 and type(args[0]) is Obj:
-            return Super(args[0].obj, args[1])
-        kwargs: dict[str, Any] = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                more = self.entries_of(self.ev(keyword.value), node)
-            else:
-                more = {keyword.arg: self.ev(keyword.value)}
-            twice = [k for k in more if k in kwargs]
-            if twice:
-                self.raises(TypeError, f"got multiple values for keyword argument {twice[0]!r}", node)
-            kwargs.update(more)
-        if last is not None:
-            args = self.static_items(starred, last)
-        return self.call(fn, args, kwargs, node)
-
     def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         """Call an abstract function."""
         kind = type(fn)
@@ -574,28 +549,10 @@ class Calls(Construct):
 
     # --- comprehensions -------------------------------------------------------------------------------------------
 
-    def ev_ListComp(self, node: ast.ListComp) -> Any:
-        return self.comprehended(node, node)
-
     def comprehended(self, comp: ast.ListComp, node: Any) -> ListRef:
         """The list of what a comprehension gives."""
         out = self.new_list([])
         self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp)
-        return out
-
-    def ev_SetComp(self, node: ast.SetComp) -> Any:
-        out = self.built_set(set)
-        self.comprehend(node.generators, lambda: self.call_method(out, "add", [self.ev(node.elt)], {}, node), node)
-        return out
-
-    def ev_DictComp(self, node: ast.DictComp) -> Any:
-        out = self.new_dict({})
-
-        def add() -> None:
-            key = self.ev(node.key)
-            self.store_item(out, key, self.ev(node.value), node)
-
-        self.comprehend(node.generators, add, node)
         return out
 
     def comprehension_frame(self, generators: list[ast.comprehension]) -> Frame:
@@ -656,6 +613,57 @@ class Calls(Construct):
             return
         cond = self.condition(ifs[k])
         self.branch(cond, lambda: self.conditions(ifs, k + 1, then, node), lambda: None, node)
+
+
+@lowers(ast.Call)
+def _call(ctx: Ctx, node: ast.Call) -> Val:
+    node.func._called = True  # type: ignore[attr-defined]
+    fn = ctx.ev(node.func)
+    if type(fn) is Obj and fn.obj is super and not node.args:
+        return ctx.zero_super(node)
+    last = node.args[0] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) else None
+    # CPython makes a tuple of the one starred argument of a call after the keywords were evaluated.
+    starred = None if last is None else ctx.ev(last.value)
+    args = ctx.ev_many(node.args) if last is None else []
+    if type(fn) is Obj and fn.obj is super and len(args) == 2 and type(args[0]) is Obj:
+        return Super(args[0].obj, args[1])
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            more = ctx.entries_of(ctx.ev(keyword.value), node)
+        else:
+            more = {keyword.arg: ctx.ev(keyword.value)}
+        twice = [k for k in more if k in kwargs]
+        if twice:
+            ctx.raises(TypeError, f"got multiple values for keyword argument {twice[0]!r}", node)
+        kwargs.update(more)
+    if last is not None:
+        args = ctx.static_items(starred, last)
+    return ctx.call(fn, args, kwargs, node)
+
+
+@lowers(ast.ListComp)
+def _list_comp(ctx: Ctx, node: ast.ListComp) -> Val:
+    return ctx.comprehended(node, node)
+
+
+@lowers(ast.SetComp)
+def _set_comp(ctx: Ctx, node: ast.SetComp) -> Val:
+    out = ctx.built_set(set)
+    ctx.comprehend(node.generators, lambda: ctx.call_method(out, "add", [ctx.ev(node.elt)], {}, node), node)
+    return out
+
+
+@lowers(ast.DictComp)
+def _dict_comp(ctx: Ctx, node: ast.DictComp) -> Val:
+    out = ctx.new_dict({})
+
+    def add() -> None:
+        key = ctx.ev(node.key)
+        ctx.store_item(out, key, ctx.ev(node.value), node)
+
+    ctx.comprehend(node.generators, add, node)
+    return out
 
 
 def body_of(tree: FunctionNode) -> list[ast.stmt]:

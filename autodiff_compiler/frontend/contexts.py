@@ -21,6 +21,7 @@ from ..ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ..ir.types import OBJECT, PY_BOOL
 from .avals import Bound, Instance, Obj, is_constant
 from .core import DEAD, NORMAL, RAISED
+from .handlers import Ctx, expands
 from .pseudo import choice, computed, expanded, run, surely_exits
 from .source import source_of
 from .tries import Raised, Tries, class_raised, keep_arithmetic
@@ -32,29 +33,6 @@ _GENERATED = contextlib.contextmanager(lambda: iter(())).__code__
 
 
 class Contexts(Tries):
-    def as_With(self, stmt: ast.With) -> list[Any]:
-        first, *others = stmt.items
-        body: list[Any] = stmt.body
-        if others:
-            inner: Any = ast.copy_location(ast.With(others, stmt.body), stmt)
-            inner._original = (stmt,)
-            body = [inner]
-        node = first.context_expr
-        if isinstance(node, ast.Call):
-            fn = self.ev(node.func)
-            generator = self.generator_of(fn)
-            if type(fn) is Obj and fn.obj in _KEPT:
-                args = [self.operand(self.ev(a), a) for a in node.args]
-                keywords = {k.arg: self.operand(self.ev(k.value), node) for k in node.keywords if k.arg is not None}
-                manager = self.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
-                return self.enclosed(manager, first, body, stmt)
-            if type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io"):
-                self.unmanaged(first)
-            if generator is not None:
-                leaves = surely_exits(stmt.body)
-                return [run(lambda: self.generated(generator, node, first.optional_vars, body, stmt), stmt, leaves)]
-        return self.managed(self.ev(node), first, body, stmt)
-
     def managed(self, manager: Any, item: ast.withitem, body: list[Any], stmt: ast.With) -> list[Any]:
         if type(manager) is Value and manager.op is not None and manager.op.prim is ERRSTATE:
             return self.enclosed(manager, item, body, stmt)
@@ -226,6 +204,31 @@ class Contexts(Tries):
         if type(left) is Value:
             self.codes[left] = rest
         return self.code_where(self.emit(node, EQ, code, RAISED), NORMAL, left, node)
+
+
+@expands(ast.With)
+def _with(ctx: Ctx, stmt: ast.With) -> list[Any]:
+    first, *others = stmt.items
+    body: list[Any] = stmt.body
+    if others:
+        inner: Any = ast.copy_location(ast.With(others, stmt.body), stmt)
+        inner._original = (stmt,)
+        body = [inner]
+    node = first.context_expr
+    if isinstance(node, ast.Call):
+        fn = ctx.ev(node.func)
+        generator = ctx.generator_of(fn)
+        if type(fn) is Obj and fn.obj in _KEPT:
+            args = [ctx.operand(ctx.ev(a), a) for a in node.args]
+            keywords = {k.arg: ctx.operand(ctx.ev(k.value), node) for k in node.keywords if k.arg is not None}
+            manager = ctx.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
+            return ctx.enclosed(manager, first, body, stmt)
+        if type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io"):
+            ctx.unmanaged(first)
+        if generator is not None:
+            leaves = surely_exits(stmt.body)
+            return [run(lambda: ctx.generated(generator, node, first.optional_vars, body, stmt), stmt, leaves)]
+    return ctx.managed(ctx.ev(node), first, body, stmt)
 
 
 def _traceback() -> Any:

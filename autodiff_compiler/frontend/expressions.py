@@ -38,6 +38,7 @@ from .avals import (
 from .classes import Classes
 from .core import DEAD, Unreachable
 from .folds import proved
+from .handlers import Ctx, Val, handler_of_node, lowers
 from .inputs import class_lookup, is_lasting
 from .objects import is_object
 from .pseudo import Computed
@@ -66,40 +67,12 @@ class Expressions(Classes):
     """``ev(node)`` gives the abstract value of an expression and emits what computes it."""
 
     def ev(self, node: ast.expr) -> Any:
-        method = getattr(self, "ev_" + type(node).__name__, None)
-        if method is None:
+        lower = handler_of_node(node)
+        if lower is None:
             self.fail(
                 f"the expression `{type(node).__name__}` is not supported", node, "write it in simpler expressions"
             )
-        return method(node)
-
-    def ev_Computed(self, node: Computed) -> Any:
-        return node.compute()
-
-    def ev_Yield(self, node: ast.Yield) -> Any:
-        stand_in = self.frame.on_yield
-        if stand_in is None:
-            self.fail("`yield` is not supported", node, "return a list")
-        code = stand_in(None if node.value is None else self.ev(node.value))
-        if code is DEAD:
-            raise Unreachable
-        self.raise_on(code, node)
-        return None
-
-    def ev_Constant(self, node: ast.Constant) -> Any:
-        return node.value
-
-    def ev_Name(self, node: ast.Name) -> Any:
-        return self.load(node.id, node)
-
-    def ev_Tuple(self, node: ast.Tuple) -> Any:
-        return Seq(tuple(self.ev_many(node.elts)))
-
-    def ev_List(self, node: ast.List) -> Any:
-        return self.new_list(self.ev_many(node.elts))
-
-    def ev_Set(self, node: ast.Set) -> Any:
-        return self.literal_set(node, False)
+        return lower(self, node)
 
     def ev_iter(self, node: ast.expr) -> Any:
         """What a loop goes through: of a set of constants, the constant itself."""
@@ -154,32 +127,10 @@ class Expressions(Classes):
                 out.append(self.ev(item))
         return out
 
-    def ev_Dict(self, node: ast.Dict) -> Any:
-        entries: dict[Any, Any] = {}
-        for key, value in zip(node.keys, node.values):
-            if key is None:
-                entries.update(self.entries_of(self.ev(value), value))
-            else:
-                name = self.ev(key)
-                item = self.ev(value)
-                entries[self.static_key(name, key)] = item
-        return self.new_dict(entries)
-
     def new_dict(self, entries: dict[Any, Any]) -> DictRef:
         cell = self.cells.new()
         self.state.heap[cell] = Entries(tuple(entries), tuple(entries.values()))
         return DictRef(cell)
-
-    def ev_Starred(self, node: ast.Starred) -> Any:
-        self.fail("a starred expression is not supported here", node, "write the items out, or build a list with +")
-
-    def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
-        av = self.ev(node.value)
-        self.bind(node.target.id, av, node)
-        return av
-
-    def ev_Lambda(self, node: ast.Lambda) -> Any:
-        return self.make_closure(node)
 
     def make_closure(self, node: ast.FunctionDef | ast.Lambda) -> Closure:
         frame = self.frame
@@ -204,9 +155,6 @@ class Expressions(Classes):
                 self.ev(x)
 
     # --- operators ------------------------------------------------------------------------------------------------
-
-    def ev_BinOp(self, node: ast.BinOp) -> Any:
-        return self.binary(_BINARY[type(node.op)], self.ev(node.left), self.ev(node.right), node)
 
     def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         """``a op b`` as Python's operator does it."""
@@ -367,25 +315,6 @@ class Expressions(Classes):
         """Lower a loop of our own making: `body(i)` for i in range(times)."""
         raise NotImplementedError
 
-    def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        av = self.ev(node.operand)
-        if isinstance(node.op, ast.Not):
-            return self.negated(self.truth(av, node), node)
-        fn = _UNARY[type(node.op)]
-        if is_number(av):
-            return fn(av)
-        name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
-        flags = self.of_flags(name.strip("_"), [av], node)
-        if flags is not NotImplemented:
-            return flags
-        made = self.call_special(av, name, [], node)
-        if made is not NotImplemented:
-            return made
-        return self.fresh(self.emit(node, PRIMS[fn], self.operand(av, node)), like=(av,))
-
-    def ev_BoolOp(self, node: ast.BoolOp) -> Any:
-        return self.bool_op(node, 0, False)
-
     def bool_op(self, node: ast.BoolOp, k: int, as_condition: bool) -> Any:
         """``a and b`` or ``a or b``, evaluating no more than Python does."""
         item = node.values[k]
@@ -422,12 +351,6 @@ class Expressions(Classes):
             return self.negated(self.condition(node.operand), node)
         return self.truth(self.ev(node), node)
 
-    def ev_IfExp(self, node: ast.IfExp) -> Any:
-        return self.branch(self.condition(node.test), lambda: self.ev(node.body), lambda: self.ev(node.orelse), node)
-
-    def ev_Compare(self, node: ast.Compare) -> Any:
-        return self.compare_chain(node, self.ev(node.left), 0)
-
     def compare_chain(self, node: ast.Compare, left: Any, k: int) -> Any:
         right = self.ev(node.comparators[k])
         result = self.compare(node.ops[k], left, right, node)
@@ -447,18 +370,6 @@ class Expressions(Classes):
                 return found
             return self.negated(found, node)
         return self.compare_with(_COMPARE[type(op)], a, b, node)
-
-    def ev_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        parts: list[Any] = []
-        for part in node.values:
-            if isinstance(part, ast.Constant):
-                parts.append(part.value)
-            else:
-                assert isinstance(part, ast.FormattedValue)
-                parts.append(self.formatted(part))
-        if all(isinstance(p, str) for p in parts):
-            return "".join(parts)
-        return self.emit(node, FORMAT, *parts)
 
     def formatted(self, part: ast.FormattedValue) -> Any:
         av = self.ev(part.value)
@@ -481,6 +392,130 @@ class Expressions(Classes):
         if convert is not None:
             x = self.emit_opaque(convert, convert.__name__, [x], part)
         return self.emit_opaque(format, "format", [x, spec], part)
+
+
+@lowers(Computed)
+def _computed(ctx: Ctx, node: Computed) -> Val:
+    return node.compute()
+
+
+@lowers(ast.Yield)
+def _yield(ctx: Ctx, node: ast.Yield) -> Val:
+    stand_in = ctx.frame.on_yield
+    if stand_in is None:
+        ctx.fail("`yield` is not supported", node, "return a list")
+    code = stand_in(None if node.value is None else ctx.ev(node.value))
+    if code is DEAD:
+        raise Unreachable
+    ctx.raise_on(code, node)
+    return None
+
+
+@lowers(ast.Constant)
+def _constant(ctx: Ctx, node: ast.Constant) -> Val:
+    return node.value
+
+
+@lowers(ast.Name)
+def _name(ctx: Ctx, node: ast.Name) -> Val:
+    return ctx.load(node.id, node)
+
+
+@lowers(ast.Tuple)
+def _tuple(ctx: Ctx, node: ast.Tuple) -> Val:
+    return Seq(tuple(ctx.ev_many(node.elts)))
+
+
+@lowers(ast.List)
+def _list(ctx: Ctx, node: ast.List) -> Val:
+    return ctx.new_list(ctx.ev_many(node.elts))
+
+
+@lowers(ast.Set)
+def _set(ctx: Ctx, node: ast.Set) -> Val:
+    return ctx.literal_set(node, False)
+
+
+@lowers(ast.Dict)
+def _dict(ctx: Ctx, node: ast.Dict) -> Val:
+    entries: dict[Any, Any] = {}
+    for key, value in zip(node.keys, node.values):
+        if key is None:
+            entries.update(ctx.entries_of(ctx.ev(value), value))
+        else:
+            name = ctx.ev(key)
+            item = ctx.ev(value)
+            entries[ctx.static_key(name, key)] = item
+    return ctx.new_dict(entries)
+
+
+@lowers(ast.Starred)
+def _starred(ctx: Ctx, node: ast.Starred) -> Val:
+    ctx.fail("a starred expression is not supported here", node, "write the items out, or build a list with +")
+
+
+@lowers(ast.NamedExpr)
+def _named_expr(ctx: Ctx, node: ast.NamedExpr) -> Val:
+    av = ctx.ev(node.value)
+    ctx.bind(node.target.id, av, node)
+    return av
+
+
+@lowers(ast.Lambda)
+def _lambda(ctx: Ctx, node: ast.Lambda) -> Val:
+    return ctx.make_closure(node)
+
+
+@lowers(ast.BinOp)
+def _bin_op(ctx: Ctx, node: ast.BinOp) -> Val:
+    return ctx.binary(_BINARY[type(node.op)], ctx.ev(node.left), ctx.ev(node.right), node)
+
+
+@lowers(ast.UnaryOp)
+def _unary_op(ctx: Ctx, node: ast.UnaryOp) -> Val:
+    av = ctx.ev(node.operand)
+    if isinstance(node.op, ast.Not):
+        return ctx.negated(ctx.truth(av, node), node)
+    fn = _UNARY[type(node.op)]
+    if is_number(av):
+        return fn(av)
+    name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
+    flags = ctx.of_flags(name.strip("_"), [av], node)
+    if flags is not NotImplemented:
+        return flags
+    made = ctx.call_special(av, name, [], node)
+    if made is not NotImplemented:
+        return made
+    return ctx.fresh(ctx.emit(node, PRIMS[fn], ctx.operand(av, node)), like=(av,))
+
+
+@lowers(ast.BoolOp)
+def _bool_op(ctx: Ctx, node: ast.BoolOp) -> Val:
+    return ctx.bool_op(node, 0, False)
+
+
+@lowers(ast.IfExp)
+def _if_exp(ctx: Ctx, node: ast.IfExp) -> Val:
+    return ctx.branch(ctx.condition(node.test), lambda: ctx.ev(node.body), lambda: ctx.ev(node.orelse), node)
+
+
+@lowers(ast.Compare)
+def _compare(ctx: Ctx, node: ast.Compare) -> Val:
+    return ctx.compare_chain(node, ctx.ev(node.left), 0)
+
+
+@lowers(ast.JoinedStr)
+def _joined_str(ctx: Ctx, node: ast.JoinedStr) -> Val:
+    parts: list[Any] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(part.value)
+        else:
+            assert isinstance(part, ast.FormattedValue)
+            parts.append(ctx.formatted(part))
+    if all(isinstance(p, str) for p in parts):
+        return "".join(parts)
+    return ctx.emit(node, FORMAT, *parts)
 
 
 def _is_folded(node: ast.expr) -> bool:

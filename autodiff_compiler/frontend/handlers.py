@@ -7,6 +7,7 @@ called. `grep` for ``@lowers(np.reshape)`` finds what handles a call of `np.resh
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import sys
@@ -20,8 +21,6 @@ from ..ir.roles import MAKERS, names_of, signature_of
 from .avals import Obj
 
 if TYPE_CHECKING:
-    import ast
-
     from .lower import Interpreter as Ctx
 else:
     Ctx = Any
@@ -46,16 +45,24 @@ _HANDLERS: dict[int, Handler] = {}
 _METHODS: dict[int, Handler] = {}  # of containers, which are found by class and name: the object may be a derived one
 _BY_NAME: dict[str, Handler] = {}  # of functions in modules that only a program that uses them imports
 
+# By the class of a syntax node: what lowers it, and what gives simpler statements for it.
+_NODES: dict[type, Callable[[Any, Any], Any]] = {}
+_EXPANSIONS: dict[type, Callable[[Any, Any], list[Any]]] = {}
+
 
 def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
     """The decorated function lowers a call of each of `objs`: callables, or names such as "statistics.mean" where the
-    module is not to be imported. With `border`, they are functions of NumPy's that make arrays of containers, and the
+    module is not to be imported, or classes of syntax nodes. The handler of an expression gives its value, that of a
+    statement its exit code. With `border`, they are functions of NumPy's that make arrays of containers, and the
     handler gets the arrays."""
 
     def enter(fn: F) -> F:
         for obj in objs:
             if isinstance(obj, str):
                 _BY_NAME[obj] = Handler(obj, fn, border)
+                continue
+            if isinstance(obj, type) and issubclass(obj, ast.AST):
+                _NODES[obj] = fn
                 continue
             table = _METHODS if _is_method(obj) else _HANDLERS
             if id(obj) in table:
@@ -64,6 +71,26 @@ def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
         return fn
 
     return enter
+
+
+def expands(*nodes: type) -> Callable[[F], F]:
+    """The decorated function gives the statements that do what a statement of these classes does."""
+
+    def enter(fn: F) -> F:
+        _EXPANSIONS.update(dict.fromkeys(nodes, fn))
+        return fn
+
+    return enter
+
+
+def handler_of_node(node: ast.AST) -> Callable[[Any, Any], Any] | None:
+    """The handler of an expression or a statement."""
+    return _NODES.get(type(node))
+
+
+def expansion_of(stmt: ast.stmt) -> Callable[[Any, Any], list[Any]] | None:
+    """What gives simpler statements for a statement."""
+    return _EXPANSIONS.get(type(stmt))
 
 
 def _is_method(obj: Any) -> bool:
@@ -148,4 +175,18 @@ def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason:
     ctx.fail(f"{name}() is called with arguments that are not supported: {reason}", ctx.node, "", ArgumentError)
 
 
-__all__ = ["Ctx", "Handler", "Val", "apply", "at_border", "handler_of", "lowers", "method_of", "raw_attribute", "run"]
+__all__ = [
+    "Ctx",
+    "Handler",
+    "Val",
+    "apply",
+    "at_border",
+    "expands",
+    "expansion_of",
+    "handler_of",
+    "handler_of_node",
+    "lowers",
+    "method_of",
+    "raw_attribute",
+    "run",
+]

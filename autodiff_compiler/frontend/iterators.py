@@ -32,6 +32,7 @@ from .avals import (
     parts_of,
 )
 from .folds import proved
+from .handlers import Ctx, Val, lowers
 from .remains import ENDLESS, endless, is_iterator
 from .sets import is_set
 from .streams import Streams
@@ -284,10 +285,12 @@ class Iterators(Streams):
                     todo += content.items
         return False
 
-    # --- generator expressions ------------------------------------------------------------------------------------
 
-    def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self.generator(node, self.ev_iter(node.generators[0].iter), node.generators[0].iter)
+@lowers(ast.GeneratorExp)
+def _generator_exp(ctx: Ctx, node: ast.GeneratorExp) -> Val:
+    return ctx.generator(node, ctx.ev_iter(node.generators[0].iter), node.generators[0].iter)
+
+    # --- generator expressions ------------------------------------------------------------------------------------
 
 
 __all__ = ["ENDLESS", "Iterators", "endless"]

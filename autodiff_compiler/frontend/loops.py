@@ -39,6 +39,7 @@ from .avals import (
 )
 from .causes import actions_for
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
+from .handlers import Ctx, lowers
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import NOTHING_ASSUMED, UNROLL
@@ -53,19 +54,6 @@ EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is ne
 
 class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
-
-    def do_For(self, stmt: ast.For) -> Any:
-        av = self.source_of_loop(stmt)
-        head = lambda item: self.assign(stmt.target, item, stmt.target)
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the iterable", stmt)
-        av = self.underlying(av, stmt, "__iter__")
-        if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
-            av = self.iter_of(av, stmt)
-            if type(av) is Instance:
-                partly = any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(stmt))
-                return self.loop_over_iterator(stmt, av, head, stmt.body, partly)
-        return self.loop_over(stmt, av, head, stmt.body)
 
     def iter_of(self, av: Any, node: Any) -> Any:
         raise NotImplementedError
@@ -153,11 +141,6 @@ class Loops(Statements):
                 continue
             return self.after_trip(code, functools.partial(self.unroll_while, stmt, n + 1, left - 1), stmt)
         self.plan.refuse(stmt)
-
-    def do_While(self, stmt: ast.While) -> Any:
-        if self.plan.has(UNROLL, stmt):
-            return self.unroll_while(stmt, 0)
-        return self.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
     def unrollable(self, av: Any, node: Any) -> list[Any] | None:
         """The items to unroll a loop over, or None if it is to stay a loop."""
@@ -526,6 +509,28 @@ class Loops(Statements):
         guess.types.update({local(k): t for k, t in types.items()})
         for group, mine in zip(sets, (guess.kept, guess.rebound, guess.dynamic)):
             mine |= {local(k) for k in group}
+
+
+@lowers(ast.For)
+def _for(ctx: Ctx, stmt: ast.For) -> Any:
+    av = ctx.source_of_loop(stmt)
+    head = lambda item: ctx.assign(stmt.target, item, stmt.target)
+    if type(av) in (Maybe, Conflict):
+        av = ctx.use(av, "the iterable", stmt)
+    av = ctx.underlying(av, stmt, "__iter__")
+    if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
+        av = ctx.iter_of(av, stmt)
+        if type(av) is Instance:
+            partly = any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(stmt))
+            return ctx.loop_over_iterator(stmt, av, head, stmt.body, partly)
+    return ctx.loop_over(stmt, av, head, stmt.body)
+
+
+@lowers(ast.While)
+def _while(ctx: Ctx, stmt: ast.While) -> Any:
+    if ctx.plan.has(UNROLL, stmt):
+        return ctx.unroll_while(stmt, 0)
+    return ctx.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
 
 def _constant(value: Any) -> Callable[[], Any]:

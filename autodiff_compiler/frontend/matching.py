@@ -33,6 +33,7 @@ from .avals import (
 from .core import NORMAL
 from .expressions import Expressions
 from .folds import proved
+from .handlers import Ctx, expands
 from .objects import is_object
 from .pseudo import Cases, choice, computed, run
 
@@ -69,12 +70,6 @@ def _captures(pattern: ast.pattern) -> list[str]:
 
 
 class Matching(Expressions):
-    def as_Match(self, stmt: ast.Match) -> list[Any]:
-        return self.cases(stmt, self.ev(stmt.subject), 0)
-
-    def as_Cases(self, stmt: Cases) -> list[Any]:
-        return self.cases(stmt.match, stmt.subject, stmt.k)
-
     def cases(self, stmt: ast.Match, subject: Any, k: int) -> list[Any]:
         """The statements that run the first case from the `k`-th on that matches."""
         if k == len(stmt.cases):
@@ -287,3 +282,13 @@ class Matching(Expressions):
                 return Found(proved("class", False))
             pairs.append((sub, held))
         return self.both(found, self.all_of(pairs, pattern), pattern)
+
+
+@expands(ast.Match)
+def _match(ctx: Ctx, stmt: ast.Match) -> list[Any]:
+    return ctx.cases(stmt, ctx.ev(stmt.subject), 0)
+
+
+@expands(Cases)
+def _cases(ctx: Ctx, stmt: Cases) -> list[Any]:
+    return ctx.cases(stmt.match, stmt.subject, stmt.k)

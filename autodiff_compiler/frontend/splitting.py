@@ -9,6 +9,7 @@ from typing import Any
 from .avals import Instance
 from .contexts import Contexts
 from .core import DEAD, NORMAL, Unreachable
+from .handlers import Ctx, lowers
 from .lift import CannotLift
 from .plan import SPLIT
 
@@ -135,11 +136,13 @@ class Splitting(Contexts):
         assert frame.resume is not None
         return frame.resume(av)
 
-    def do_Bind(self, stmt: Bind) -> int:
-        stmt.check()
-        with self.copy("unroll", stmt.loop, "the loop"):
-            self.assign(stmt.target, stmt.item.now() if type(stmt.item) is Later else stmt.item, stmt.target)
-        return NORMAL
+
+@lowers(Bind)
+def _bind(ctx: Ctx, stmt: Bind) -> int:
+    stmt.check()
+    with ctx.copy("unroll", stmt.loop, "the loop"):
+        ctx.assign(stmt.target, stmt.item.now() if type(stmt.item) is Later else stmt.item, stmt.target)
+    return NORMAL
 
 
 class Later:

@@ -35,6 +35,7 @@ from .avals import (
 )
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
 from .expressions import _BINARY
+from .handlers import Ctx, expansion_of, handler_of_node, lowers
 from .inputs import class_lookup
 from .objects import is_object
 from .pseudo import Run, surely_exits
@@ -69,11 +70,11 @@ class Statements(Splitting):
                 if instead is not None:
                     stmts, k = [*instead, *stmts[k:]], 0
                     continue
-            expand = getattr(self, "as_" + type(stmt).__name__, None)
+            expand = expansion_of(stmt)
             if expand is not None:
                 self.at(stmt)
                 try:
-                    stmts, k = [*expand(stmt), *stmts[k:]], 0
+                    stmts, k = [*expand(self, stmt), *stmts[k:]], 0
                 except Unreachable:
                     return self.dead_end(stmt)
                 continue
@@ -87,10 +88,10 @@ class Statements(Splitting):
                 if done:
                     return code
             else:
-                method: Any = getattr(self, "do_" + type(stmt).__name__, None) or self.unsupported
+                lower = handler_of_node(stmt)
                 self.at(stmt)
                 try:
-                    code = method(stmt)
+                    code = lower(self, stmt) if lower is not None else self.unsupported(stmt)
                 except Unreachable:
                     return self.dead_end(stmt)
                 if code is CONTINUE and tail and not rest:
@@ -233,56 +234,6 @@ class Statements(Splitting):
 
     # --- simple statements ----------------------------------------------------------------------------------------
 
-    def do_Run(self, stmt: Run) -> Any:
-        return stmt.run()
-
-    def do_Pass(self, stmt: ast.Pass) -> int:
-        return NORMAL
-
-    do_Global = do_Nonlocal = do_Pass
-
-    def do_Break(self, stmt: ast.Break) -> int:
-        return BREAK
-
-    def do_Continue(self, stmt: ast.Continue) -> int:
-        return CONTINUE
-
-    def do_Return(self, stmt: ast.Return) -> int:
-        self.state.envs[self.frame.env]["$ret"] = None if stmt.value is None else self.ev(stmt.value)
-        return RETURN
-
-    def do_Expr(self, stmt: ast.Expr) -> int:
-        if not isinstance(stmt.value, ast.Constant):
-            self.ev(stmt.value)
-        return NORMAL
-
-    def do_Assert(self, stmt: ast.Assert) -> int:
-        flag = self.truth(self.ev(stmt.test), stmt.test)
-        if flag is True:
-            return NORMAL
-        if stmt.msg is None or flag is False:
-            message = None if stmt.msg is None else self.plain(self.ev(stmt.msg), stmt.msg)
-            self.emit(stmt, ASSERT, flag, message)
-            return NORMAL if flag is not False else DEAD
-        # The message is computed only if it is needed.
-        regions = (self.builder.new_region(), self.builder.new_region())
-        start = self.state
-        with self.path(start.fork(), regions[1]):
-            self.emit(stmt, ASSERT, False, self.plain(self.ev(stmt.msg), stmt.msg))
-        self.state = start
-        self.at(stmt)
-        self.builder.if_(flag, regions[0], regions[1], [], [])
-        return NORMAL
-
-    def do_Raise(self, stmt: ast.Raise) -> int:
-        if stmt.exc is None:
-            if not self.handling:
-                self.raises(RuntimeError, "No active exception to reraise", stmt)
-            return self.throw(self.handling[-1], stmt)
-        error = self.exception_of(stmt.exc)
-        cause = [] if stmt.cause is None else [self.exception_of(stmt.cause)]
-        return self.throw(error, stmt, *cause)
-
     def exception_of(self, node: ast.expr) -> Any:
         av = self.ev(node)
         if type(av) is Obj and isinstance(av.obj, type) and issubclass(av.obj, BaseException):
@@ -298,59 +249,7 @@ class Statements(Splitting):
             "raise an exception class, or a call of one",
         )
 
-    def do_FunctionDef(self, stmt: ast.FunctionDef) -> int:
-        decorators = [self.ev(decorator) for decorator in stmt.decorator_list]
-        fn: Any = self.make_closure(stmt)
-        for made, decorator in zip(reversed(decorators), reversed(stmt.decorator_list)):
-            fn = self.call(made, [fn], {}, decorator)
-        self.bind(stmt.name, fn, stmt)
-        return NORMAL
-
-    def do_Import(self, stmt: ast.Import) -> int:
-        for alias in stmt.names:
-            module = importlib.import_module(alias.name)
-            if alias.asname is None:
-                module = importlib.import_module(alias.name.split(".")[0])
-            self.bind(alias.asname or alias.name.split(".")[0], Obj(module, (("object", module),)), stmt)
-        return NORMAL
-
-    def do_ImportFrom(self, stmt: ast.ImportFrom) -> int:
-        package = self.frame.owner.__globals__.get("__package__") if stmt.level else None
-        module = importlib.import_module("." * stmt.level + (stmt.module or ""), package)
-        for alias in stmt.names:
-            self.bind(
-                alias.asname or alias.name, self.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt
-            )
-        return NORMAL
-
     # --- assignments ----------------------------------------------------------------------------------------------
-
-    def do_Assign(self, stmt: ast.Assign) -> int:
-        av = self.ev(stmt.value)
-        for target in stmt.targets:
-            self.assign(target, av, stmt)
-        return NORMAL
-
-    def do_AnnAssign(self, stmt: ast.AnnAssign) -> int:
-        if stmt.value is not None:
-            self.assign(stmt.target, self.ev(stmt.value), stmt)
-        return NORMAL
-
-    def do_Delete(self, stmt: ast.Delete) -> int:
-        for target in stmt.targets:
-            if isinstance(target, ast.Name):
-                self.load(target.id, target)
-                frame = self.home(target.id)
-                if frame is None:
-                    self.fail("del of a name outside of the function", stmt, "leave it, or set it to None")
-                self.state.envs[frame.env].pop(target.id, None)
-            elif isinstance(target, ast.Subscript):
-                self.delete_item(self.ev(target.value), self.ev(target.slice), target)
-            elif isinstance(target, ast.Attribute):
-                self.delete_attribute(self.ev(target.value), target.attr, stmt)
-            else:
-                self.fail("del of this is not supported", stmt, "delete names, items and attributes one by one")
-        return NORMAL
 
     def delete_item(self, base: Any, index: Any, node: Any) -> None:
         raise NotImplementedError
@@ -498,44 +397,6 @@ class Statements(Splitting):
         plain = t.kind == "array" and t.dtype is not None and t.dtype.names is None
         return plain and numbers and len(items) == t.ndim
 
-    def do_AugAssign(self, stmt: ast.AugAssign) -> int:
-        """The target is read, then the value evaluated, then the result stored: also what was changed in place, as a
-        setter may do anything with it."""
-        fn = _BINARY[type(stmt.op)]
-        target = stmt.target
-        read = getattr(stmt, "_current", None)  # the name under which it was read before
-        if isinstance(target, ast.Name):
-            current = self.load(target.id, target) if read is None else self.ev(read)
-            done, av = self.augmented(fn, current, self.ev(stmt.value), stmt)
-            self.bind(target.id, current if done else av, target)
-            return NORMAL
-        base = self.ev(target.value)
-        index: Any = self.ev(target.slice) if isinstance(target, ast.Subscript) else target.attr
-        if read is not None:
-            current = self.ev(read)
-        elif isinstance(target, ast.Subscript):
-            current = self.subscript(base, index, target)
-        else:
-            current = self.attribute(base, index, target)
-        held = self.content(base.cell) if type(base) in (ListRef, DictRef, Instance) else None
-        value = self.ev(stmt.value)
-        if isinstance(target, ast.Subscript) and type(base) is Ref:
-            av = self.binary(fn, current, value, stmt)
-            if type(current) is Ref and type(av) is Ref:
-                self.check_cast(self.read(current, stmt), self.read(av, stmt), stmt)
-                self.check_rank(self.operand(current, stmt), self.read(av, stmt), stmt)
-            self.store_item(base, index, av, target)
-            return NORMAL
-        done, av = self.augmented(fn, current, value, stmt)
-        if done and read is None and self.holds_itself(base, index, isinstance(target, ast.Subscript)):
-            if held is None or self.content(base.cell) is held:
-                return NORMAL  # what was changed in place is stored there already
-        if isinstance(target, ast.Subscript):
-            self.store_item(base, index, current if done else av, target)
-        else:
-            self.store_attribute(base, index, current if done else av, target)
-        return NORMAL
-
     def holds_itself(self, base: Any, index: Any, item: bool) -> bool:
         """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
         if item:
@@ -598,3 +459,169 @@ class Statements(Splitting):
                 "make the array a float array first",
                 ArgumentError,
             )
+
+
+@lowers(Run)
+def _run(ctx: Ctx, stmt: Run) -> Any:
+    return stmt.run()
+
+
+@lowers(ast.Pass, ast.Global, ast.Nonlocal)
+def _pass(ctx: Ctx, stmt: ast.Pass) -> int:
+    return NORMAL
+
+
+@lowers(ast.Break)
+def _break(ctx: Ctx, stmt: ast.Break) -> int:
+    return BREAK
+
+
+@lowers(ast.Continue)
+def _continue(ctx: Ctx, stmt: ast.Continue) -> int:
+    return CONTINUE
+
+
+@lowers(ast.Return)
+def _return(ctx: Ctx, stmt: ast.Return) -> int:
+    ctx.state.envs[ctx.frame.env]["$ret"] = None if stmt.value is None else ctx.ev(stmt.value)
+    return RETURN
+
+
+@lowers(ast.Expr)
+def _expr(ctx: Ctx, stmt: ast.Expr) -> int:
+    if not isinstance(stmt.value, ast.Constant):
+        ctx.ev(stmt.value)
+    return NORMAL
+
+
+@lowers(ast.Assert)
+def _assert(ctx: Ctx, stmt: ast.Assert) -> int:
+    flag = ctx.truth(ctx.ev(stmt.test), stmt.test)
+    if flag is True:
+        return NORMAL
+    if stmt.msg is None or flag is False:
+        message = None if stmt.msg is None else ctx.plain(ctx.ev(stmt.msg), stmt.msg)
+        ctx.emit(stmt, ASSERT, flag, message)
+        return NORMAL if flag is not False else DEAD
+    # The message is computed only if it is needed.
+    regions = (ctx.builder.new_region(), ctx.builder.new_region())
+    start = ctx.state
+    with ctx.path(start.fork(), regions[1]):
+        ctx.emit(stmt, ASSERT, False, ctx.plain(ctx.ev(stmt.msg), stmt.msg))
+    ctx.state = start
+    ctx.at(stmt)
+    ctx.builder.if_(flag, regions[0], regions[1], [], [])
+    return NORMAL
+
+
+@lowers(ast.Raise)
+def _raise(ctx: Ctx, stmt: ast.Raise) -> int:
+    if stmt.exc is None:
+        if not ctx.handling:
+            ctx.raises(RuntimeError, "No active exception to reraise", stmt)
+        return ctx.throw(ctx.handling[-1], stmt)
+    error = ctx.exception_of(stmt.exc)
+    cause = [] if stmt.cause is None else [ctx.exception_of(stmt.cause)]
+    return ctx.throw(error, stmt, *cause)
+
+
+@lowers(ast.FunctionDef)
+def _function_def(ctx: Ctx, stmt: ast.FunctionDef) -> int:
+    decorators = [ctx.ev(decorator) for decorator in stmt.decorator_list]
+    fn: Any = ctx.make_closure(stmt)
+    for made, decorator in zip(reversed(decorators), reversed(stmt.decorator_list)):
+        fn = ctx.call(made, [fn], {}, decorator)
+    ctx.bind(stmt.name, fn, stmt)
+    return NORMAL
+
+
+@lowers(ast.Import)
+def _import(ctx: Ctx, stmt: ast.Import) -> int:
+    for alias in stmt.names:
+        module = importlib.import_module(alias.name)
+        if alias.asname is None:
+            module = importlib.import_module(alias.name.split(".")[0])
+        ctx.bind(alias.asname or alias.name.split(".")[0], Obj(module, (("object", module),)), stmt)
+    return NORMAL
+
+
+@lowers(ast.ImportFrom)
+def _import_from(ctx: Ctx, stmt: ast.ImportFrom) -> int:
+    package = ctx.frame.owner.__globals__.get("__package__") if stmt.level else None
+    module = importlib.import_module("." * stmt.level + (stmt.module or ""), package)
+    for alias in stmt.names:
+        ctx.bind(alias.asname or alias.name, ctx.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt)
+    return NORMAL
+
+
+@lowers(ast.Assign)
+def _assign(ctx: Ctx, stmt: ast.Assign) -> int:
+    av = ctx.ev(stmt.value)
+    for target in stmt.targets:
+        ctx.assign(target, av, stmt)
+    return NORMAL
+
+
+@lowers(ast.AnnAssign)
+def _ann_assign(ctx: Ctx, stmt: ast.AnnAssign) -> int:
+    if stmt.value is not None:
+        ctx.assign(stmt.target, ctx.ev(stmt.value), stmt)
+    return NORMAL
+
+
+@lowers(ast.Delete)
+def _delete(ctx: Ctx, stmt: ast.Delete) -> int:
+    for target in stmt.targets:
+        if isinstance(target, ast.Name):
+            ctx.load(target.id, target)
+            frame = ctx.home(target.id)
+            if frame is None:
+                ctx.fail("del of a name outside of the function", stmt, "leave it, or set it to None")
+            ctx.state.envs[frame.env].pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            ctx.delete_item(ctx.ev(target.value), ctx.ev(target.slice), target)
+        elif isinstance(target, ast.Attribute):
+            ctx.delete_attribute(ctx.ev(target.value), target.attr, stmt)
+        else:
+            ctx.fail("del of this is not supported", stmt, "delete names, items and attributes one by one")
+    return NORMAL
+
+
+@lowers(ast.AugAssign)
+def _aug_assign(ctx: Ctx, stmt: ast.AugAssign) -> int:
+    """The target is read, then the value evaluated, then the result stored: also what was changed in place, as a
+    setter may do anything with it."""
+    fn = _BINARY[type(stmt.op)]
+    target = stmt.target
+    read = getattr(stmt, "_current", None)  # the name under which it was read before
+    if isinstance(target, ast.Name):
+        current = ctx.load(target.id, target) if read is None else ctx.ev(read)
+        done, av = ctx.augmented(fn, current, ctx.ev(stmt.value), stmt)
+        ctx.bind(target.id, current if done else av, target)
+        return NORMAL
+    base = ctx.ev(target.value)
+    index: Any = ctx.ev(target.slice) if isinstance(target, ast.Subscript) else target.attr
+    if read is not None:
+        current = ctx.ev(read)
+    elif isinstance(target, ast.Subscript):
+        current = ctx.subscript(base, index, target)
+    else:
+        current = ctx.attribute(base, index, target)
+    held = ctx.content(base.cell) if type(base) in (ListRef, DictRef, Instance) else None
+    value = ctx.ev(stmt.value)
+    if isinstance(target, ast.Subscript) and type(base) is Ref:
+        av = ctx.binary(fn, current, value, stmt)
+        if type(current) is Ref and type(av) is Ref:
+            ctx.check_cast(ctx.read(current, stmt), ctx.read(av, stmt), stmt)
+            ctx.check_rank(ctx.operand(current, stmt), ctx.read(av, stmt), stmt)
+        ctx.store_item(base, index, av, target)
+        return NORMAL
+    done, av = ctx.augmented(fn, current, value, stmt)
+    if done and read is None and ctx.holds_itself(base, index, isinstance(target, ast.Subscript)):
+        if held is None or ctx.content(base.cell) is held:
+            return NORMAL  # what was changed in place is stored there already
+    if isinstance(target, ast.Subscript):
+        ctx.store_item(base, index, current if done else av, target)
+    else:
+        ctx.store_attribute(base, index, current if done else av, target)
+    return NORMAL

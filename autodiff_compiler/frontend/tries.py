@@ -23,6 +23,7 @@ from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from .avals import MISSING, Conflict, Obj, Seq, rebuilt
 from .core import DEAD, NORMAL, RAISED, Unreachable
 from .folds import proved
+from .handlers import Ctx, expands, handler_of_node
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
 from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
@@ -31,18 +32,6 @@ from .state import State
 
 
 class Tries(Matching):
-    def as_Try(self, stmt: ast.Try) -> list[Any]:
-        if stmt.finalbody:
-
-            def passing(error: Raised) -> list[Any]:
-                return [*stmt.finalbody, run(lambda: self.throw(error(), stmt), stmt, True)]
-
-            return self.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
-        caught = []
-        for handler in stmt.handlers:
-            caught.append(self.exception_classes(handler))
-        return self.attempt(stmt.body, stmt.handlers, caught, stmt.orelse, stmt)
-
     def exception_classes(self, handler: ast.ExceptHandler) -> tuple[type, ...]:
         if handler.type is None:
             return (BaseException,)
@@ -250,9 +239,6 @@ class Tries(Matching):
 
     # --- exactly ------------------------------------------------------------------------------------------------
 
-    def as_Expanded(self, stmt: Expanded) -> list[Any]:
-        return stmt.expand()
-
     def exactly(self, stmt: Any) -> list[Any] | None:
         """The statements that do the same, and end with the code for an exception where one may raise; None if this is
         no statement that may."""
@@ -268,8 +254,9 @@ class Tries(Matching):
             return [run(lambda: self.yielded(stmt), stmt)]
         if kind is ast.Expr and isinstance(stmt.value, ast.Constant) or kind is ast.Return and stmt.value is None:
             return None
-        lower: Any = getattr(self, "do_" + kind.__name__)
-        step = run(lambda: lower(stmt), stmt, kind is ast.Return)
+        lower = handler_of_node(stmt)
+        assert lower is not None
+        step = run(lambda: lower(self, stmt), stmt, kind is ast.Return)
         ways = Ways((BaseException,), lambda code: [code], self.passed_on(stmt), False)
         return self.protected([step], ways, None, at=stmt)
 
@@ -436,6 +423,25 @@ class Tries(Matching):
         if code is not DEAD or len(passes) != 1 or any(may_raise(op) for op in region.ops if op not in passes):
             return error_of
         return None
+
+
+@expands(ast.Try)
+def _try(ctx: Ctx, stmt: ast.Try) -> list[Any]:
+    if stmt.finalbody:
+
+        def passing(error: Raised) -> list[Any]:
+            return [*stmt.finalbody, run(lambda: ctx.throw(error(), stmt), stmt, True)]
+
+        return ctx.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
+    caught = []
+    for handler in stmt.handlers:
+        caught.append(ctx.exception_classes(handler))
+    return ctx.attempt(stmt.body, stmt.handlers, caught, stmt.orelse, stmt)
+
+
+@expands(Expanded)
+def _expanded(ctx: Ctx, stmt: Expanded) -> list[Any]:
+    return stmt.expand()
 
 
 def is_arithmetic(stmt: Any, outside: Any) -> bool:
