@@ -21,6 +21,7 @@ import functools
 
 from . import activations as activations
 from . import elementwise as elementwise
+from . import linear_algebra as linear_algebra
 from . import reductions as reductions
 from .row import ROWS, Row
 

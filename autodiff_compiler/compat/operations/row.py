@@ -40,8 +40,11 @@ class Row:
 
     kind: how the arguments become arrays, a key of `SIGNATURES`. function: what computes it, of arrays. name: what the
     systems call it in graphs and messages. places: for each system, the names with their modules, and the parameters.
-    own: for a system with other values or slopes than the rest, its computing function. integers: what they become:
-    "float", or "keep". settings: for a module of PyTorch's, its name.
+    own: for a system with other values or slopes than the rest, its computing function. integers: what they become,
+    "float" or "keep"; TensorFlow refuses them by itself where NumPy would change the dtype, and for "refuse". operands:
+    how many of the first parameters are tensors. module: in PyTorch, the name of an activation as a module. results:
+    for a system, the name of the tuple of several results and the names of its fields. refused: what TensorFlow says of
+    a matrix that NumPy refuses.
     """
 
     kind: str
@@ -53,6 +56,8 @@ class Row:
     integers: str = "float"
     operands: int = 1
     module: str = ""
+    results: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
 
     def computes(self, system: str) -> Callable[..., Any]:
         """The computing function in a system."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -163,21 +164,31 @@ def _running(row: Row) -> Parts:
 
 
 # What parameters that are no tensors become, by name.
-_STATIC: dict[str, Callable[[Any], Any]] = {"axis": axes, "keepdims": bool, "axes": axes}
+_STATIC: dict[str, Callable[[Any], Any]] = {
+    "axis": axes, "keepdims": bool, "k": integer, "num_lower": integer, "num_upper": integer,
+}  # fmt: skip
 
 
 def _arrays(row: Row) -> Parts:
     """An operation on whole arrays, with settings."""
     f, op, n = row.computes("tensorflow"), row.name, row.operands
     settings = [_STATIC.get(name, lambda x: x) for name, _ in parameters(row.signature("tensorflow"))[n:]]
-    convert = functools.partial(floating, op=op) if row.integers == "refuse" else operand
+    result = row.results.get("tensorflow", "")
+    named = collections.namedtuple(*result.split(" ", 1)) if result else None
 
     def arrays(*given: Any) -> Any:
         static = [made(x) for made, x in zip(settings, given[n:])]
+        if row.integers == "refuse":
+            tensors: Any = [floating(given[0], op)]
+        else:
+            tensors = pair(given[0], given[1], op) if n == 2 else [operand(x) for x in given[:n]]
         try:
-            return computed(lambda *a: f(*a, *static), *[convert(x) for x in given[:n]])
+            out = computed(lambda *a: f(*a, *static), *tensors)
+        except np.linalg.LinAlgError as error:
+            raise invalid(op, row.refused or str(error)) from None
         except (np.exceptions.AxisError, ValueError) as error:
             raise invalid(op, str(error)) from None
+        return named(*out) if named else out
 
     return "return arrays({all})", {"arrays": arrays}
 

@@ -8,6 +8,5 @@ __getattr__, __dir__ = lazy(
         "elementwise": "add_n logical_not polygamma real reciprocal round",
         "reductions": "reduce_euclidean_norm reduce_std",
         "indexing": "top_k",
-        "linear_algebra": "l2_normalize",
     },
 )

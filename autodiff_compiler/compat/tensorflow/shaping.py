@@ -102,18 +102,6 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     return _transpose_by(order)(x)
 
 
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
-    """The last two axes swapped."""
-    x = operand(a)
-    if x._value.ndim < 2:
-        raise ValueError(
-            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape: {x.shape}"
-        )
-    if conjugate and x._value.dtype.kind == "c":
-        x = run(np.conjugate, x)
-    return run(np.swapaxes, x, -1, -2)
-
-
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Tensors joined along an axis."""
     if isinstance(values, Operand) or not isinstance(values, (list, tuple)):

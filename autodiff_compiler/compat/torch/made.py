@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -167,11 +168,36 @@ def _arrays(row: Row) -> Parts:
     f, label, n = row.computes("torch"), row.name, row.operands
     names = [name for name, _ in parameters(row.signature("torch"))][n:]
 
-    def arrays(*given: Any) -> Any:
+    named, *fields = row.results.get("torch", "").split(" ")
+
+    def arrays(*given: Any, **more: Any) -> Any:
+        given = (*given, *more.values())
         static = [axes_of(given[0], x) if name == "dim" else x for name, x in zip(names, given[n:])]
-        return run(label, lambda *a: f(*a, *static), *given[:n])
+        out = run(label, (lambda *a: f(*a, *static)) if static else f, *given[:n])
+        return pair(named, *out, names=tuple(fields)) if named else out
 
     return "return arrays({all})", {"arrays": arrays}
+
+
+_RESULTS: dict[str, type[Any]] = {}
+
+
+def pair(kind: str, *values: Any, names: tuple[str, ...] = ("values", "indices")) -> Any:
+    """What functions with several results return: a named tuple that prints as ``torch.return_types.<kind>``."""
+    cls = _RESULTS.get(kind)
+    if cls is None:
+        cls = _RESULTS[kind] = _result_class(kind, names)
+    return cls(*values)
+
+
+def _result_class(kind: str, names: tuple[str, ...]) -> type[Any]:
+    base = namedtuple(kind, names)  # type: ignore[misc]
+
+    def text(self: Any) -> str:
+        rows = ",\n".join(f"{n}={v!r}" for n, v in zip(names, self))
+        return f"torch.return_types.{kind}(\n{rows})"
+
+    return type(kind, (base,), {"__repr__": text, "__slots__": ()})
 
 
 _PARTS: dict[str, Callable[[Row], Parts]] = {

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import PRIMS
-from ..graph.array import value_of
 from ..graph.direct import binary
 from .core import TORCH, Base, named, run
-from .reductions import norm, pair
+from .made import SPACES
+from .reductions import norm
 from .tensor import method
 
 
@@ -84,25 +84,6 @@ mm, mv = _product("mm", (2, 2), "Mm"), _product("mv", (2, 1), "Mv")
 bmm, dot = _product("bmm", (3, 3), "Bmm"), _product("dot", (1, 1), "Dot")
 
 
-def outer(input: Any, vec2: Any) -> Any:
-    """The products of all pairs of elements."""
-    return run("Mul", lambda a, b: np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)), input, vec2)
-
-
-def _with_product(name: str, label: str) -> Callable[..., Any]:
-    def function(input: Any, first: Any, second: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-        def computed(a: Any, b: Any, c: Any) -> Any:
-            product = np.matmul(b, c)
-            return (a if beta == 1 else a * beta) + (product if alpha == 1 else product * alpha)
-
-        return run(label, computed, input, first, second)
-
-    return named(name, function, "``beta * input + alpha * (first @ second)``.")
-
-
-addmm, addmv, baddbmm = [_with_product(n, n.capitalize()) for n in ("addmm", "addmv", "baddbmm")]
-
-
 def einsum(equation: str, *operands: Any) -> Any:
     """A sum of products, as the equation says."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -132,64 +113,6 @@ def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     return run("LinalgSolveEx", computed, A, B)
 
 
-def _symmetric(a: Any, part: str) -> Any:
-    """The symmetric matrix of which `a` has the lower (or upper) part; both parts share the gradient."""
-    v = value_of(a)
-    if v.dtype.kind == "c":
-        return a
-    half = np.tril(v) if part == "L" else np.triu(v)
-    whole = half + np.swapaxes(half, -1, -2) - half * np.eye(v.shape[-1], dtype=v.dtype)
-    mean = (a + np.swapaxes(a, -1, -2)) * 0.5
-    return mean + (whole - value_of(mean)) if np.any(whole != v) else mean
-
-
-def cholesky(A: Any, *, upper: bool = False) -> Any:
-    """The lower triangular L with ``L @ L.mH = A``."""
-    made = run("LinalgCholeskyEx", lambda a: np.linalg.cholesky(_symmetric(a, "L")), A)
-    return made.mT if upper else made
-
-
-def _svd(a: Any, full_matrices: bool = True) -> Any:
-    n, m = value_of(a).shape[-2:]
-    return tuple(np.linalg.svd(a, full_matrices=full_matrices and n != m))
-
-
-def _logdet(a: Any) -> Any:
-    sign, log = np.linalg.slogdet(a)
-    return np.where(value_of(sign) < 0, value_of(log).dtype.type(np.nan), log)
-
-
-# Of functions of one matrix: the name in the graph, how it is computed, the names of several results, and what it is.
-_OF_ONE: dict[str, tuple[str, Callable[..., Any], tuple[str, ...], str]] = {
-    "trace": ("Trace", np.trace, (), "The sum of the diagonal."),
-    "det": ("LinalgDet", np.linalg.det, (), "The determinant."),
-    "logdet": ("LinalgSlogdet", _logdet, (), "The logarithm of the determinant: NaN if it is negative."),
-    "slogdet": ("LinalgSlogdet", lambda a: tuple(np.linalg.slogdet(a)), ("sign", "logabsdet"),
-                "The sign and the logarithm of the absolute value of the determinant."),
-    "inv": ("LinalgInvEx", np.linalg.inv, (),
-            "The inverse. Raises ``torch.linalg.LinAlgError`` for a singular matrix."),
-    "pinv": ("LinalgPinv", lambda a: np.linalg.pinv(a), (), "The pseudoinverse."),
-    "qr": ("LinalgQr", lambda a: tuple(np.linalg.qr(a)), ("Q", "R"), "The factors Q and R."),
-    "svd": ("LinalgSvd", _svd, ("U", "S", "Vh"), "The factors U, S, Vh."),
-    "svdvals": ("LinalgSvd", lambda a: _svd(a, False)[1], (), "The singular values, largest first."),
-    "eigh": ("LinalgEigh", lambda a, UPLO="L": tuple(np.linalg.eigh(_symmetric(a, UPLO))),
-             ("eigenvalues", "eigenvectors"), "The eigenvalues and eigenvectors of a symmetric matrix."),
-    "eigvalsh": ("LinalgEigh", lambda a, UPLO="L": np.linalg.eigh(_symmetric(a, UPLO))[0], (),
-                 "The eigenvalues of a symmetric matrix."),
-}  # fmt: skip
-
-
-def _of_one(name: str, label: str, f: Callable[..., Any], names: tuple[str, ...], doc: str) -> Callable[..., Any]:
-    def function(A: Any, *args: Any, **options: Any) -> Any:
-        found = run(label, (lambda a: f(a, *args, **options)) if args or options else f, A)
-        return pair(f"linalg_{name}", *found, names=names) if names else found
-
-    return named(name, function, doc)
-
-
-_MATRIX = {name: _of_one(name, *row) for name, row in _OF_ONE.items()}
-
-
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
     """The p-norm of all elements or of vectors along an axis; of a matrix the Frobenius norm."""
     if ord not in (None, "fro") and (len(dim) == 2 if isinstance(dim, (tuple, list)) else A.dim() == 2 and dim is None):
@@ -206,15 +129,10 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) ->
 
 # What the module ``torch.linalg`` has, and what the module ``torch`` and tensors have.
 MODULE: dict[str, Any] = {
-    **{n: f for n, f in _MATRIX.items() if n not in ("trace", "logdet")},
-    "solve": solve, "cholesky": cholesky, "matmul": matmul, "norm": linalg_norm, "vector_norm": vector_norm,
+    **SPACES["linalg"], "solve": solve, "matmul": matmul, "norm": linalg_norm, "vector_norm": vector_norm,
     "LinAlgError": np.linalg.LinAlgError,
 }  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (matmul, mm, mv, bmm, dot, outer, addmm, addmv, baddbmm, cholesky)
-}
-FUNCTIONS.update({n: f for n, f in _MATRIX.items() if n not in ("eigh", "eigvalsh", "svdvals", "inv")})
-FUNCTIONS["inverse"] = _MATRIX["inv"]
+FUNCTIONS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (matmul, mm, mv, bmm, dot)}
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
 FUNCTIONS.update(einsum=einsum, tensordot=tensordot, norm=norm)

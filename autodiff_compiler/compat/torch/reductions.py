@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..graph.array import value_of
 from ..operations.reductions import evenly, variance
 from .axes import axes_of, check_dim
 from .core import Base, make, named, run
+from .made import pair
 from .operators import TWO
 from .tensor import method
 
@@ -24,27 +24,6 @@ def _axis_name(kwargs: dict[str, Any]) -> None:
 
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
-
-
-_RESULTS: dict[str, type[Any]] = {}
-
-
-def pair(kind: str, *values: Any, names: tuple[str, ...] = ("values", "indices")) -> Any:
-    """What functions with several results return: a named tuple that prints as ``torch.return_types.<kind>``."""
-    cls = _RESULTS.get(kind)
-    if cls is None:
-        cls = _RESULTS[kind] = _result_class(kind, names)
-    return cls(*values)
-
-
-def _result_class(kind: str, names: tuple[str, ...]) -> type[Any]:
-    base = namedtuple(kind, names)  # type: ignore[misc]
-
-    def text(self: Any) -> str:
-        rows = ",\n".join(f"{n}={v!r}" for n, v in zip(names, self))
-        return f"torch.return_types.{kind}(\n{rows})"
-
-    return type(kind, (base,), {"__repr__": text, "__slots__": ()})
 
 
 def _pick(label: str, input: Any, indices: np.ndarray[Any, Any], axis: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..graph.array import to
 from ..graph.direct import several
-from .arithmetic import in_place_of, result_type
+from .arithmetic import result_type
 from .axes import check_dim
 from .core import Base, make, named, renamed, run, view
 from .tensor import method
@@ -214,8 +214,6 @@ _COPIES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "repeat": ("Repeat", lambda a, *n: np.tile(a, sizes(n)), "The tensor laid side by side so many times."),
     "tile": ("Repeat", lambda a, *dims: np.tile(a, sizes(dims)), "`repeat`, where missing leading numbers are one."),
     "roll": ("Roll", lambda a, shifts, dims=None: np.roll(a, shifts, dims), "The elements moved along axes, around."),
-    "tril": ("Tril", lambda a, diagonal=0: np.tril(a, diagonal), "The part on and below a diagonal."),
-    "triu": ("Triu", lambda a, diagonal=0: np.triu(a, diagonal), "The part on and above a diagonal."),
     "diag": ("Diag", lambda a, diagonal=0: np.diag(a, diagonal), "A matrix's diagonal, or a matrix with a diagonal."),
 }
 
@@ -228,11 +226,6 @@ def _copy(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..
 
 
 _COPIED = {name: _copy(name, *row) for name, row in _COPIES.items()}
-
-
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """The part on and above a diagonal."""
-    return run("Triu", lambda a: np.triu(a, diagonal), input)
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
@@ -392,8 +385,6 @@ for _name, _f in (
     ("expand_as", lambda self, other: expand(self, *other._value.shape)),
 ):  # fmt: skip
     method(_name, _f)
-for _name in ("tril", "triu"):
-    method(f"{_name}_", in_place_of(f"{_name}_", _COPIED[_name]))
 for _f in (t, unsqueeze, squeeze, transpose):
     method(f"{_f.__name__}_", _in_place_shape(_f))
 method("T", property(lambda self: view("Permute", lambda a: np.transpose(a), self)))  # type: ignore[arg-type]
