@@ -12,6 +12,7 @@ from .. import operations
 from ..graph.array import value_of
 from ..graph.core import run
 from ..operations import windows
+from ..operations.row import Row
 from ..operations.signatures import function
 from ..space import public
 from .arrays import make
@@ -40,19 +41,19 @@ def _along(f: Callable[..., Any], name: str, data: Any, axis: int, temperature: 
 _BODIES = {"along": "return along(f, op, {all})"}
 
 
-def _made(module: str) -> dict[str, Callable[..., Any]]:
-    """The functions that are made from the rows of the table."""
-    names = {"run": run, "along": _along}
-    out = {}
-    for name, row in operations.entries("mxnet")[module].items():
-        scope = {**names, "f": row.computes("mxnet"), "op": name}
-        body = _BODIES.get(row.kind, "return run(op, f, {0})")
-        out[name] = function(name, row.signature("mxnet"), body, scope, row.doc, __name__)
-    return out
+def made(row: Row, name: str) -> Callable[..., Any]:
+    """The function of a row of the table."""
+    scope = {"run": run, "along": _along, "f": row.computes("mxnet"), "op": name}
+    body = _BODIES.get(row.kind, "return run(op, f, {0})")
+    return function(name, row.signature("mxnet"), body, scope, row.doc, __name__)
 
 
-_MADE = _made("npx")
-ACTIVATIONS = {**_made("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
+def _all(module: str) -> dict[str, Callable[..., Any]]:
+    return {name: made(row, name) for name, row in operations.entries("mxnet")[module].items()}
+
+
+_MADE = _all("npx")
+ACTIVATIONS = {**_all("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
 
 
 def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:

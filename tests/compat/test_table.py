@@ -1,0 +1,99 @@
+"""The table of operations: each row gives functions in each system, with a name, a signature and a help text."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+
+from autodiff_compiler.compat import operations
+from autodiff_compiler.compat.mxnet import npx
+from autodiff_compiler.compat.operations.row import ROWS, Row
+from autodiff_compiler.compat.operations.signatures import function
+from autodiff_compiler.compat.tensorflow import made as tf_made
+from autodiff_compiler.compat.torch import made as torch_made
+
+PACKAGE = "autodiff_compiler.compat"
+PLACES = [(s, row, place) for row in ROWS for s in ("tensorflow", "torch") for place in row.names(s)]
+
+
+def found(system: str, place: str):
+    module, _, name = place.rpartition(".")
+    if place.startswith("."):
+        return getattr(importlib.import_module(f"{PACKAGE}.torch").Tensor, name)
+    space = importlib.import_module(f"{PACKAGE}.{system}")
+    for part in module.split("."):
+        space = getattr(space, part) if part and part != system else space
+    assert name in dir(space)
+    return getattr(space, name)
+
+
+@pytest.mark.parametrize(("system", "row", "place"), PLACES, ids=[f"{s} {p}" for s, _, p in PLACES])
+def test_each_place_has_its_function(system: str, row: Row, place: str) -> None:
+    f = found(system, place)
+    name = place.rpartition(".")[2]
+    assert f.__name__ == name
+    if name.endswith("_") and not name.endswith("__"):
+        assert "written into the memory" in f.__doc__
+        return
+    assert f.__doc__ == row.doc
+    assert str(inspect.signature(f)) == f"({row.signature(system)})"
+
+
+def test_no_name_stands_in_two_rows() -> None:
+    for system in ("tensorflow", "torch", "mxnet"):
+        places = [place for row in ROWS for place in row.names(system)]
+        assert len(places) == len(set(places)), [p for p in places if places.count(p) > 1]
+
+
+def test_names_of_tensorflow_mean_one_operation() -> None:
+    """`made` finds rows by the last part of the name."""
+    by_name: dict[str, Row] = {}
+    for names in operations.entries("tensorflow").values():
+        for name, row in names.items():
+            assert by_name.setdefault(name, row) is row, name
+
+
+CUBE_ROOT = Row(
+    "function", np.cbrt, "Cbrt", "The cube root.", {"tensorflow": "math.cbrt", "torch": "cbrt", "mxnet": "npx.cbrt"}
+)
+
+
+def test_one_row_makes_an_operation_of_all_three(tf, torch) -> None:
+    f = tf_made.operation(CUBE_ROOT, "cbrt")
+    x = tf.Variable([8.0, 27.0])
+    with tf.GradientTape() as tape:
+        y = f(x)
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), [1 / 12, 1 / 27], rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Value for attr 'T' of int32"):
+        f(tf.constant([8]))
+
+    g = torch_made.made(CUBE_ROOT, "cbrt")
+    t = torch.tensor([8.0, 27.0], requires_grad=True)
+    out = g(t)
+    assert out.grad_fn.name() == "CbrtBackward0"
+    out.sum().backward()
+    np.testing.assert_allclose(t.grad.numpy(), [1 / 12, 1 / 27], rtol=1e-6)
+    assert g(torch.tensor([8])).dtype == torch.float32
+
+    from autodiff_compiler.compat.mxnet import autograd
+    from autodiff_compiler.compat.mxnet import np as mnp
+
+    h, a = npx.made(CUBE_ROOT, "cbrt"), mnp.array([8.0, 27.0])
+    a.attach_grad()
+    with autograd.record():
+        b = h(a)
+    b.backward()
+    np.testing.assert_allclose(a.grad.asnumpy(), [1 / 12, 1 / 27], rtol=1e-6)
+    assert [k.__doc__ for k in (f, g, h)] == ["The cube root."] * 3
+
+
+def test_a_made_function_refuses_arguments_as_any_other() -> None:
+    f = function("half", "x, *, by=2, name=None", "return divide({all})", {"divide": lambda x, by: x / by}, "", "m")
+    assert f(3) == 1.5 and f(x=3, by=3, name="n") == 1.0 and f.__module__ == "m" and f.__qualname__ == "half"
+    with pytest.raises(TypeError, match=r"half\(\) missing 1 required positional argument: 'x'"):
+        f()
+    with pytest.raises(TypeError, match=r"half\(\) got an unexpected keyword argument 'axis'"):
+        f(1, axis=0)
