@@ -23,6 +23,7 @@ from . import activations as activations
 from . import elementwise as elementwise
 from . import linear_algebra as linear_algebra
 from . import reductions as reductions
+from . import shaping as shaping
 from .row import ROWS, Row
 
 __all__ = ["ROWS", "Row", "entries"]

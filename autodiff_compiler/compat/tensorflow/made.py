@@ -21,7 +21,21 @@ from . import dtypes
 from .computing import REDUCTIONS, wrong_axis
 from .dtypes import as_dtype
 from .errors import dims, invalid
-from .operands import axes, bools, computed, cut, elementwise, floating, integer, operand, pair, quiet, run
+from .operands import (
+    array,
+    axes,
+    bools,
+    computed,
+    cut,
+    elementwise,
+    floating,
+    integer,
+    integers,
+    operand,
+    pair,
+    quiet,
+    run,
+)
 from .operators import Arithmetic, not_allowed
 from .tapes import GradientTape
 from .tensors import convert_to_tensor, tensor
@@ -165,7 +179,8 @@ def _running(row: Row) -> Parts:
 
 # What parameters that are no tensors become, by name.
 _STATIC: dict[str, Callable[[Any], Any]] = {
-    "axis": axes, "keepdims": bool, "k": integer, "num_lower": integer, "num_upper": integer,
+    "axis": axes, "keepdims": bool, "k": integer, "num_lower": integer, "num_upper": integer, "multiples": integers,
+    "shape": integers, "shift": integers, "repeats": array,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ...tape.tensor import Operand
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid
-from .operands import axes, integer, integers, operand, run, same_dtypes
+from .operands import integer, integers, operand, run, same_dtypes
 from .operators import subscript
 from .shapes import as_shape
 from .tensors import tensor
@@ -192,28 +192,6 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
     return [subscript(x, (slice(None),) * at + (slice(a, b),)) for a, b in itertools.pairwise(ends)]
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """The tensor repeated along each axis."""
-    x = operand(input)
-    times = integers(multiples)
-    if len(times) != x._value.ndim:
-        raise invalid(
-            "Tile", f"Expected multiples argument to be a vector of length {x._value.ndim} but got length {len(times)}"
-        )
-    return run(np.tile, x, times)
-
-
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
-    """Each element, or each part along an axis, repeated."""
-    x = operand(input)
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
-    times = np.asarray(operand(repeats)._value)
-    at = integer(axis)
-    order = np.repeat(np.arange(x._value.shape[at]), times)
-    return run(np.take, x, order, axis=at)
-
-
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Any:
     """Elements before and after each axis: constant, or the mirror image without ('REFLECT') or with ('SYMMETRIC') the
     edge."""
@@ -236,51 +214,6 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         order = np.pad(np.arange(x._value.shape[at]), width, kind.lower())  # type: ignore[call-overload]
         x = run(np.take, x, order, axis=at)
     return x
-
-
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
-    """Without axes of length 1: all of them, or these."""
-    x = operand(input)
-    if axis is None or axis == []:
-        return run(np.squeeze, x)
-    at = axes(axis)
-    for k in at if isinstance(at, tuple) else (at,):
-        if x._value.shape[k] != 1:
-            raise invalid("Squeeze", f"Can not squeeze dim[{k}], expected a dimension of 1, got {x._value.shape[k]}")
-    return run(np.squeeze, x, axis=at)
-
-
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
-    """With a new axis of length 1."""
-    x = operand(input)
-    at = integer(axis)
-    if not -x._value.ndim - 1 <= at <= x._value.ndim:
-        raise invalid("ExpandDims", f"Tried to expand dim index {at} for tensor with {x._value.ndim} dimensions.")
-    return run(np.expand_dims, x, at)
-
-
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
-    """The elements in reverse order along these axes."""
-    at = integers(axis)
-    return run(np.flip, operand(tensor), axis=at) if at else operand(tensor)
-
-
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
-    """The elements moved along axes; those that leave come back at the other end."""
-    x, by, at = operand(input), integers(shift), integers(axis)
-    for n, k in zip(by, at):
-        x = run(np.roll, x, n, axis=k)
-    return x
-
-
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
-    """The tensor repeated up to a shape, as arithmetic would."""
-    x = operand(input)
-    wanted = integers(shape)
-    try:
-        return run(np.broadcast_to, x, wanted)
-    except ValueError:
-        raise invalid("BroadcastTo", f"Incompatible shapes: {dims(x._value.shape)} vs. {dims(wanted)}") from None
 
 
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:

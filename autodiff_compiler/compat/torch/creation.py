@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..operations.shaping import counts
 from . import dtypes
 from .conversion import check_floating, numpy_dtype, tensor
 from .core import Base, make, named
-from .shaping import sizes
 from .tensor import Tensor, check_device, method
 
 
@@ -28,7 +28,7 @@ def _finish(value: Any, requires_grad: bool = False, device: Any = None, **rest:
 
 
 def _shape(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
-    return sizes((options.pop("size"),)) if "size" in options else sizes(args)
+    return counts((options.pop("size"),)) if "size" in options else counts(args)
 
 
 def _filled(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +47,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> An
     if isinstance(fill_value, Base):
         dtype, fill_value = dtype or fill_value.dtype, fill_value.item()
     wanted = (dtypes.of_number(fill_value) if dtype is None else dtype).numpy
-    return _finish(np.full(sizes((size,)), fill_value, wanted), **options)
+    return _finish(np.full(counts((size,)), fill_value, wanted), **options)
 
 
 def _like(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +130,7 @@ def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
     elif len(rest) == 1:
         low, high = (low, rest[0]) if high is None else (rest[0], high)
     wanted = (dtypes.int64 if dtype is None else dtype).numpy
-    return _finish(rng().integers(low or 0, high, sizes((size,))).astype(wanted), **options)
+    return _finish(rng().integers(low or 0, high, counts((size,))).astype(wanted), **options)
 
 
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Any:
@@ -141,7 +141,7 @@ def randperm(n: int, *, dtype: Any = None, **options: Any) -> Any:
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = None) -> Any:
     """Numbers of normal distributions: of one, in a shape, or of one for each element of `mean` and `std`."""
     m, s = [x._value if isinstance(x, Base) else x for x in (mean, std)]
-    shape = sizes((size,)) if size is not None else np.broadcast_shapes(np.shape(m), np.shape(s))
+    shape = counts((size,)) if size is not None else np.broadcast_shapes(np.shape(m), np.shape(s))
     return make((rng().standard_normal(shape) * s + m).astype(numpy_dtype(dtype)))
 
 

@@ -172,7 +172,10 @@ def _arrays(row: Row) -> Parts:
 
     def arrays(*given: Any, **more: Any) -> Any:
         given = (*given, *more.values())
-        static = [axes_of(given[0], x) if name == "dim" else x for name, x in zip(names, given[n:])]
+        static = list(given[n:])
+        if "dim" in names:
+            at = names.index("dim")
+            static[at] = axes_of(given[0], static[at])
         out = run(label, (lambda *a: f(*a, *static)) if static else f, *given[:n])
         return pair(named, *out, names=tuple(fields)) if named else out
 

@@ -10,17 +10,11 @@ import numpy as np
 
 from ..graph.array import to
 from ..graph.direct import several
+from ..operations.shaping import counts
 from .arithmetic import result_type
 from .axes import check_dim
-from .core import Base, make, named, renamed, run, view
+from .core import make, renamed, run, view
 from .tensor import method
-
-
-def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as several numbers, or as one tuple."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
-        args = tuple(args[0])
-    return tuple([int(a) for a in args])
 
 
 def full_shape(t: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -47,7 +41,7 @@ def view_(self: Any, *shape: Any) -> Any:
 
     if len(shape) == 1 and isinstance(shape[0], _dtype):
         raise NotImplementedError("Tensor.view(dtype) is not there. Instead: to(dtype)")
-    wanted = full_shape(self, sizes(shape))
+    wanted = full_shape(self, counts(shape))
     if not np.may_share_memory(np.reshape(self._value, wanted), self._value) and self._value.size:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -58,7 +52,7 @@ def view_(self: Any, *shape: Any) -> Any:
 
 def reshape(input: Any, *shape: Any) -> Any:
     """The tensor with another shape: a view where the memory's layout allows it."""
-    wanted = full_shape(input, sizes(shape))
+    wanted = full_shape(input, counts(shape))
     if np.may_share_memory(np.reshape(input._value, wanted), input._value):
         return _as_view("View", input, wanted)
     return run("UnsafeView", lambda a: np.reshape(a, wanted), input)
@@ -77,7 +71,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 def permute(input: Any, *dims: Any) -> Any:
     """The tensor with its axes in another order."""
-    order = tuple([check_dim(input, d) for d in sizes(dims)])
+    order = tuple([check_dim(input, d) for d in counts(dims)])
     if sorted(order) != list(range(input._value.ndim)):
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -133,7 +127,7 @@ def _writable(value: Any, shape: tuple[int, ...]) -> Any:
 
 def expand(input: Any, *shape: Any) -> Any:
     """The tensor repeated along axes of length one, without copying."""
-    given = sizes(shape)
+    given = counts(shape)
     known = (1,) * (len(given) - input._value.ndim) + input._value.shape
     wanted = tuple([n if g == -1 else g for g, n in zip(given, known)])
     if len(given) < input._value.ndim or any(n not in (1, w) for n, w in zip(known, wanted)):
@@ -194,43 +188,10 @@ def detach(input: Any) -> Any:
     return input.detach()
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each element, or slice along an axis, so many times in a row."""
-    source = flatten(input) if dim is None else input
-    axis = check_dim(source, 0 if dim is None else dim)
-    count = repeats._value if isinstance(repeats, Base) else repeats
-    where = np.repeat(np.arange(source._value.shape[axis]), count)
-    return run("RepeatInterleave", lambda a: np.take(a, where, axis), source)
-
-
 def flip(input: Any, *dims: Any) -> Any:
     """The elements in the opposite order along axes."""
-    axes = tuple([check_dim(input, d) for d in sizes(dims)])
+    axes = tuple([check_dim(input, d) for d in counts(dims)])
     return run("Flip", lambda a: np.flip(a, axes), input) if input._value.ndim else input.clone()
-
-
-# Of functions of NumPy's, with their further arguments: the name in the graph, what is run, and what it is.
-_COPIES: dict[str, tuple[str, Callable[..., Any], str]] = {
-    "repeat": ("Repeat", lambda a, *n: np.tile(a, sizes(n)), "The tensor laid side by side so many times."),
-    "tile": ("Repeat", lambda a, *dims: np.tile(a, sizes(dims)), "`repeat`, where missing leading numbers are one."),
-    "roll": ("Roll", lambda a, shifts, dims=None: np.roll(a, shifts, dims), "The elements moved along axes, around."),
-    "diag": ("Diag", lambda a, diagonal=0: np.diag(a, diagonal), "A matrix's diagonal, or a matrix with a diagonal."),
-}
-
-
-def _copy(name: str, label: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def copied(input: Any, *args: Any, **options: Any) -> Any:
-        return run(label, lambda a: f(a, *args, **options), input)
-
-    return named(name, copied, doc)
-
-
-_COPIED = {name: _copy(name, *row) for name, row in _COPIES.items()}
-
-
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a diagonal."""
-    return run("DiagonalBackward0" if input._value.ndim == 2 else "DiagEmbed", lambda a: np.diag(a, diagonal), input)
 
 
 # --- joins and splits -------------------------------------------------------------------------------------------------
@@ -366,11 +327,10 @@ def _in_place_shape(f: Callable[..., Any]) -> Callable[..., Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        reshape, flatten, permute, transpose, t, movedim, unsqueeze, squeeze, diagonal, clone, repeat_interleave, flip,
+        reshape, flatten, permute, transpose, t, movedim, unsqueeze, squeeze, diagonal, clone, flip,
         split, chunk, narrow, select, unbind, broadcast_to,
     )
 }  # fmt: skip
-FUNCTIONS.update({name: f for name, f in _COPIED.items() if name != "repeat"})
 FUNCTIONS.update(swapaxes=transpose, swapdims=transpose, moveaxis=movedim, ravel=lambda input: reshape(input, -1))
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
@@ -379,7 +339,7 @@ FUNCTIONS.update(
     atleast_1d=atleast_1d, atleast_2d=atleast_2d, broadcast_tensors=broadcast_tensors,
 )  # fmt: skip
 for _name, _f in (
-    ("view", view_), ("expand", expand), ("repeat", _COPIED["repeat"]), ("contiguous", contiguous),
+    ("view", view_), ("expand", expand), ("contiguous", contiguous),
     ("view_as", lambda self, other: view_(self, *other._value.shape)),
     ("reshape_as", lambda self, other: reshape(self, *other._value.shape)),
     ("expand_as", lambda self, other: expand(self, *other._value.shape)),
