@@ -308,6 +308,11 @@ def test_shape_methods(torch: Any) -> None:
     assert x.narrow(2, 1, 2).shape == (2, 3, 2) and x.select(1, 0).shape == (2, 4)
     assert torch.tile(torch.arange(2), (2,)).tolist() == [0, 1, 0, 1]
     assert torch.arange(3).repeat_interleave(2).tolist() == [0, 0, 1, 1, 2, 2]
+    rows = torch.tensor([[1, 2], [3, 4]])
+    assert rows.repeat_interleave(2, dim=1).tolist() == [[1, 1, 2, 2], [3, 3, 4, 4]]
+    assert rows.repeat_interleave(torch.tensor([1, 2]), -2).tolist() == [[1, 2], [3, 4], [3, 4]]
+    assert torch.roll(rows, 1, 0).tolist() == [[3, 4], [1, 2]]
+    assert torch.roll(rows, (1, 1), (0, 1)).tolist() == [[4, 3], [2, 1]]
     assert [m.tolist() for m in torch.meshgrid(torch.arange(2), torch.arange(2), indexing="ij")] == [
         [[0, 0], [1, 1]],
         [[0, 1], [0, 1]],

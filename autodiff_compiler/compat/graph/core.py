@@ -22,11 +22,10 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 class Base:
     """What every tensor consists of.
 
-    _value: the array, which may share its memory with others; _memory: counts the writes into that memory.
+    _value: the array, which may share its memory with others. _memory: counts the writes into that memory.
     _own: the tensor's value in the graph, None if it requires no gradient.
-    _base, _path: of a view, the tensor it is a view of, and the functions that lead from one to the other; _seen:
-    the history
-    of the base when `_own` was made. _history counts how often the value in the graph was replaced.
+    _base: of a view, the tensor whose memory it shares. _path: the functions that lead from the base to the view.
+    _history: how often the value in the graph was replaced. _seen: the history of the base when `_own` was made.
     """
 
     _system: ClassVar[System]

@@ -14,6 +14,7 @@ from ..graph.core import run
 from ..operations import windows
 from ..operations.row import Row
 from ..operations.signatures import function
+from ..operations.sorting import order
 from ..space import public
 from .arrays import make
 from .base import MODE
@@ -96,8 +97,7 @@ def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bo
 
 def topk(data: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
     """The places of the largest elements along an axis, or with ``ret_typ="value"`` the elements."""
-    order = np.argsort(data._value if is_ascend else -data._value, axis=axis, kind="stable")
-    where = np.take(order, range(k), axis=axis)
+    where = np.take(order(data._value, axis, not is_ascend), range(k), axis=axis)
     if ret_typ == "indices":
         return make(where.astype(np.float32))
     if ret_typ == "value":

@@ -17,8 +17,9 @@ def counts(numbers: Any) -> tuple[int, ...]:
     return tuple([int(n) for n in numbers])
 
 
-def repeated(a: Any, times: Any, axis: int | None = None) -> Any:
+def repeated(a: Any, times: Any, axis: Any = None) -> Any:
     """Each element, or each part along an axis, repeated."""
+    (axis,) = axis if isinstance(axis, tuple) else (axis,)
     if axis is None:
         a, axis = np.reshape(a, (-1,)), 0
     times = times._value if hasattr(times, "_value") else times

@@ -10,6 +10,7 @@ import numpy as np
 from ... import runtime
 from ...ir import opset
 from ...tape.apply import apply, getitem
+from ..operations.sorting import order
 from . import dtypes
 from .dtypes import as_dtype
 from .errors import dims, invalid
@@ -194,13 +195,9 @@ def argsort(
 
 
 def _order(values: Any, axis: int, direction: str) -> Any:
-    v = np.asarray(operand(values)._value)
-    if direction == "ASCENDING":
-        return np.argsort(v, axis=axis, kind="stable")
-    if direction != "DESCENDING":
+    if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"Argument `direction` should be one of 'ASCENDING' or 'DESCENDING'. Received: {direction}")
-    n = v.shape[axis]
-    return n - 1 - np.flip(np.argsort(np.flip(v, axis), axis=axis, kind="stable"), axis)
+    return order(np.asarray(operand(values)._value), axis, direction == "DESCENDING")
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None) -> Any:
@@ -209,5 +206,5 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     count = integer(k)
     if x._value.ndim < 1 or x._value.shape[-1] < count:
         raise invalid("TopKV2", f"input must have at least k columns. Had {dims(x._value.shape)[1:-1]}, needed {count}")
-    order = _order(x, -1, "DESCENDING")[..., :count].copy()
-    return TopK(run(np.take_along_axis, x, order, axis=-1), tensor(order.astype(as_dtype(index_type).np_dtype)))
+    places = _order(x, -1, "DESCENDING")[..., :count].copy()
+    return TopK(run(np.take_along_axis, x, places, axis=-1), tensor(places.astype(as_dtype(index_type).np_dtype)))

@@ -56,9 +56,8 @@ def backward(
 ) -> None:  # fmt: skip
     """Add the gradient of the tensors to the ``grad`` of every leaf that they depend on, or of `inputs` only.
 
-    Raises RuntimeError if a tensor has more than one element and no gradient is given for it, does not require a
-    gradient, or
-    if the graph was freed by an earlier pass.
+    Raises RuntimeError if a tensor has more than one element and no gradient is given for it, if it does not require a
+    gradient, and if an earlier pass freed the graph.
     """
     outputs = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
     targets, seeds = _targets(outputs, _seeds(outputs, grad_tensors))
@@ -115,9 +114,9 @@ def grad(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of the (sum of the) outputs with respect to each of the inputs, as a tuple.
 
-    `create_graph`: the gradients can be differentiated again. Raises RuntimeError for an input that does not require
-    a gradient, or
-    on which the outputs do not depend, unless `allow_unused` (then it gets None) or `materialize_grads` (zeros).
+    `create_graph`: the gradients can be differentiated again. Raises RuntimeError for an input that does not require a
+    gradient. An input that the outputs do not depend on gets None with `allow_unused` and zeros with
+    `materialize_grads`; otherwise it raises RuntimeError too.
 
     >>> from autodiff_compiler.compat import torch
     >>> x = torch.tensor(3.0, requires_grad=True)

@@ -140,9 +140,8 @@ def _as_complex(d: dtype) -> dtype:
 
 
 def join(kinds: Iterable[tuple[int, dtype]]) -> dtype:
-    """The dtype of a result from those of the operands. Each comes with how much it counts: 2 for a tensor with
-    axes, 1 for one
-    without, 0 for a Python number."""
+    """The dtype of a result from those of the operands. Each comes with how much it counts: 2 for a tensor with axes, 1
+    for a tensor without, 0 for a Python number."""
     found: list[dtype | None] = [None, None, None]
     for level, d in kinds:
         known = found[level]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..graph.array import value_of
 from ..operations.reductions import evenly, variance
+from ..operations.sorting import order
 from .axes import axes_of, check_dim
 from .core import Base, make, named, run
 from .made import pair
@@ -82,8 +83,7 @@ min = _extreme("min", np.argmin, evenly(np.min), "minimum")
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median: the lower one of two. Along an axis: (values, indices)."""
     source, axis = (input.reshape(-1), 0) if dim is None else (input, check_dim(input, dim))
-    order = np.argsort(source._value, axis=axis, kind="stable")
-    indices = np.take(order, (source._value.shape[axis] - 1) // 2, axis=axis)
+    indices = np.take(order(source._value, axis), (source._value.shape[axis] - 1) // 2, axis=axis)
     found = _one("Median" if dim is None else "MedianBackward1", source, indices, axis, keepdim)
     return found[0] if dim is None else pair("median", *found)
 
@@ -94,16 +94,13 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     if value.ndim == 0:
         return make(np.zeros((), np.int64))
     axis = check_dim(input, dim)
-    if not descending:
-        return make(np.argsort(value, axis=axis, kind="stable"))
-    flipped = np.argsort(np.flip(value, axis), axis=axis, kind="stable")
-    return make(np.flip(value.shape[axis] - 1 - flipped, axis).copy())
+    return make(np.ascontiguousarray(order(value, axis, descending)))
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along an axis, and where they were."""
-    order = argsort(input, dim, descending, stable)
-    return pair("sort", _pick("Sort", input, order._value, dim), order)
+    places = argsort(input, dim, descending, stable)
+    return pair("sort", _pick("Sort", input, places._value, dim), places)
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:

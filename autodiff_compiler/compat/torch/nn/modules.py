@@ -37,9 +37,8 @@ _TABLES = (
 
 
 class Module:
-    """A part of a network. A subclass calls ``super().__init__()``, assigns parameters and modules as attributes,
-    and has a
-    method `forward`, which calling the module runs.
+    """A part of a network. A subclass calls ``super().__init__()`` and assigns parameters and modules as attributes.
+    Its method `forward` runs when the module is called.
 
     >>> from autodiff_compiler.compat import torch
     >>> class Scale(torch.nn.Module):

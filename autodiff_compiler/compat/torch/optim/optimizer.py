@@ -16,9 +16,8 @@ REQUIRED = object()
 class Optimizer:
     """Changes parameters by their gradients.
 
-    A subclass has `defaults` and ``_update(p, g, state, group)``, where the arrays `p` (to be written), `g`, and the
-    dict
-    `state` belong to one parameter.
+    A subclass has `defaults` and ``_update(p, g, state, group)``. The arrays `p`, which it writes, and `g`, and the
+    dict `state` belong to one parameter.
     """
 
     ways: tuple[str, ...] = ()
