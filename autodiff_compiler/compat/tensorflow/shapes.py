@@ -69,17 +69,6 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self._dims, other._dims)
         )
 
-    def merge_with(self, other: Any) -> TensorShape:
-        """What both know. Raises ValueError if they contradict each other."""
-        given = as_shape(other)
-        if self._dims is None:
-            return given
-        if given._dims is None:
-            return self
-        if not self.is_compatible_with(given):
-            raise ValueError(f"Shapes {self} and {given} are incompatible")
-        return TensorShape([b if a is None else a for a, b in zip(self._dims, given._dims)])
-
     def concatenate(self, other: Any) -> TensorShape:
         """The lengths of this one, then of the other."""
         other = as_shape(other)

@@ -189,9 +189,6 @@ class Tensor(Base):
         steps = tuple([s // self._value.itemsize for s in self._value.strides])
         return steps if dim is None else steps[dim]
 
-    def storage_offset(self) -> int:
-        return 0 if self._base is None else (self.data_ptr() - self._base.data_ptr()) // self._value.itemsize
-
     def type(self, dtype: Any = None) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:

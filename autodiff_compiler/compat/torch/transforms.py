@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...tape.nest import flatten, map_nested
+from ...tape.nest import flatten, map_nested, pack_like
 from . import autograd, derivatives
 from .core import Base
 from .modes import enable_grad
@@ -123,46 +123,15 @@ def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error"
 ) -> Callable[..., Any]:
-    """The function on each slice of its arguments along an axis (None: the whole argument each time), and the results
-    put together. It runs slice by slice, in a loop.
+    """The function on each slice of its arguments, and the results put together. It runs slice by slice, in a loop.
+
+    in_dims: the axis of the slices, or one for each argument; None: the whole argument each time. An argument may be a
+    nest of tensors, all of which have the axis.
 
     >>> from autodiff_compiler.compat import torch
     >>> torch.func.vmap(torch.sum)(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([3., 7.])
     """
-
-    def part(x: Any, dim: Any, k: int) -> Any:
-        if dim is None:
-            return x
-        if isinstance(x, Base):
-            return x.select(dim, k)
-        if isinstance(x, dict):
-            return {n: part(v, dim[n] if isinstance(dim, dict) else dim, k) for n, v in x.items()}
-        if isinstance(x, (tuple, list)):
-            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(x)
-            return type(x)([part(v, d, k) for v, d in zip(x, dims)])
-        return x
-
-    def lengths(x: Any, dim: Any) -> set[int]:
-        if dim is None:
-            return set()
-        if isinstance(x, Base):
-            return {x._value.shape[dim]}
-        if isinstance(x, dict):
-            return set().union(*[lengths(v, dim[n] if isinstance(dim, dict) else dim) for n, v in x.items()])
-        if isinstance(x, (tuple, list)):
-            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(x)
-            return set().union(*[lengths(v, d) for v, d in zip(x, dims)])
-        return set()
-
-    def joined(found: list[Any], dim: Any) -> Any:
-        first = found[0]
-        if isinstance(first, dict):
-            return {n: joined([f[n] for f in found], dim) for n in first}
-        if isinstance(first, (tuple, list)):
-            dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(first)
-            return type(first)([joined([f[k] for f in found], d) for k, d in enumerate(dims)])
-        return stack(found, dim)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         dims = tuple(in_dims) if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
@@ -171,18 +140,27 @@ def vmap(
                 f"vmap(in_dims={in_dims}, ...): in_dims is not compatible with the structure of inputs: "
                 f"{len(dims)} and {len(args)}"
             )
-        sizes = lengths(args, dims) | lengths(kwargs, 0)
+        given = [*zip(args, dims), *[(x, 0) for x in kwargs.values()]]
+        sizes = {t._value.shape[dim] for x, dim in given if dim is not None for t in _tensors(x)}
         if not sizes:
             raise ValueError("vmap: expected at least one tensor with an axis to map over")
         if len(sizes) > 1:
             raise ValueError(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}"
             )
-        (count,) = sizes
-        rows = [func(*part(args, dims, k), **part(kwargs, 0, k)) for k in range(count)]
-        return joined(rows, out_dims)
+        rows = []
+        for k in range(*sizes):
+            parts = [x if dim is None else _part(x, dim, k) for x, dim in given]
+            rows.append(func(*parts[: len(args)], **dict(zip(kwargs, parts[len(args) :]))))
+        columns = zip(*[flatten(row) for row in rows])
+        return pack_like(rows[0], [stack(column, out_dims) for column in columns])
 
     return mapped
+
+
+def _part(x: Any, dim: int, k: int) -> Any:
+    """The nest with the slice of each tensor."""
+    return map_nested(lambda t: t.select(dim, k) if isinstance(t, Base) else t, x)
 
 
 MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian, vmap)} | {"jacfwd": jacfwd}

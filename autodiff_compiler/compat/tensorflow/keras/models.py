@@ -40,22 +40,6 @@ class Model(Layer):
         """The layers among the attributes, in the order in which these were set."""
         return self._contents()[1]
 
-    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
-        """The layer of this name, or at this place. Raises ValueError if there is none."""
-        if (name is None) == (index is None):
-            raise ValueError("get_layer takes the name of a layer or its index, one of the two")
-        layers = self.layers
-        if index is not None:
-            if not -len(layers) <= index < len(layers):
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has {len(layers)} layers."
-                )
-            return layers[index]
-        for layer in layers:
-            if layer.name == name:
-                return layer
-        raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}.")
-
     def build(self, input_shape: Any) -> None:
         """Make all weights, by a run on zeros of this shape, in which None counts as 1, that no tape sees."""
         if not self.built:
@@ -142,11 +126,6 @@ class Sequential(Model):
         for layer in self._layers:
             shape = None if shape is None else layer.compute_output_shape(shape)
         return shape
-
-    def pop(self) -> Layer:
-        """Take away the last layer, and return it."""
-        self._shape = None
-        return self._layers.pop()
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         x = inputs

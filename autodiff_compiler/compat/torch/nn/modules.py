@@ -134,15 +134,6 @@ class Module:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._modules[name] = module
 
-    register_module = add_module
-
-    def get_submodule(self, target: str) -> Any:
-        """The module at a dotted path."""
-        found: Any = self
-        for name in target.split(".") if target else ():
-            found = getattr(found, name)
-        return found
-
     # --- lists --------------------------------------------------------------------------------------------------------
 
     def named_modules(self, memo: set[Any] | None = None, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Base, make
+from ..core import Base
 from ..modes import enable_grad, no_grad
 
 REQUIRED = object()
@@ -103,36 +103,6 @@ class Optimizer:
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         raise NotImplementedError
-
-    def state_dict(self) -> dict[str, Any]:
-        """The options and the state, with parameters by number."""
-        numbers: dict[int, int] = {}
-        groups = []
-        for group in self.param_groups:
-            for p in group["params"]:
-                numbers.setdefault(id(p), len(numbers))
-            rest = {k: v for k, v in group.items() if k != "params"}
-            groups.append({**rest, "params": [numbers[id(p)] for p in group["params"]]})
-        state = {
-            numbers[id(p)]: {k: make(v) if isinstance(v, np.ndarray) else v for k, v in found.items()}
-            for p, found in self.state.items()
-        }
-        return {"state": state, "param_groups": groups}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave. Raises ValueError for groups that do not fit."""
-        groups = state_dict["param_groups"]
-        if [len(g["params"]) for g in groups] != [len(g["params"]) for g in self.param_groups]:
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
-        self.state = {}
-        for own, given in zip(self.param_groups, groups):
-            own.update({k: v for k, v in given.items() if k != "params"})
-            for p, number in zip(own["params"], given["params"]):
-                found = state_dict["state"].get(number)
-                if found is not None:
-                    self.state[p] = {k: np.array(v._value) if isinstance(v, Base) else v for k, v in found.items()}
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
