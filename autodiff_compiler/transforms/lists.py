@@ -65,14 +65,11 @@ def _same_place(at: Any, index: Any) -> bool:
     return type(at) is type(index) and structural_key(at) == structural_key(index)
 
 
-def forget_likes(fn: Function) -> bool:
-    """Drop the items that deletions carry as templates: only their adjoints needed the shapes, and these are built.
-
-    Returns whether there were any.
-    """
+def forget_likes(fn: Function) -> None:
+    """Drop the items that deletions carry as templates: only their adjoints needed the shapes, and these are built."""
     drops = [op for op in fn.body.walk() if op.prim in (LIST_DROP, LIST_CUT) and type(op.args[-1]) is Value]
     if not drops:
-        return False
+        return
     uses = collect_uses(fn.body)
     for drop in drops:
         get = drop.args[-1].op
@@ -81,7 +78,6 @@ def forget_likes(fn: Function) -> bool:
             if same and all(user is drop for user in uses[get.result]):
                 get.droppable = True  # where there is no such item, it cannot be taken out either
         drop.args = (*drop.args[:-1], None)
-    return True
 
 
 __all__ = ["added_at", "forget_likes"]

@@ -16,9 +16,10 @@ looks like then can be seen:
 ['differentiate', 'shapes', 'dead code', 'residuals']
 >>> print(dict(seen)["residuals"])
 func double(%x: float64[d1]) {
-  %x_bar: float64[d1] = full_like %x, 2.0   # line 2
+  %x_bar: float64[d1] = spread 2.0, %x   # line 2
   return %x_bar
 }
+<BLANKLINE>
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import Function
-from .inplace import Analysis, InPlace
+from .inplace import InPlace
 from .lists import forget_likes
 from .residuals import place
 from .results import finish_results, own_what_is_read
@@ -55,21 +57,20 @@ class Task:
     count: int = 0  # how many results are cotangents
     split: int | None = None  # how many results belong to the forward sweep, if the backward sweep is a function
     before_change: Callable[[], None] | None = None  # called before the pass "in place" changes the function
-    changed: bool = False  # by the pass before
-    analysis: Analysis | None = None
+    sharing: Sharing | None = None
 
 
 @dataclass(frozen=True)
 class Pass:
     """A row of the table: what a pass is called, what it does, what it needs, and what it gives.
 
-    `run` changes the task's function, and may say whether it has. The pass is left out where `when` says so.
-    `doing` is what a long compilation is said to be doing from here on.
+    `run` changes the task's function. The pass is left out where `when` says so. `doing` is what a long compilation
+    says that it is doing, from here on.
     """
 
     stage: str
     name: str
-    run: Callable[[Task], bool | None]
+    run: Callable[[Task], Any]
     needs: str
     gives: str
     when: Callable[[Task], bool] = lambda task: True
@@ -89,16 +90,14 @@ def _own(task: Task) -> None:
 
 
 def _in_place(task: Task) -> None:
-    """Insert copies until no store conflicts with a later read. Code that nothing reads any more asks for none."""
+    """Insert copies until no store conflicts with a later read."""
     rounds = InPlace(task.fn, task.split is not None)
     while rounds.find_conflicts():
         if task.before_change is not None:
             task.before_change()
             task.before_change = None
         rounds.insert_copies()
-        if rounds.may_leave_dead_code:
-            rounds.after_dead_code(drop_dead(task.fn))
-    task.analysis = rounds.analysis
+    task.sharing = rounds.sharing
 
 
 def _has_regions(task: Task) -> bool:
@@ -131,7 +130,7 @@ PASSES: tuple[Pass, ...] = (
          "an adjoint that nobody differentiates again", "deletions from lists carry no template of the deleted item",
          lambda task: task.before_change is None),
     Pass("print", "dead code", lambda task: drop_dead(task.fn),
-         "any function", "no template is left", lambda task: task.changed),
+         "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy"),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place"),
@@ -160,7 +159,7 @@ def run_stage(stage: str, task: Task) -> Task:
         if row.doing:
             doing(row.doing)
         with InternalError.during(f"the pass {row.name!r}", task.fn.name):
-            task.changed = bool(row.run(task))
+            row.run(task)
         if look is not None:
             look(row.name, task.fn)
     return task
@@ -184,15 +183,15 @@ def finish(fn: Function, count: int) -> None:
 
 def restore_in_place(
     fn: Function, *, split: int | None = None, before_change: Callable[[], None] | None = None,
-) -> Analysis:  # fmt: skip
+) -> Sharing:  # fmt: skip
     """Make every store of a function safe in place, and return what values may share, for the code generator.
 
     `split`: the backward sweep becomes a function of its own that may be called again, and the first `split` results
     are those of the forward sweep. `before_change` is called if copies are needed, before the first is inserted.
     """
-    analysis = run_stage("print", Task(fn, split=split, before_change=before_change)).analysis
-    assert analysis is not None
-    return analysis
+    sharing = run_stage("print", Task(fn, split=split, before_change=before_change)).sharing
+    assert sharing is not None
+    return sharing
 
 
 __all__ = ["PASSES", "Pass", "Task", "adjoint", "after_each_pass", "finish", "restore_in_place", "run_stage"]
