@@ -10,13 +10,17 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.frontend import avals
 from autodiff_compiler.frontend.avals import (
+    MISSING,
     Bound,
     Closure,
+    Columns,
     Composite,
     DictRef,
     Entries,
     Instance,
+    ItemOf,
     Items,
+    Joiner,
     ListRef,
     Maybe,
     Obj,
@@ -24,6 +28,8 @@ from autodiff_compiler.frontend.avals import (
     Ref,
     Seq,
     alike,
+    join,
+    join_contents,
     leaves_of,
     parts_of,
     rebuilt,
@@ -32,6 +38,7 @@ from autodiff_compiler.frontend.avals import (
     values_in,
     with_parts,
 )
+from autodiff_compiler.frontend.structures import LEAF
 from autodiff_compiler.ir.core import Value
 from autodiff_compiler.ir.types import PY_FLOAT
 
@@ -119,9 +126,6 @@ def test_a_program_with_defaults_of_keyword_only_parameters() -> None:
     assert ad.grad(in_a_loop)(2.0, 3) == 8.0
 
 
-# --- an object of another class, bound in a loop ----------------------------------------------------------------------
-
-
 class Double:
     def __init__(self, v):
         self.v = v
@@ -133,6 +137,86 @@ class Double:
 class Triple(Double):
     def f(self):
         return self.v * 3
+
+
+# --- joins: what a joiner is asked ------------------------------------------------------------------------------------
+
+
+class Asked(Joiner):
+    """Answers each question with its name."""
+
+    def __getattribute__(self, name):
+        return lambda *args: name
+
+
+U, V = Value(PY_FLOAT), Value(PY_FLOAT)
+VIEW = Ref(1)
+PAIR = Seq((U, ListRef(2)))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "asked"),
+    [
+        (U, V, "number"),
+        (1.0, V, "number"),
+        (MISSING, 1.0, "number"),
+        (VIEW, U, "array"),
+        (2.0, VIEW, "array"),
+        (VIEW, MISSING, "array"),
+        (VIEW, ListRef(2), "clash"),
+        (U, PAIR, "clash"),
+        (PAIR, U, "clash"),
+        (ListRef(1), ListRef(2), "container"),
+        (MISSING, DictRef(2), "container"),
+        (ListRef(1), DictRef(2), "clash"),
+        (Instance(Double, 1), Instance(Double, 2), "container"),
+        (Instance(Double, 1), Instance(Triple, 2), "clash"),
+        (Obj(ast), Obj(pytest), "clash"),
+        (PAIR, Seq((U,)), "clash"),
+    ],
+)
+def test_what_a_join_asks(a, b, asked) -> None:
+    assert join(a, b, Asked(), None) == asked
+
+
+def test_a_join_of_composite_values_joins_their_parts() -> None:
+    assert join(PAIR, Seq((V, ListRef(3))), Asked(), None).items == ("part", "part")
+    assert join(MISSING, PAIR, Asked(), None).items == ("part", "part")
+    assert join(Obj(ast), Obj(ast), Asked(), None).obj is ast
+    assert join(MISSING, Obj(ast), Asked(), None).obj is ast
+
+
+COLUMNS = Columns(LEAF, (U,), True)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "asked"),
+    [
+        (U, V, "buffer"),
+        (MISSING, V, "buffer"),
+        (U, COLUMNS, "other_keys"),
+        (COLUMNS, U, "other_keys"),
+        (COLUMNS, COLUMNS, "run_time_list"),
+        (COLUMNS, MISSING, "run_time_list"),
+        (Items((U,)), Items((U, V)), "run_time_list"),
+        (Items((U,)), COLUMNS, "run_time_list"),
+        (Items((U,)), ItemOf(1, 0, LEAF, 0, LEAF), "item"),
+        (ItemOf(1, 0, LEAF, 0, LEAF), MISSING, "item"),
+        (Entries(("a",), (U,)), Entries(("b",), (U,)), "other_keys"),
+        (Items((U,)), Entries(("b",), (U,)), "other_keys"),
+    ],
+)
+def test_what_a_join_of_contents_asks(a, b, asked) -> None:
+    assert join_contents(a, b, Asked(), None) == asked
+
+
+def test_a_join_of_contents_joins_what_is_held() -> None:
+    assert join_contents(Items((U,)), Items((V,)), Asked(), None).items == ("held",)
+    made = join_contents(Entries(("a",), (U,)), MISSING, Asked(), None)
+    assert (made.keys, made.items) == (("a",), ("held",))
+
+
+# --- an object of another class, bound in a loop ----------------------------------------------------------------------
 
 
 def bound_in_a_loop(x, n):

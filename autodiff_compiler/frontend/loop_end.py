@@ -28,6 +28,7 @@ from .avals import (
     Reference,
     is_composite,
     join,
+    join_contents,
     parts_of,
     same,
 )
@@ -197,6 +198,7 @@ class LoopEnd(Joiner):
         return unless_returned(builder, self.top.code, lambda: builder.emit(GET, base, ref.path))
 
     def match_content(self, slot: Any, head: Any, now: Any, cell: int, form: Any = None) -> None:
+        """Does what a cell holds at the end fit what the top of the body assumed? `form`: where else it is noted."""
         guess = self.guess
         form = form or slot
         if isinstance(head, Poison) or head is now:
@@ -205,40 +207,23 @@ class LoopEnd(Joiner):
             guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
             self.again = True
             return
-        if ItemOf in (type(head), type(now)):
-            self.match_item(slot, head, now, form)
-            return
-        if type(head) is Columns:
-            self.match_list(slot, head, now, cell, form)
-            return
-        if type(head) is Value:
-            if type(now) is Value:
-                self.fits(slot, head, now)
-            return
-        if (
-            type(head) is type(now)
-            and len(head.items) == len(now.items)
-            and (type(head) is Items or head.keys == now.keys)
-        ):
-            for k, (x, y) in enumerate(zip(head.items, now.items)):
-                self.match((*slot, k), x, y)
-                if self.again:
-                    guess.forms[form] = now
-            return
-        if type(head) is Items:
-            guess.dynamic.add(slot)
-            guess.forms[form] = now
-            try:
-                distinct = type(now) is Items or now.distinct
-                guess.columns[slot] = (self.here(lambda: self.interp.items_structure(now)), distinct)
-                if type(now) is Items and not now.items:
-                    del guess.columns[slot]
-            except NoCommonStructure as error:
-                guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+        join_contents(head, now, self, (slot, cell, form, now))
+
+    def buffer(self, a: Any, b: Any, at: Any) -> Any:
+        if type(a) is not Value:
+            self.other_keys(a, b, at)
+        elif type(b) is Value:
+            self.fits(at[0], a, b)
+
+    def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        self.match((*at[0], k), a, b)
+        if self.again:
+            self.guess.forms[at[2]] = at[3]
+
+    def other_keys(self, a: Any, b: Any, at: Any) -> Any:
+        if type(a) is not Value:
+            self.guess.forms[at[2]] = Poison(None, "gets other keys in a loop", self.origin)
             self.again = True
-            return
-        guess.forms[form] = Poison(None, "gets other keys in a loop", self.origin)
-        self.again = True
 
     def listed(self, slot: Any, now: Any, head: Any) -> Any:
         """What a name leads to at the end: if it is an item of a list, as one where that is possible."""
@@ -253,9 +238,9 @@ class LoopEnd(Joiner):
             self.again = True
         return self.here(lambda: self.interp.resolved(now))
 
-    def match_item(self, slot: Any, head: Any, now: Any, form: Any) -> None:
-        """Does what a cell holds that is an item of a list fit what the top of the body assumed?"""
+    def item(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
+        slot, _, form, _ = at
         if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
             if (*slot, "index") in self.keys:
                 self.exits[(*slot, "index")] = now.index
@@ -266,9 +251,21 @@ class LoopEnd(Joiner):
         guess.forms[form] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
         self.again = True
 
-    def match_list(self, slot: Any, head: Columns, now: Any, cell: int, form: Any) -> None:
-        """Does a list of run-time length fit what the top of the body assumed?"""
+    def run_time_list(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
+        slot, cell, form, _ = at
+        if type(head) is Items:
+            guess.dynamic.add(slot)
+            guess.forms[form] = now
+            try:
+                distinct = type(now) is Items or now.distinct
+                guess.columns[slot] = (self.here(lambda: self.interp.items_structure(now)), distinct)
+                if type(now) is Items and not now.items:
+                    del guess.columns[slot]
+            except NoCommonStructure as error:
+                guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            self.again = True
+            return
         if slot not in guess.columns:
             return  # it shares its cell with another slot, which is looked at
         known, distinct = guess.columns[slot]

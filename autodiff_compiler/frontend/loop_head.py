@@ -15,7 +15,6 @@ from .avals import (
     Columns,
     Conflict,
     DictRef,
-    Entries,
     Instance,
     ItemOf,
     Items,
@@ -26,7 +25,9 @@ from .avals import (
     Poison,
     Ref,
     is_composite,
+    is_constant,
     join,
+    join_contents,
 )
 from .state import LEFT_WITH, State
 from .structures import NoCommonStructure, covers, width
@@ -280,35 +281,33 @@ class LoopHead(Joiner):
         if sample is MISSING:
             return Poison(None, "is unknown here", self.origin)
         if type(content) is ItemOf and end is not MISSING and type(end) is not ItemOf:
-            item = content
-            content = self.in_state(self.entry, lambda: self.interp.resolved(item))
-        if ItemOf in (type(content), type(end)):
-            return self.general_item(content, end, slot)
-        if slot in self.guess.dynamic or type(sample) is Columns:
-            return self.general_list(content, end, slot, cell)
-        if type(sample) is Value:
-            t = self.guess.types.get(slot, UNDEF_TY) if content is MISSING else type_of(content)
-            return self.param(slot, UNDEF if content is MISSING else content, t, sample.hint)
-        if type(sample) is Items or type(sample) is Entries:
-            n = len(sample.items)
-            mine = [MISSING] * n if content is MISSING else list(content.items)
-            ends = [MISSING] * n
-            if type(end) is type(sample) and len(end.items) == n and end.keys == sample.keys:
-                ends = list(end.items)
-            elif end is not MISSING:
-                if type(end) is Items or type(end) is Columns:
-                    self.guess.dynamic.add(slot)
-                    return self.general_content(content, end, slot, cell)
-                return Poison(None, "has different keys before and in the loop", self.origin)
-            parts = [self.generalize(x, y, (*slot, k), "") for k, (x, y) in enumerate(zip(mine, ends))]
-            bad = next((p for p in parts if type(p) is Conflict), None)
-            if bad is not None and type(sample) is Items:
-                return Poison(None, bad.why, bad.origin or self.origin)
-            return sample.with_parts(parts)
-        return sample
+            if slot not in self.guess.dynamic:
+                return content  # it is found at the end that it does not stay an item
+            content = self.in_state(self.entry, lambda: self.interp.resolved(sample))
+        if slot in self.guess.dynamic and ItemOf not in (type(content), type(end)):
+            return self.run_time_list(content, end, (slot, cell))
+        if is_constant(sample):
+            return sample
+        return join_contents(content, end, self, (slot, cell))
 
-    def general_item(self, content: Any, end: Any, slot: Any) -> Any:
-        """What a cell holds that is an item of a list: its place may differ from trip to trip."""
+    def buffer(self, a: Any, b: Any, at: Any) -> Any:
+        t = self.guess.types.get(at[0], UNDEF_TY) if a is MISSING else type_of(a)
+        return self.param(at[0], UNDEF if a is MISSING else a, t, (b if a is MISSING else a).hint)
+
+    def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        return self.generalize(a, b, (*at[0], k), "")
+
+    def unknown(self, conflict: Conflict, at: Any) -> Any:
+        return Poison(None, conflict.why, conflict.origin or self.origin)
+
+    def other_keys(self, a: Any, b: Any, at: Any) -> Any:
+        if type(a) is Value:
+            return self.buffer(a, b, at)
+        return Poison(None, "has different keys before and in the loop", self.origin)
+
+    def item(self, content: Any, end: Any, at: Any) -> Any:
+        """The place in the list may differ from one iteration to the next."""
+        slot = at[0]
         sample = end if content is MISSING else content
         for x in (content, end):
             if x is not MISSING and not (
@@ -324,9 +323,12 @@ class LoopHead(Joiner):
         sure = content is not MISSING and content.sure and end.sure
         return ItemOf(sample.cell, index, sample.root, sample.place, sample.structure, sure)
 
-    def general_list(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
-        """A list of run-time length: each of its IR lists is carried."""
+    def run_time_list(self, content: Any, end: Any, at: Any) -> Any:
+        """Each of the IR lists of a list of run-time length is carried."""
         guess = self.guess
+        slot, cell = at
+        if type(end if content is MISSING else content) is not Columns:
+            guess.dynamic.add(slot)
         known = guess.columns.get(slot)
         if known is None and type(end) is Columns:
             known = (end.structure, end.distinct)

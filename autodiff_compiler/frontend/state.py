@@ -16,7 +16,6 @@ from .avals import (
     UNSET,
     Columns,
     Conflict,
-    Entries,
     Instance,
     ItemOf,
     Items,
@@ -28,6 +27,7 @@ from .avals import (
     is_constant,
     is_plain,
     join,
+    join_contents,
     same,
 )
 from .structures import LEAF, NoCommonStructure, covers, joined
@@ -343,37 +343,26 @@ class BranchJoiner(Joiner):
         """What a cell holds that holds `a` on the first path and `b` on the second."""
         if a is b:
             return a
-        for x in (a, b):
-            if isinstance(x, Poison):
-                return x
-        if ItemOf in (type(a), type(b)):
-            return self.merge_items(a, b)
-        if a is MISSING or b is MISSING:
-            x = b if a is MISSING else a
-            if type(x) is Value:
-                return self.leaf(UNDEF if a is MISSING else a, UNDEF if b is MISSING else b, hint)
-            if type(x) is Columns:
-                pairs = [(UNDEF if a is MISSING else v, UNDEF if b is MISSING else v) for v in x.leaves]
-                return Columns(x.structure, tuple([self.leaf(p, q, hint) for p, q in pairs]), x.distinct)
-            return self.merge_parts(a, b, hint)
-        if type(a) is Value and type(b) is Value:
-            return self.leaf(a, b, hint)
-        if type(a) is Items and type(b) is Items and len(a.items) == len(b.items):
-            parts = [self.merge_parts(x, y, "") for x, y in zip(a.items, b.items)]
-            bad = next((m for m in parts if type(m) is Conflict), None)
-            return Poison(None, bad.why, bad.origin) if bad else Items(tuple(parts))
-        if type(a) in (Items, Columns) and type(b) in (Items, Columns):
-            return self.merge_lists(a, b, cell, hint)
-        if type(a) is Entries and type(b) is Entries and a.keys == b.keys:
-            # An entry that has no common form is an error where it is read.
-            return Entries(a.keys, tuple([self.merge_entry(x, y) for x, y in zip(a.items, b.items)]))
-        return Poison(None, "has different keys on different paths", self.origin)
+        poison = next((x for x in (a, b) if isinstance(x, Poison)), None)
+        return join_contents(a, b, self, (cell, hint)) if poison is None else poison
 
-    def merge_entry(self, x: Any, y: Any) -> Any:
-        if (x is UNSET) != (y is UNSET):
-            return Conflict(UNSET.why)
-        conflict = next((v for v in (x, y) if type(v) is Conflict), None)
-        return self.merge_parts(x, y, "") if conflict is None else conflict
+    def buffer(self, a: Any, b: Any, at: Any) -> Any:
+        return self.number(a, b, at[1])
+
+    def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
+        if a is not MISSING and b is not MISSING:
+            if (a is UNSET) != (b is UNSET):
+                return Conflict(UNSET.why)
+            conflict = next((v for v in (a, b) if type(v) is Conflict), None)
+            if conflict is not None:
+                return conflict
+        return self.merge_parts(a, b, "")
+
+    def unknown(self, conflict: Conflict, at: Any) -> Any:
+        return Poison(None, conflict.why, conflict.origin)
+
+    def other_keys(self, a: Any, b: Any, at: Any) -> Any:
+        return Poison(None, "has different keys on different paths", self.origin)
 
     def unlisted(self, side: int, content: Any) -> Any:
         """What an item of a list holds on one path."""
@@ -383,8 +372,7 @@ class BranchJoiner(Joiner):
             return Poison(None, "is an item of a list on one path", self.origin)
         return self.on_path(side, lambda: self.interp.resolved(content))
 
-    def merge_items(self, a: Any, b: Any) -> Any:
-        """What a cell holds that is an item of a list."""
+    def item(self, a: Any, b: Any, at: Any) -> Any:
         x = b if a is MISSING else a
         if a is MISSING or b is MISSING or (type(a) is type(b) and a.cell == b.cell and a.place == b.place):
             if all(x.cell in state.heap for state in self.states) and matches_form(a, b):
@@ -393,8 +381,13 @@ class BranchJoiner(Joiner):
                 return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, sure)
         return Poison(None, "is an item of a list on one path", self.origin)
 
-    def merge_lists(self, a: Any, b: Any, cell: int, hint: str) -> Any:
-        """Lists of different lengths, or of lengths known at run time only."""
+    def run_time_list(self, a: Any, b: Any, at: Any) -> Any:
+        cell, hint = at
+        if a is MISSING or b is MISSING:
+            x = b if a is MISSING else a
+            return x.with_parts(
+                [self.number(v if x is a else MISSING, v if x is b else MISSING, hint) for v in x.leaves]
+            )
         if self.regions is None:
             return Poison(None, "is a list of different lengths on different paths", self.origin)
         interp = self.interp
