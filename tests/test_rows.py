@@ -736,3 +736,52 @@ def test_items_that_all_change_their_length() -> None:
         return total(rows)
 
     np.testing.assert_allclose(ad.grad(f)(X, 3), np.full(X.shape, 3.0))
+
+
+# --- an item, at a place known at run time only, is appended to its own list ------------------------------------------
+
+
+@program
+def p_own_item_of_numbers(x):
+    g = [[x[0], 1.0], [2.0, x[1]]]
+    g.append(g[len(x) - 2])
+    out = 0.0
+    for q in g:
+        out = out * 1.2 + q[0] - 2.0 * q[-1]
+    return out
+
+
+@program
+def p_own_item_of_arrays(x):
+    g = [[x, x * x], [np.sin(x), x]]
+    for i in range(2):
+        g.append(g[i])
+    return sum(np.sum(q[0]) * (k + 1.0) + np.sum(q[1]) for k, q in enumerate(g))
+
+
+@sharing
+def s_own_item_twice(x):
+    n = len(x)
+    g = [[x[0], 1.0], [2.0, x[1]]]
+    g[0][0] = g[n - 2][1] * x[2]
+    g.append(g[n - 2])
+    g.append(g[n - 1])
+    return sum(q[0] * (k + 1.0) + q[1] for k, q in enumerate(g))
+
+
+@sharing
+def s_own_item_changes(x):
+    n = int(x[0] > 0.0)
+    g = [[x[0], 1.0], [2.0, x[1]]]
+    g.append(g[n])
+    g[1][0] = x[2]
+    return g[2][0] + g[0][0] * x[1]
+
+
+@sharing
+def s_own_item_changed_at_the_end(x):
+    n = int(x[0] > 0.0)
+    g = [[x[0], 1.0], [2.0, x[1]]]
+    g.append(g[n])
+    g[2][0] = x[2] * x[1]
+    return g[0][0] + g[1][0] * 3.0

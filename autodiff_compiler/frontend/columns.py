@@ -365,7 +365,9 @@ class ListColumns(Disturbances):
         content = self.checked(ref.cell, node, "list")
         if type(content) is Items:
             self.budget.spend(self.builder.loc)
+            own = self.own_items(ref.cell, item, node)
             self.mutate(ref.cell, Items((*content.items, item)), node, keeps_items=True)
+            self.state.heap.update(own)  # what they hold is not changed by that
             return
         operands = self.fitting(ref, content, item, node)
         index = self.emit(node, LEN, content.leaves[0])
@@ -373,6 +375,17 @@ class ListColumns(Disturbances):
         distinct = self.taken(ref.cell, item) and content.distinct
         self.mutate(ref.cell, Columns(content.structure, tuple(leaves), distinct), node, keeps_items=True)
         self.adopt(ref.cell, item, index, content.structure, 0, content.structure)
+
+    def own_items(self, cell: int, av: Any, node: Any) -> dict[int, Any]:
+        """What the cells of `av` that are items of this list hold: from now on for themselves, not as such items."""
+        heap = self.state.heap
+        found: dict[int, Any] = {}
+        while items := [(c, x) for c in self.cells_in([av]) if type(x := heap.get(c)) is ItemOf and x.cell == cell]:
+            for c, item in items:
+                why = Poison(self.loc_of(node), "is an item of a list that was changed")
+                heap[c] = found[c] = self.resolved(item) if item.sure else why
+                self.cells.detached.add(c)
+        return found
 
     def fitting(self, base: ListRef, columns: Columns, item: Any, node: Any) -> list[Any]:
         """The operands for an item that goes into a list of run-time length."""
