@@ -7,7 +7,9 @@ hand.
 
 from __future__ import annotations
 
+import ast
 import copy
+import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,17 @@ from autodiff_compiler.tree import flatten, unflatten
 
 FOLDER = Path(__file__).parent / "golden"
 MARKER = "# === emitted ===\n"
+UPDATE = "read the difference, then run pytest --update-golden"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 
 def vjp_of(f: Callable[..., Any], count: int) -> Any:
     """What `ad.vjp` compiles for a function of `count` arguments to differentiate by."""
     return _pullback_of(f, count)
+
+
+def changed(golden: str, source: str) -> str:
+    return "\n".join(difflib.unified_diff(golden.splitlines(), source.splitlines(), "golden", "emitted", lineterm=""))
 
 
 def load(path: Path) -> tuple[dict[str, Any], str]:
@@ -85,7 +92,11 @@ def test_golden(path: Path, update_golden: bool) -> None:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.partition(MARKER)[0] + MARKER + source, encoding="utf-8")
     else:
-        assert source == golden, "emitted code changed; read the difference, then run pytest --update-golden"
+        same_tree = ast.dump(ast.parse(source)) == ast.dump(ast.parse(golden))
+        assert same_tree, f"emitted code changed; {UPDATE}\n{changed(golden, source)}"
+        assert source == golden, (
+            f"the text of emitted code changed, and not its tree; {UPDATE}\n{changed(golden, source)}"
+        )
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)

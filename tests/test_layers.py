@@ -58,7 +58,7 @@ BELOW: dict[str, set[str]] = {
 }
 # Heavy libraries, and the only places that may import them when the package is imported.
 ALLOWED_THIRD_PARTY = {
-    "numba": {"codegen/numba.py"},
+    "numba": set(),
     "scipy": set(),
     "matplotlib": set(),
     "pygments": {"cli.py"},
@@ -129,6 +129,31 @@ def test_heavy_libraries_stay_in_their_places(path: Path) -> None:
         if library in ALLOWED_THIRD_PARTY:
             where = path.relative_to(PACKAGE).as_posix()
             assert where in ALLOWED_THIRD_PARTY[library], f"{path}:{line}: imports {library}"
+
+
+def mutual(files: list[Path]) -> list[str]:
+    """The pairs of modules that import each other, at their heads or inside of functions."""
+    names = {".".join(["autodiff_compiler", *p.relative_to(PACKAGE).with_suffix("").parts]): p for p in files}
+    names = {name.removesuffix(".__init__"): p for name, p in names.items()}
+    seen: dict[str, set[str]] = {}
+    for name, path in names.items():
+        found = {n if n in names else n.rpartition(".")[0] for _, n in imports_of(path)}
+        seen[name] = {n for n in found if n in names and n != name}
+    # A package may import its modules, and these other modules of the package: that is no import of the package.
+    return sorted(f"{a} and {b}" for a, others in seen.items() for b in others if a < b and a in seen[b])
+
+
+def test_no_two_modules_import_each_other() -> None:
+    assert mutual(FILES) == []
+
+
+def test_mutual_imports_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    (tmp_path / "ir").mkdir()
+    texts = {"a": "from .b import f\n", "b": "def f():\n    from . import a\n", "c": "from .a import g\n"}
+    for name, text in texts.items():
+        (tmp_path / "ir" / f"{name}.py").write_text(text)
+    assert mutual(sorted(tmp_path.rglob("*.py"))) == ["autodiff_compiler.ir.a and autodiff_compiler.ir.b"]
 
 
 def test_every_folder_is_a_package() -> None:

@@ -7,7 +7,7 @@ is not the user's, though: what it looks up is not guarded, and its errors are l
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..pristine import BUILTINS
@@ -91,18 +91,15 @@ def constant(obj: Any) -> Any:
     return obj if is_constant(obj) else Obj(obj, None)
 
 
-def load() -> None:
-    """Fill the table."""
-    from .. import nn
-    from .library import arrays, fourier, grids, linear_algebra, numbers, statistics, ufunc_methods  # noqa: F401
-
-    # The functions of `nn` are definitions of themselves.
-    _modules.update(fn.__module__ for fn in vars(nn).values() if isinstance(fn, types.FunctionType))
+def are_definitions(functions: Iterable[Any]) -> None:
+    """The modules of these functions hold definitions."""
+    _modules.update(fn.__module__ for fn in functions if isinstance(fn, types.FunctionType))
 
 
 __all__ = [
     "DEFINED",
     "METHODS",
+    "are_definitions",
     "constant",
     "definition_of",
     "defines",

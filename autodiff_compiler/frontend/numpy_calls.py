@@ -11,7 +11,7 @@ from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import lookup
 from ..ir.types import ANY
-from . import definitions
+from . import library  # noqa: F401  (fills the table of definitions)
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe
 from .copies import Copies
 from .definitions import METHODS
@@ -96,7 +96,6 @@ class NumpyCalls(Copies):
         self.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
 
 
-definitions.load()
 _methods: dict[str, Prim] = {}
 
 

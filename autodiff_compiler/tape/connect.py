@@ -7,12 +7,23 @@ is None. It looks at the structure and at dtypes, never at numbers.
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .recording import BARRIER, LEAF, PULL, Reader, TrieNode, slots_in
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` returns for a source that the target does not depend on: None, or zeros of the source's shape."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+NONE = UnconnectedGradients.NONE  # a global: to look up an attribute of an enum takes as long as a small operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.locks import Lock
 from ..api.specialize import Dispatcher
-from ..api.transforms import Gradient, Transformed, _Pullback, innermost, lower_any
+from ..api.transforms import Gradient, Transformed, _Pullback, accept_operands, innermost, lower_any
 from ..errors import ArgumentError
 from ..frontend.lower import Lowered
 from ..tree import unflatten
@@ -283,5 +283,7 @@ def on_operands(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[st
         transformed._on_operands = found  # type: ignore[attr-defined]
     return found.vjp(*args) if pulls else found(*args, **kwargs)
 
+
+accept_operands(Operand, on_operands)
 
 __all__ = ["Function", "function", "on_operands"]

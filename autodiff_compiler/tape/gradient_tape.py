@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ import numpy as np
 
 from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
-from .connect import View
-from .jacobians import batch_jacobian, jacobian
+from .connect import NONE, UnconnectedGradients, View
+from .jacobians import SECOND_USE, batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
 from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
@@ -26,23 +25,12 @@ from .tensor import Operand, wrap
 MAX_WARNINGS = {"watch": 5, "inside": 1}
 _warned = {"watch": 0, "inside": 0}
 
-SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 INSIDE = (
     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "
     "calling it outside the context (it causes the gradient ops to be recorded on the tape, leading to increased CPU "
     "and memory usage). Only call GradientTape.gradient inside the context if you actually want to trace the gradient "
     "in order to compute higher order derivatives."
 )
-
-
-class UnconnectedGradients(enum.Enum):
-    """What `gradient` returns for a source that the target does not depend on: None, or zeros of the source's shape."""
-
-    NONE = "none"
-    ZERO = "zero"
-
-
-NONE = UnconnectedGradients.NONE  # a global: to look up an attribute of an enum takes as long as a small operation
 
 
 class GradientTape:

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..transforms.batch import NotBatchedError
 from .apply import call
+from .connect import UnconnectedGradients
 from .nest import flatten, is_nested, pack_like
 from .tensor import Operand, wrap
 
+SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 NOT_PERSISTENT = (
     "GradientTape must be created with persistent=True to compute the jacobian with experimental_use_pfor set to False."
 )
@@ -23,8 +25,6 @@ NOT_PERSISTENT = (
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: bool) -> Any:
     """See `GradientTape.jacobian`."""
-    from .gradient_tape import SECOND_USE, UnconnectedGradients
-
     rec = tape._rec
     if rec is None:
         raise RuntimeError(SECOND_USE)
@@ -104,8 +104,6 @@ def _joined(parts: list[Any], join: Any) -> Any:
 
 def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pfor: bool) -> Any:
     """See `GradientTape.batch_jacobian`."""
-    from .gradient_tape import SECOND_USE
-
     rec = tape._rec
     if rec is None:
         raise RuntimeError(SECOND_USE)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..api.transforms import Transformed, accept_operands
 from .recording import CONSTANT, Leaf, leaf_key, signature
 
 
@@ -104,12 +103,3 @@ class Variable(Operand):
         if value.__class__ is not old.__class__ or value.dtype is not old.dtype or value.shape != old.shape:
             self._leaf = None  # type: ignore[misc]
         self._value = value
-
-
-def _call_transformed(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from .function import on_operands
-
-    return on_operands(transformed, args, kwargs)
-
-
-accept_operands(Operand, _call_transformed)

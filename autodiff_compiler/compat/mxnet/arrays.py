@@ -206,13 +206,6 @@ class ndarray(Base):
         """The array, cut off from what it was computed from; it shares the memory."""
         return new_tensor(MXNET, self._value, self._memory)
 
-    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
-        """Fill the gradients of the arrays that this one was recorded from: those of the sum of its elements, or of its
-        product with `out_grad`."""
-        from .autograd import backward
-
-        backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
-
     # --- copies and parts ---------------------------------------------------------------------------------------------
 
     def copy(self) -> Any:

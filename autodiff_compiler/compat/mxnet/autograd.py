@@ -11,7 +11,7 @@ from ..graph.core import Base
 from ..graph.engine import behind, gradients
 from ..graph.record import Var, give, record_barrier, recording
 from ..space import public
-from .arrays import make
+from .arrays import make, ndarray
 from .base import MODE, NOT_RECORDED, MXNetError
 
 
@@ -111,6 +111,16 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
             x._grad._value[...] += g._value
         else:
             x._grad._value[...] = g._value
+
+
+def _backward(self: Any, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+    """Fill the gradients of the arrays that this one was recorded from: those of the sum of its elements, or of its
+    product with `out_grad`."""
+    backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+
+_backward.__name__, _backward.__qualname__ = "backward", "ndarray.backward"
+setattr(ndarray, "backward", _backward)
 
 
 def grad(

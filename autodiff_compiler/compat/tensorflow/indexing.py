@@ -16,7 +16,6 @@ from .dtypes import as_dtype
 from .errors import dims, invalid
 from .operands import given, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic, masked
-from .slices import note_gather
 from .tensors import tensor
 from .values import mismatch
 
@@ -76,7 +75,7 @@ def gather(
     if not batch:
         out = run(np.take, x, ids, axis=at)
         if at == 0 and out._slot >= 0 and hasattr(x, "_serial"):
-            note_gather(x, out, ids)
+            _note_gather(x, out, ids)
         return out
     # Subscripts for all axes up to `at`: of the batch, of those between, and the indices themselves.
     lead = x._value.shape[:at]
@@ -149,6 +148,14 @@ def _scatter(x: Any, indices: Any, updates: Any, prim: Any, compute: Any, op: st
             f"[0,{len(ids.shape) - 1}) of updates[shape={dims(u._value.shape)}]"
         )  # fmt: skip
     return _put(prim, compute, x, index, u)
+
+
+def _note_gather(variable: Any, result: Any, ids: Any) -> None:
+    """Remember, while the recording lives, that `result` is rows of the variable."""
+    known = variable._gathers
+    if known is None or known[0] is not result._token:
+        known = variable._gathers = (result._token, [])
+    known[1].append((result._slot, ids))
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Any:

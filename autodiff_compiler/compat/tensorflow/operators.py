@@ -136,12 +136,23 @@ def guarded(fast: Callable[..., Any], name: str) -> Callable[..., Any]:
     return method
 
 
+def to_tensor(value: Any, dtype: Any) -> Any:
+    """`tensors.convert_to_tensor`: that module needs the operators, and gives them this function."""
+    return _converters[-1](value, dtype)
+
+
+_converters: list[Callable[..., Any]] = []
+
+
+def accept_converter(convert: Callable[..., Any]) -> None:
+    """Make operands tensors by ``convert(value, dtype)``."""
+    _converters.append(convert)
+
+
 def _again(fast: Callable[..., Any], name: str, self: Any, other: Any, error: Exception) -> Any:
     op = _OP_NAMES[name]
     if type(error) is HasTensors:
-        from .tensors import convert_to_tensor
-
-        return fast(self, convert_to_tensor(other, dtype=dtypes.of(self._value.dtype)))
+        return fast(self, to_tensor(other, dtypes.of(self._value.dtype)))
     if type(error) is WrongDtype:
         if name == "truediv":
             other_dtype = next((d.name for d in dtypes.ALL if d.label == error.found), error.found)
@@ -316,9 +327,7 @@ _reflected_power = guarded(binary(PRIMS[operator.pow], power, "pow", reflected=T
 def _rpow(self: Any, other: Any) -> Any:
     if type(other) in (int, float) and other > 0 or self._value.dtype.kind != "f":
         return _reflected_power(self, other)
-    from .tensors import convert_to_tensor
-
-    return convert_to_tensor(other, dtypes.of(self._value.dtype)) ** self
+    return to_tensor(other, dtypes.of(self._value.dtype)) ** self
 
 
 setattr(Arithmetic, "__rpow__", _rpow)

@@ -9,6 +9,7 @@ import numpy as np
 from ...tape.connect import View, records_of
 from ...tape.recording import Recording
 from . import dtypes
+from .indexing import scatter_nd
 from .operands import operand, run
 from .shapes import TensorShape, known
 from .tensors import EagerTensor, tensor
@@ -54,8 +55,6 @@ class IndexedSlices:
 
     def _as_tensor(self) -> Any:
         """The dense tensor."""
-        from .indexing import scatter_nd
-
         if self._dense_shape is None:
             raise ValueError(
                 "Tensor conversion requested for IndexedSlices without dense_shape: the shape of the whole is unknown"
@@ -72,14 +71,6 @@ class IndexedSlices:
 
 
 # --- gradients of variables that were gathered from -------------------------------------------------------------------
-
-
-def note_gather(variable: Any, result: Any, ids: Any) -> None:
-    """Remember, while the recording lives, that `result` is rows of the variable."""
-    known = variable._gathers
-    if known is None or known[0] is not result._token:
-        known = variable._gathers = (result._token, [])
-    known[1].append((result._slot, ids))
 
 
 def gathered(rec: Recording, x: Any, view: View) -> list[tuple[int, Any]] | None:
@@ -119,4 +110,4 @@ def sparse_gradient(x: Any, rows: list[tuple[int, Any]], grads: list[Any]) -> In
     return IndexedSlices(joined, tensor(np.concatenate(indices)), tensor(np.array(shape, np.int32)))
 
 
-__all__ = ["IndexedSlices", "gathered", "note_gather", "slot_of", "sparse_gradient"]
+__all__ = ["IndexedSlices", "gathered", "slot_of", "sparse_gradient"]

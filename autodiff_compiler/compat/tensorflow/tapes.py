@@ -10,8 +10,8 @@ import numpy as np
 
 from ...tape import custom as _custom
 from ...tape import gradient_tape as _tape
+from ...tape.connect import NONE, UnconnectedGradients
 from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, stop_gradient
-from ...tape.gradient_tape import NONE, UnconnectedGradients
 from ...tape.nest import flatten, pack_like
 from ...tape.recording import Recording
 from ...tape.tensor import Operand

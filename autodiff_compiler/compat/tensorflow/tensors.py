@@ -12,7 +12,7 @@ from ...tape.tensor import Tensor as _Tensor
 from . import dtypes
 from .dtypes import DType, as_dtype
 from .errors import dims, invalid
-from .operators import Arithmetic
+from .operators import Arithmetic, accept_converter
 from .shapes import TensorShape, as_shape
 from .values import HasTensors, as_value, mismatch
 
@@ -176,6 +176,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return tensor(as_value(value, wanted, None if dtype_hint is None else as_dtype(dtype_hint)))
     except HasTensors:
         return _packed(value, wanted)
+
+
+accept_converter(convert_to_tensor)
 
 
 def other_dtype(value: Any, dtype: Any) -> ValueError:

@@ -11,8 +11,7 @@ import numpy as np
 from ...tape.barrier import Barrier
 from ..graph.engine import flipped, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
-from ..space import namespace, public
-from . import derivatives
+from ..space import public
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import method
@@ -355,11 +354,7 @@ class _Refuse(Function):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-functional = namespace(
-    f"{__name__}.functional",
-    "Jacobians, Hessians and products with them.",
-    {name: getattr(derivatives, name) for name in ("jacobian", "hessian", "vjp", "jvp")},
-)
+functional: Any  # the module `derivatives` makes it of this one's functions
 
 __all__ = [
     "Function", "backward", "enable_grad", "function", "functional", "grad", "inference_mode", "is_grad_enabled",

@@ -10,6 +10,9 @@ import numpy as np
 from ...tape.jacobians import MAX_ELEMENTS, basis
 from ...tape.pullback import NotBatchedError
 from ..graph.engine import gradients
+from ..space import namespace
+from . import autograd
+from .autograd import grad
 from .core import Base, make
 from .modes import enable_grad
 
@@ -49,7 +52,6 @@ def _shaped(rows: Any, out: Any, leaf: Any) -> Any:
 
 def _rows(out: Any, leaves: list[Any], create_graph: bool, strict: bool) -> list[Any]:
     """For each leaf, the derivatives of each element of `out`, in out's shape and then the leaf's."""
-    from .autograd import grad
     from .shaping import stack
 
     if out._var is None:
@@ -112,7 +114,6 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """The Hessian of a function with one number as its result: the Jacobian of its gradient."""
-    from .autograd import grad
 
     def gradient(*leaves: Any) -> Any:
         out = func(*leaves)
@@ -134,8 +135,6 @@ def hessian(
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The results, and the product of `v` with the Jacobian."""
-    from .autograd import grad
-
     leaves, outs, many = _run(func, inputs, create_graph)
     with enable_grad():
         seeds = list(_tuple(v)) if v is not None else [None] * len(outs)
@@ -147,8 +146,6 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The results, and the product of the Jacobian with `v`: the gradient, by u, of the product of u with the
     Jacobian."""
-    from .autograd import grad
-
     leaves, outs, many = _run(func, inputs, create_graph)
     tangents = _tuple(v) if v is not None else tuple([make(np.ones_like(t._value)) for t in leaves])
     with enable_grad():
@@ -162,3 +159,10 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         )
     out = tuple([t if create_graph else t.detach() for t in outs])
     return (out, found) if many else (out[0], found[0])
+
+
+autograd.functional = namespace(
+    f"{autograd.__name__}.functional",
+    "Jacobians, Hessians and products with them.",
+    {"jacobian": jacobian, "hessian": hessian, "vjp": vjp, "jvp": jvp},
+)

@@ -1,1 +1,10 @@
 """Definitions of NumPy's functions in terms of simpler ones; see `definitions`."""
+
+from ... import nn
+from ..definitions import are_definitions
+from . import arrays, fourier, grids, linear_algebra, numbers, statistics, ufunc_methods
+
+# The functions of `nn` are definitions of themselves.
+are_definitions(vars(nn).values())
+
+__all__ = ["arrays", "fourier", "grids", "linear_algebra", "numbers", "statistics", "ufunc_methods"]
