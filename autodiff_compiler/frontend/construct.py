@@ -63,9 +63,6 @@ class Construct(Recursions):
     def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
 
-    def copy_of(self, av: Any, node: Any, order: Any) -> Any:
-        raise NotImplementedError
-
     # --- construction ---------------------------------------------------------------------------------------------
 
     def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:

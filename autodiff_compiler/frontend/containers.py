@@ -92,19 +92,10 @@ class Containers(Calls):
     def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
 
-    def operand_of_set(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
-    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
-        raise NotImplementedError
-
     def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         raise NotImplementedError
 
     def as_list(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
-    def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
         raise NotImplementedError
 
     def got(self, parts: tuple[Any, ...], name: str, av: Any, node: Any) -> Any:

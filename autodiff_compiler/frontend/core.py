@@ -169,9 +169,6 @@ class Core:
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
-    def ev(self, node: ast.expr) -> Any:
-        raise NotImplementedError
-
     def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         raise NotImplementedError
 
@@ -191,16 +188,7 @@ class Core:
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         raise NotImplementedError
 
-    def raise_on(self, code: Any, node: Any) -> None:
-        raise NotImplementedError
-
-    def truth(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
     def as_array(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
-    def loop(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
     # --- locations and errors -------------------------------------------------------------------------------------

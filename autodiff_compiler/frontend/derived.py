@@ -199,9 +199,6 @@ class Derived(Outside):
     def contains(self, a: Any, b: Any, node: Any) -> Any:
         raise NotImplementedError
 
-    def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        raise NotImplementedError
-
     def subscript(self, base: Any, index: Any, node: Any) -> Any:
         raise NotImplementedError
 

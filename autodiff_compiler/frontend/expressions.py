@@ -212,9 +212,6 @@ class Expressions(Classes):
             return av.cell in self.cells.numpy or self.read(av, node).type.kind == "array"
         return type(av) is Value and av.type.kind in ("generic", "array")
 
-    def as_array(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
     def emit_opaque(self, fn: Any, name: str, args: list[Any], node: Any) -> Any:
         from ..ir.opset import opaque
 

@@ -55,14 +55,6 @@ EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is ne
 class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
-    def iter_of(self, av: Any, node: Any) -> Any:
-        raise NotImplementedError
-
-    def loop_over_iterator(
-        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], partly: bool
-    ) -> Any:
-        raise NotImplementedError
-
     def loop_over(self, stmt: ast.For, av: Any, head: Callable[[Any], None], body: list[Any]) -> Any:
         if not self.plan.has(UNROLL, stmt):
             av = self.looped(av, stmt)

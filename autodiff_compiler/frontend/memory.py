@@ -29,9 +29,6 @@ REMEDY = "ask it of an argument, or outside of the function"
 class Memory(Objects):
     """Flags, strides and the like."""
 
-    def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
-        raise NotImplementedError
-
     def array_attribute(self, av: Any, name: str, node: Any) -> Any:
         raise NotImplementedError
 

@@ -72,9 +72,6 @@ class Splitting(Contexts):
     def contents(self, av: Any) -> list[Any]:
         raise NotImplementedError
 
-    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
-        raise NotImplementedError
-
     def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
         raise NotImplementedError
 

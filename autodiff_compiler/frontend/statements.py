@@ -251,9 +251,6 @@ class Statements(Splitting):
 
     # --- assignments ----------------------------------------------------------------------------------------------
 
-    def delete_item(self, base: Any, index: Any, node: Any) -> None:
-        raise NotImplementedError
-
     def store_slice(self, base: ListRef, index: SliceOf, av: Any, node: Any) -> None:
         raise NotImplementedError
 
@@ -313,9 +310,6 @@ class Statements(Splitting):
         raise NotImplementedError
 
     def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
-        raise NotImplementedError
-
-    def delete_attribute(self, base: Any, name: str, node: Any) -> None:
         raise NotImplementedError
 
     def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
