@@ -51,7 +51,7 @@ from .avals import (
     key_av,
 )
 from .folds import proved
-from .handlers import Ctx, Val, lowers
+from .handlers import Ctx, Node, Val, lowers
 from .inputs import class_lookup
 from .memory import Memory
 from .ranges import range_item
@@ -64,16 +64,16 @@ class Access(Memory):
     def new_dict(self, entries: dict[Any, Any]) -> DictRef:
         raise NotImplementedError
 
-    def known_class(self, av: Any, node: Any) -> Obj:
+    def known_class(self, av: Val, node: Node) -> Obj:
         raise NotImplementedError
 
-    def copy_of(self, av: Any, node: Any, order: str) -> Any:
+    def copy_of(self, av: Val, node: Node, order: str) -> Val:
         raise NotImplementedError
 
     def guarded_imaginary(self, made: Any, t: Any) -> Any:
         raise NotImplementedError
 
-    def flat(self, av: Any, node: Any) -> Any:
+    def flat(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
     def new_list(self, items: list[Any]) -> ListRef:
@@ -81,14 +81,14 @@ class Access(Memory):
         self.state.heap[cell] = Items(tuple(items))
         return ListRef(cell)
 
-    def iterable(self, av: Any, node: Any) -> Any:
+    def iterable(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def inner(self, av: Instance, node: Any) -> Any:
+    def inner(self, av: Instance, node: Node) -> Any:
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
 
-    def view_items(self, av: ViewOf, node: Any) -> list[Any]:
+    def view_items(self, av: ViewOf, node: Node) -> list[Any]:
         content = self.checked(av.of.cell, node, "dictionary")
         keys = [key_av(k) for k in content.keys]
         if av.kind == "keys":
@@ -96,19 +96,19 @@ class Access(Memory):
         values = [self.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]
         return values if av.kind == "values" else [Seq(pair) for pair in zip(keys, values)]
 
-    def history(self, av: Instance, node: Any) -> Any:
+    def history(self, av: Instance, node: Node) -> Any:
         raise NotImplementedError
 
-    def in_order(self, av: Instance, node: Any) -> Seq:
+    def in_order(self, av: Instance, node: Node) -> Seq:
         raise NotImplementedError
 
-    def default_item(self, av: Instance, index: Any, node: Any) -> Any:
+    def default_item(self, av: Instance, index: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
+    def list_slice(self, av: ListRef, index: SliceOf, node: Node) -> ListRef:
         raise NotImplementedError
 
-    def static_key(self, av: Any, node: Any, what: str = "a dictionary key") -> Any:
+    def static_key(self, av: Val, node: Node, what: str = "a dictionary key") -> Val:
         if is_constant(av):
             return av
         if is_collection(av) and av.cls is frozenset:
@@ -137,7 +137,7 @@ class Access(Memory):
 
     # --- attributes -----------------------------------------------------------------------------------------------
 
-    def attribute(self, av: Any, name: str, node: Any) -> Any:
+    def attribute(self, av: Val, name: str, node: Node) -> Val:
         kind = type(av)
         if is_collection(av):
             return self.checked(av.cell, node).items[1] if name == "maxlen" else Bound(name, av)
@@ -172,7 +172,7 @@ class Access(Memory):
             return self.flag_attribute(av, name, node)
         return self.method_of(av, name, node)
 
-    def method_of(self, av: Any, name: str, node: Any) -> Any:
+    def method_of(self, av: Val, name: str, node: Node) -> Val:
         """A method of a value of one of the built-in classes, or what else the class says that it has."""
         if name == "__class__":
             return self.known_class(av, node)
@@ -192,7 +192,7 @@ class Access(Memory):
             return proved("constants", getattr(av, name))
         self.fail(f"the attribute {name!r} of {describe(av)}", node, "use a function of NumPy's, or ask outside")
 
-    def require_attribute(self, av: Any, name: str, node: Any) -> None:
+    def require_attribute(self, av: Val, name: str, node: Node) -> None:
         """Python's numbers do not have what NumPy's have."""
         t = type_of(av) if type(av) is not Ref else None
         if t is not None and t.kind == "py" and t.dtype is not None:
@@ -200,7 +200,7 @@ class Access(Memory):
             if not hasattr(cls, name):
                 self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
-    def array_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def array_attribute(self, av: Val, name: str, node: Node) -> Val:
         """The attributes of arrays and numbers that are not methods."""
         if name == "T":
             return self.transpose(av, None, node)
@@ -239,7 +239,7 @@ class Access(Memory):
             return self.flat(av, node)
         return self.memory_attribute(av, name, node)
 
-    def transpose(self, av: Any, axes: tuple[int, ...] | None, node: Any) -> Any:
+    def transpose(self, av: Val, axes: tuple[int, ...] | None, node: Node) -> Val:
         """A view with its axes permuted (reversed if `axes` is None)."""
         if type(av) is not Ref:
             return av
@@ -258,14 +258,14 @@ class Access(Memory):
         self.read(view, node)
         return view
 
-    def shape(self, av: Any, node: Any) -> Any:
+    def shape(self, av: Val, node: Node) -> Val:
         x = self.operand(av, node)
         dims = type_of(x).dims
         if dims is None:
             return self.emit(node, SHAPE_OF, x)
         return Seq(tuple([self.axis_length(x, k, node) for k in range(len(dims))]))
 
-    def axis_length(self, x: Any, axis: int, node: Any) -> Any:
+    def axis_length(self, x: Any, axis: int, node: Node) -> Any:
         dims = type_of(x).dims
         if dims is not None and len(dims) > axis:
             known = self.builder.dims.find(dims[axis])
@@ -281,7 +281,7 @@ class Access(Memory):
 
     # --- subscripts -----------------------------------------------------------------------------------------------
 
-    def subscript(self, base: Any, index: Any, node: Any) -> Any:
+    def subscript(self, base: Val, index: Val, node: Node) -> Val:
         """``base[index]``."""
         kind = type(base)
         if kind is Maybe or kind is Conflict:
@@ -344,29 +344,29 @@ class Access(Memory):
             f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
         )
 
-    def plain_get(self, base: Value, index: Any, node: Any) -> Any:
+    def plain_get(self, base: Value, index: Val, node: Node) -> Val:
         return self.linked(self.emit(node, GET, base, (("index", self.index_items(index, node)),)), [])
 
-    def dict_item(self, base: DictRef, index: Any, node: Any) -> Any:
+    def dict_item(self, base: DictRef, index: Val, node: Node) -> Val:
         content = self.checked(base.cell, node, "dictionary")
         key = self.static_key(index, node)
         if key not in content.keys:
             self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
         return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
 
-    def static_item(self, items: list[Any], index: int, node: Any, base: Any) -> Any:
+    def static_item(self, items: list[Any], index: int, node: Node, base: Val) -> Val:
         if not -len(items) <= index < len(items):
             self.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
         return self.use(items[index], "the item", node)
 
-    def index_items(self, index: Any, node: Any) -> tuple[Any, ...]:
+    def index_items(self, index: Val, node: Node) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
         items = index.items if type(index) is Seq else (index,)
         if sum(i is Ellipsis for i in items) > 1:
             self.raises(IndexError, "an index can only have a single ellipsis ('...')", node)
         return tuple([self.operand(i, node) for i in items])
 
-    def array_item(self, base: Ref, index: Any, node: Any) -> Any:
+    def array_item(self, base: Ref, index: Val, node: Node) -> Val:
         items = self.index_items(index, node)
         whole = self.read(base, node)
         if whole.type.kind == "list":
@@ -394,13 +394,13 @@ class Access(Memory):
 
     # --- sequences ------------------------------------------------------------------------------------------------
 
-    def static_items(self, av: Any, node: Any) -> list[Any]:
+    def static_items(self, av: Val, node: Node) -> list[Val]:
         raise NotImplementedError
 
-    def iterated(self, av: Any, node: Any) -> list[Any] | None:
+    def iterated(self, av: Val, node: Node) -> list[Val] | None:
         raise NotImplementedError
 
-    def known_items(self, av: Any, node: Any) -> list[Any] | None:
+    def known_items(self, av: Val, node: Node) -> list[Val] | None:
         kind = type(av)
         if kind is Seq:
             return list(av.items)
@@ -427,10 +427,10 @@ class Access(Memory):
                     return [self.subscript(av, k, node) for k in range(n)]
         return None
 
-    def object_length(self, av: Any, node: Any) -> Any:
+    def object_length(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def length(self, av: Any, node: Any) -> Any:
+    def length(self, av: Val, node: Any) -> Any:
         """``len(av)``."""
         kind = type(av)
         if kind is Seq:

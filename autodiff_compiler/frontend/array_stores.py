@@ -13,6 +13,7 @@ from ..ir.core import Prim
 from ..ir.opset import infer_step
 from .avals import Entries, Items, Ref, Seq, rebuilt, same
 from .causes import parents_of
+from .handlers import Node, Val
 from .layout import Layout, layout_of
 from .outputs import Outputs
 
@@ -21,17 +22,17 @@ _FLAT = ("reshape", (-1,))
 
 
 class ArrayStores(Outputs):
-    def target(self, av: Any, name: str, node: Any) -> Ref:
+    def target(self, av: Val, name: str, node: Node) -> Ref:
         if type(av) is not Ref:
             self.fail(f"{name} of something that is not an array", node, "", ArgumentError)
         return av
 
-    def store_whole(self, av: Ref, value: Any, node: Any) -> None:
+    def store_whole(self, av: Ref, value: Val, node: Node) -> None:
         x = self.operand(self.as_array(value, node), node)
         self.check_cast(self.read(av, node), x, node)
         self.store(av, None if av.path else _WHOLE, x, node)
 
-    def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
+    def where_stored(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], out: Any, node: Node) -> Any:
         """A ufunc with ``where=``: computed, and stored to `out`, where that is true only."""
         if type(out) is Seq and len(out.items) == 1:
             out = out.items[0]
@@ -52,7 +53,7 @@ class ArrayStores(Outputs):
 
     # --- methods and attributes -----------------------------------------------------------------------------------
 
-    def flat(self, av: Any, node: Any) -> Any:
+    def flat(self, av: Val, node: Node) -> Val:
         """``a.flat``: the elements in C order, wherever they are in memory. It is no array: it may only be indexed,
         assigned to, and looped over."""
         base = self.target(av, ".flat", node)
@@ -69,7 +70,7 @@ class ArrayStores(Outputs):
         self.flats[id(flat)] = flat
         return flat
 
-    def store_array_attribute(self, av: Ref, name: str, value: Any, node: Any) -> bool:
+    def store_array_attribute(self, av: Ref, name: str, value: Val, node: Node) -> bool:
         """``a.shape = ...``, ``a.flat = ...``, ``a.real = ...``; False if it is another attribute."""
         if name == "flat":
             flat = self.flat(av, node)
@@ -90,7 +91,7 @@ class ArrayStores(Outputs):
             return True
         return False
 
-    def set_shape(self, av: Ref, shape: Any, node: Any) -> None:
+    def set_shape(self, av: Ref, shape: Any, node: Node) -> None:
         """The array itself gets another shape: whatever refers to it sees that."""
         whole = self.read(av, node)
         if whole.type.ndim not in (0, 1):

@@ -16,13 +16,14 @@ from ..ir.core import Prim, Value
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
 from .avals import Columns, Conflict, Instance, ListRef, Maybe, Obj, RangeOf, Seq
+from .handlers import Node, Val
 from .orders import Orders
 from .structures import Leaf
 
 
 class Border(Orders):
     def accepted(
-        self, fn: Any, signature: inspect.Signature | None, args: list[Any], kwargs: dict[str, Any], node: Any
+        self, fn: Any, signature: inspect.Signature | None, args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call that Python would let through; those without a default are positional."""
         if signature is None:
@@ -41,7 +42,7 @@ class Border(Orders):
         return args, kwargs
 
     def entering(
-        self, fn: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any], node: Any
+        self, fn: Any, names: tuple[str, ...], args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call of a function of NumPy's: where it makes arrays of containers, these are arrays."""
         args, kwargs = self.accepted(fn, signature_of(fn), args, kwargs, node)
@@ -55,13 +56,13 @@ class Border(Orders):
         return converted, {name: self.convert(av, role_of(fn, name), True, node) for name, av in kwargs.items()}
 
     def entering_primitive(
-        self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any
+        self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         if not is_numpys(prim):
             return args, kwargs
         return self.entering(prim.fn, prim.params, args, kwargs, node)
 
-    def convert(self, av: Any, role: str, sequence: bool, node: Any) -> Any:
+    def convert(self, av: Val, role: str, sequence: bool, node: Node) -> Val:
         """`sequence`: the argument itself is the sequence of arrays, where the role is that of one."""
         if role == PLAIN:
             return av
@@ -74,7 +75,7 @@ class Border(Orders):
             return self.as_array(av, node)
         return self.as_arrays(av, node)
 
-    def as_arrays(self, av: Any, node: Any) -> Any:
+    def as_arrays(self, av: Val, node: Node) -> Val:
         """A sequence of which each item is an array; all else as it is."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the value", node)
@@ -90,7 +91,7 @@ class Border(Orders):
                 return self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
         return av
 
-    def as_array(self, av: Any, node: Any) -> Any:
+    def as_array(self, av: Val, node: Node) -> Val:
         """What `np.asarray` makes of a container; all else as it is."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the value", node)
@@ -103,14 +104,14 @@ class Border(Orders):
             return self.emit(node, PRIMS[np.array], av if type(av) is not tuple else list(av))
         return av
 
-    def held_items(self, av: Any, node: Any) -> Any:
+    def held_items(self, av: Val, node: Node) -> Val:
         """The list or tuple that NumPy takes an object for whose class is derived from it: it goes through it."""
         if type(av) not in (Instance, Obj) or self.derived_from(av) not in (list, tuple):
             return av
         held = self.underlying(av, node, "__iter__", "__array__")
         return self.as_list(av, node) if held is av and self.is_native(av, "__array__") else held
 
-    def is_container(self, av: Any) -> bool:
+    def is_container(self, av: Val) -> bool:
         return type(av) in (Seq, ListRef, RangeOf) or (type(av) is Instance and av.cls is collections.deque)
 
 

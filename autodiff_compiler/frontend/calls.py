@@ -43,7 +43,7 @@ from .construct import GETTERS, Construct
 from .core import DEAD, Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
-from .handlers import Ctx, Val, handler_of, lowers, run
+from .handlers import Ctx, Node, Val, handler_of, lowers, run
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
@@ -57,7 +57,7 @@ FEW = 16  # trips of a comprehension over a range that are copied out
 
 
 class Calls(Construct):
-    def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """Call an abstract function."""
         kind = type(fn)
         if kind is Obj:
@@ -77,7 +77,7 @@ class Calls(Construct):
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         self.fail(f"{describe(fn)} cannot be called", node, "call a function or a method", ArgumentError)
 
-    def call_object(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_object(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         obj = fn.obj
         hook = lowering_of(obj)
         if hook is not None:
@@ -118,10 +118,10 @@ class Calls(Construct):
                 return self.call(method, [fn, *args], kwargs, node)
         return self.call_unknown(obj, args, kwargs, node)
 
-    def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         raise NotImplementedError
 
-    def is_of(self, av: Any, cls: type, node: Any) -> bool:
+    def is_of(self, av: Val, cls: type, node: Node) -> bool:
         """A built-in thing of this class, so that a method of the class is one of its own."""
         if type(av) is Obj or (type(av) is Instance and not is_collection(av)) or cls is object:
             return False
@@ -130,7 +130,7 @@ class Calls(Construct):
             return cls is np.ndarray and type(av) is Ref
         return issubclass(found, cls) and (found.__module__ == cls.__module__ or cls is not float)
 
-    def call_cached(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_cached(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A call of a function under `functools.lru_cache`, whose value may have been computed before.
 
         What it computes from its arguments alone it computes anew, and is differentiated. If it reads what may change,
@@ -160,7 +160,7 @@ class Calls(Construct):
             self.impure(obj)
         return result
 
-    def is_cached_as_equal(self, obj: Any, args: list[Any]) -> bool:
+    def is_cached_as_equal(self, obj: Any, args: list[Val]) -> bool:
         """The function was called before with arguments that are equal and of other types, whose value the cache gives:
         ``f(1)`` for ``f(True)``."""
         if obj.cache_parameters()["typed"] or not all(map(is_plain_key, args)):
@@ -173,7 +173,7 @@ class Calls(Construct):
         first = self.builder.region is self.top and not self.caching and not self.plan.written
         return first and not any(op.prim.effects or op.regions for op in self.top.ops)
 
-    def dispatched(self, fn: Obj, args: list[Any], node: Any) -> Any:
+    def dispatched(self, fn: Obj, args: list[Val], node: Node) -> Any:
         """The function that `functools.singledispatch` chooses by the class of the first argument."""
         cls = self.class_of(args[0], node) if args else None
         if cls is None:
@@ -190,7 +190,7 @@ class Calls(Construct):
 
     # --- primitives -----------------------------------------------------------------------------------------------
 
-    def call_prim(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_prim(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """Emit the primitive; its result is linked to what it may share memory with."""
         if is_numpys(prim):
             args, kwargs = self.accepted(prim.fn, signature_of(prim.fn), args, kwargs, node)
@@ -245,7 +245,7 @@ class Calls(Construct):
             self.cells.fortran.add(made.cell)
         return made
 
-    def call_definition(self, fn: Any, definition: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_definition(self, fn: Any, definition: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A call of a function of NumPy's that has a definition in Python."""
         names = names_of(definition)
         args, kwargs = self.entering(fn, names, args, kwargs, node)
@@ -258,31 +258,31 @@ class Calls(Construct):
         return self.write_out(Prim(dotted_name(fn), fn), out, self.operand(made, node), args, node)
 
     def entering(
-        self, fn: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any], node: Any
+        self, fn: Any, names: tuple[str, ...], args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         raise NotImplementedError
 
-    def where_stored(self, prim: Prim, args: list[Any], kwargs: dict[str, Any], out: Any, node: Any) -> Any:
+    def where_stored(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], out: Any, node: Node) -> Any:
         raise NotImplementedError
 
-    def dtype_of(self, av: Any, node: Any) -> Any:
+    def dtype_of(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def record_dtype(self, av: Any, node: Any) -> Any:
+    def record_dtype(self, av: Val, node: Node) -> Val:
         """A dtype that is written as a list of fields is the dtype itself."""
         return Obj(self.dtype_of(av, node), None) if type(av) in (ListRef, DictRef) else av
 
     def accepted(
-        self, fn: Any, signature: inspect.Signature | None, args: list[Any], kwargs: dict[str, Any], node: Any
+        self, fn: Any, signature: inspect.Signature | None, args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         raise NotImplementedError
 
     def entering_primitive(
-        self, prim: Prim, args: list[Any], kwargs: dict[str, Any], node: Any
+        self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
         raise NotImplementedError
 
-    def result_of(self, prim: Prim, value: Any, sources: list[Any]) -> Any:
+    def result_of(self, prim: Prim, value: Val, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
             if any(isinstance(a, str) and a in "FAK" for a in sources):
                 return self.fresh(value)  # its memory is laid out in another order
@@ -314,10 +314,10 @@ class Calls(Construct):
                 self.cells.read_only.add(made.cell)
         return made
 
-    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:
+    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Node) -> Any:
         raise NotImplementedError
 
-    def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A callable without primitive and without Python source."""
         name = dotted_name(obj)
         everything = [*args, *kwargs.values()]
@@ -347,11 +347,11 @@ class Calls(Construct):
             self.given_away(everything, name, node)
         return result
 
-    def own(self, x: Any, node: Any) -> Any:
+    def own(self, x: Any, node: Node) -> Any:
         """An operand that a callable may write into."""
         return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
 
-    def given_away(self, avs: list[Any], name: str, node: Any) -> None:
+    def given_away(self, avs: list[Any], name: str, node: Node) -> None:
         """These were passed to something that may write into them: what they hold is not known any more."""
         for cell in self.cells_in(avs):
             self.state.poison(cell, self.loc_of(node))
@@ -359,7 +359,7 @@ class Calls(Construct):
 
     # --- inlining -------------------------------------------------------------------------------------------------
 
-    def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def inline_function(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         obj: types.FunctionType = fn.obj
         if self.on_yield is not None:
             pass
@@ -387,7 +387,7 @@ class Calls(Construct):
         )
         return self.activate(tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
 
-    def inline_closure(self, fn: Closure, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def inline_closure(self, fn: Closure, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         keywords = dict(zip(fn.names, fn.values))
         name = getattr(fn.node, "name", "<lambda>")
 
@@ -401,11 +401,11 @@ class Calls(Construct):
         self,
         spec: ast.arguments,
         n_defaults: int,
-        default: Any,
+        default: Val,
         kw_defaults: set[str],
-        args: list[Any],
-        kwargs: dict[str, Any],
-        node: Any,
+        args: list[Val],
+        kwargs: dict[str, Val],
+        node: Node,
         name: str,
     ) -> dict[str, Any]:
         """Python's binding of arguments to parameters."""
@@ -454,7 +454,7 @@ class Calls(Construct):
         name: str,
         parent: Frame | None,
         bound: dict[str, Any],
-        node: Any,
+        node: Node,
     ) -> Any:
         """Lower a call of a function with its parameters bound; its return value."""
 
@@ -480,7 +480,7 @@ class Calls(Construct):
         name: str,
         parent: Frame | None,
         bound: dict[str, Any],
-        node: Any,
+        node: Node,
     ) -> Any:
         """Lower the body of a function with its parameters bound; its return value."""
         depth = sum(1 for t in self.stack if t is tree)
@@ -537,7 +537,7 @@ class Calls(Construct):
             self.at(node)
         return self.use(result, f"the result of {name}()", node)
 
-    def zero_super(self, node: Any) -> Super:
+    def zero_super(self, node: Node) -> Super:
         frame = self.function_frame()
         owner = frame.owner
         names = owner.__code__.co_freevars
@@ -549,7 +549,7 @@ class Calls(Construct):
 
     # --- comprehensions -------------------------------------------------------------------------------------------
 
-    def comprehended(self, comp: ast.ListComp, node: Any) -> ListRef:
+    def comprehended(self, comp: ast.ListComp, node: Node) -> ListRef:
         """The list of what a comprehension gives."""
         out = self.new_list([])
         self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp)
@@ -575,7 +575,7 @@ class Calls(Construct):
         finally:
             self.frame = outer
 
-    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Any) -> None:
+    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Node) -> None:
         """Run `add` for each combination, with the targets bound in a scope of their own."""
         first = self.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
         inner = self.comprehension_frame(generators)
@@ -584,7 +584,7 @@ class Calls(Construct):
             self.state.envs.pop(inner.env, None)
 
     def comprehend_from(
-        self, generators: list[ast.comprehension], k: int, it: Any, add: Callable[[], None], node: Any
+        self, generators: list[ast.comprehension], k: int, it: Val, add: Callable[[], None], node: Node
     ) -> None:
         if k == len(generators):
             add()
@@ -593,7 +593,7 @@ class Calls(Construct):
         if gen.is_async:
             self.fail("an async comprehension", node, "use an ordinary comprehension")
 
-        def one(item: Any) -> None:
+        def one(item: Val) -> None:
             self.assign(gen.target, item, gen.target)
             self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, MISSING, add, node), node)
             if not self.frame.captured:
@@ -604,10 +604,10 @@ class Calls(Construct):
         source = self.ev_iter(gen.iter) if it is MISSING else it
         self.push(source, one, gen.iter, FEW, node if k == 0 else gen.iter)
 
-    def push(self, av: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+    def push(self, av: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
         raise NotImplementedError
 
-    def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Any) -> None:
+    def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Node) -> None:
         if k == len(ifs):
             then()
             return
@@ -682,7 +682,7 @@ def dotted_name(obj: Any) -> str:
     return f"{'np' if module == 'numpy' else module}.{name}"
 
 
-def _stores(obj: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+def _stores(obj: Any, args: list[Val], kwargs: dict[str, Val]) -> bool:
     """The call writes into one of its arguments."""
     if isinstance(obj, np.ufunc) and len(args) > obj.nin:
         return True
@@ -699,7 +699,7 @@ _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CACHED = functools.lru_cache(len)
 
 
-def _is_hashed(av: Any) -> bool:
+def _is_hashed(av: Val) -> bool:
     """A number, string or constant, a function or class, or a tuple of them: nothing in it changes."""
     if type(av) is Seq:
         return all(map(_is_hashed, av.items))

@@ -6,7 +6,6 @@ import collections
 import collections.abc
 import functools
 import types
-from typing import Any
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from .avals import (
     is_constant,
 )
 from .folds import proved
+from .handlers import Node, Val
 from .inputs import class_lookup
 from .memory import FLAGS_CLASS
 from .objects import is_object
@@ -47,7 +47,7 @@ _VIEWS = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}
 class Classes(Questions):
     """Classes of values, and what they have."""
 
-    def class_of(self, av: Any, node: Any) -> Any:
+    def class_of(self, av: Val, node: Node) -> Val:
         """The exact class of what the value is at run time, or None."""
         kind = type(av)
         if is_constant(av):
@@ -76,7 +76,7 @@ class Classes(Questions):
             return _VIEWS[av.kind]
         return _ABSTRACT.get(kind)
 
-    def known_class(self, av: Any, node: Any) -> Obj:
+    def known_class(self, av: Val, node: Node) -> Obj:
         """The class of a value, which has to be known."""
         found = self.class_of(av, node)
         if found is None:
@@ -85,7 +85,7 @@ class Classes(Questions):
             )
         return Obj(found, self.class_path(av) if type(av) is Obj or is_object(av) and type(av) is not Seq else None)
 
-    def looked_up(self, av: Any, name: str, read: bool, node: Any) -> Any:
+    def looked_up(self, av: Val, name: str, read: bool, node: Node) -> Val:
         """``av.name``, or `MISSING`. What is only asked for need not be read."""
         if type(av) in (Obj, Instance) and not (type(av) is Instance and self.class_of(av, node) is not av.cls):
             if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
@@ -105,7 +105,7 @@ class Classes(Questions):
             return MISSING
         return self.attribute(av, name, node) if read else proved("class", True)
 
-    def is_in_class(self, av: Any, name: str, node: Any) -> bool:
+    def is_in_class(self, av: Val, name: str, node: Node) -> bool:
         """The class has it, and nothing is computed when it is read."""
         raw = class_lookup(self.cls_of(av), name)
         if isinstance(raw, types.FunctionType):

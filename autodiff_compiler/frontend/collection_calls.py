@@ -17,6 +17,7 @@ from .avals import (
     key_av,
 )
 from .containers import SET_OPERATORS, Containers
+from .handlers import Node, Val
 from .inputs import OrderOf
 from .sets import History, is_set, set_parts
 
@@ -24,7 +25,7 @@ from .sets import History, is_set, set_parts
 class Collections(Containers):
     # --- sets, deques, dictionaries with a default ----------------------------------------------------------------
 
-    def new_collection(self, cls: type, **parts: Any) -> Instance:
+    def new_collection(self, cls: type, **parts: Val) -> Instance:
         cell = self.cells.new()
         self.state.heap[cell] = Entries(tuple(parts), tuple(parts.values()))
         return Instance(cls, cell)
@@ -32,7 +33,7 @@ class Collections(Containers):
     def new_set(self, history: History, cls: type = set) -> Instance:
         return self.new_collection(cls, **set_parts(history))
 
-    def built_set(self, fn: Any, *parts: Any, cls: type = set) -> Instance:
+    def built_set(self, fn: Any, *parts: Val, cls: type = set) -> Instance:
         """The set that ``fn(*parts)`` gives, of histories and plain objects."""
         return self.new_set(self.step(None, fn, parts)[0], cls)
 
@@ -46,7 +47,7 @@ class Collections(Containers):
             self.histories[key] = found
         return found
 
-    def history(self, av: Instance, node: Any) -> History:
+    def history(self, av: Instance, node: Node) -> History:
         found = self.checked(av.cell, node, av.cls.__name__).items[1]
         if type(found) is Obj:
             return found.obj  # type: ignore[no-any-return]
@@ -54,7 +55,7 @@ class Collections(Containers):
         lost.sure = lost.steady = False
         return lost
 
-    def operand_of_set(self, av: Any, node: Any) -> Any:
+    def operand_of_set(self, av: Val, node: Node) -> Val:
         """What a set method is given, as Python sees it: another set, a dictionary or a view of one, or a list."""
         if is_set(av):
             return self.history(av, node)
@@ -68,11 +69,11 @@ class Collections(Containers):
         keys = [self.static_key(x, node, "a member of a set") for x in items]
         return dict(keys).items() if type(av) is ViewOf and av.kind == "items" else keys
 
-    def members(self, av: Instance, node: Any) -> Seq:
+    def members(self, av: Instance, node: Node) -> Seq:
         """The members of a set, in an order that says nothing."""
         return self.use(self.inner(av, node), "the set", node)  # type: ignore[no-any-return]
 
-    def set_of(self, av: Any, node: Any) -> set[Any]:
+    def set_of(self, av: Val, node: Node) -> set[Any]:
         """The members of a set or of another iterable, all known at compile time."""
         if is_set(av):
             items = list(self.members(av, node).items)
@@ -80,7 +81,7 @@ class Collections(Containers):
             items = self.static_items(self.iterable(av, node), node)
         return {self.static_key(x, node, "a member of a set") for x in items}
 
-    def in_order(self, av: Instance, node: Any) -> Seq:
+    def in_order(self, av: Instance, node: Node) -> Seq:
         """The members of a set in the order in which Python goes through it."""
         members = self.members(av, node)
         if len(members.items) < 2:
@@ -102,7 +103,7 @@ class Collections(Containers):
             self.inputs.guard((), "process", "the order of a set")
         return Seq(tuple(map(key_av, order)))
 
-    def unordered(self, av: Any, key: Any, node: Any) -> Any:
+    def unordered(self, av: Val, key: Any, node: Node) -> Val:
         """An iterable, of which only the order by `key` matters: a set of plain members in any order."""
         if key is None and is_set(av):
             members = self.members(av, node)
@@ -110,14 +111,14 @@ class Collections(Containers):
                 return members
         return av
 
-    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
+    def replace_set(self, av: Instance, fn: Any, *parts: Val, node: Node) -> Val:
         """Change a set by ``fn(set, *parts)``; what that returns."""
         history, result = self.step(self.history(av, node), fn, parts)
         made = set_parts(history)
         self.mutate(av.cell, Entries(tuple(made), tuple(made.values())), node)
         return result
 
-    def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def set_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a | b`` and the like of sets and key views; NotImplemented if these are none."""
         sides = [is_set(x) or type(x) is ViewOf and x.kind != "values" for x in (a, b)]
         if type(a) is ViewOf and sides[0] and type(b) in (Seq, ListRef):
@@ -127,7 +128,7 @@ class Collections(Containers):
         parts = [self.operand_of_set(x, node) for x in (a, b)]
         return self.built_set(fn, *parts, cls=a.cls if type(a) is Instance else set)
 
-    def default_item(self, av: Instance, index: Any, node: Any) -> Any:
+    def default_item(self, av: Instance, index: Val, node: Node) -> Val:
         """``av[index]`` of a dictionary with a default."""
         inner, default = self.checked(av.cell, node).items
         content = self.checked(inner.cell, node, "dictionary")

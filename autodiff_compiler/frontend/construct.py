@@ -36,6 +36,7 @@ from .avals import (
     is_constant,
 )
 from .folds import proved
+from .handlers import Node, Val
 from .inputs import DATA, base_of, class_lookup
 from .objects import is_generated, is_library_class, is_object
 from .recursion import Recursions
@@ -60,12 +61,12 @@ class Copies:
 
 
 class Construct(Recursions):
-    def call_unknown(self, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         raise NotImplementedError
 
     # --- construction ---------------------------------------------------------------------------------------------
 
-    def construct(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def construct(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
         """An instance of a user's class."""
         cls: type = fn.obj
         if cls in GETTERS and not kwargs:
@@ -125,7 +126,7 @@ class Construct(Recursions):
             self.raises(TypeError, f"{cls.__name__}() takes no arguments", node)
         return made
 
-    def construct_derived(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def construct_derived(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
         """An instance of a class that is derived from a built-in container."""
         cls: type = fn.obj
         if type(cls).__call__ is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
@@ -150,7 +151,7 @@ class Construct(Recursions):
         self.state.heap[cell] = Entries(tuple(attributes), tuple(attributes.values()))
         return Instance(cls, cell)
 
-    def construct_named_tuple(self, cls: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Seq:
+    def construct_named_tuple(self, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
         values = dict(zip(cls._fields, args))
         if set(values) & set(kwargs):
             self.raises(TypeError, f"{cls.__name__}() got multiple values for an argument", node)
@@ -168,7 +169,7 @@ class Construct(Recursions):
 
     # --- dataclasses ----------------------------------------------------------------------------------------------
 
-    def construct_dataclass(self, made: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+    def construct_dataclass(self, made: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
         """What the ``__init__`` that `dataclasses` writes does."""
         name = made.cls.__name__
         table = made.cls.__dataclass_fields__  # type: ignore[attr-defined]
@@ -205,7 +206,7 @@ class Construct(Recursions):
         if isinstance(post, types.FunctionType):
             self.call(self.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
 
-    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
+    def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
         """The comparison that `dataclasses` writes: of the tuples of their fields."""
         cls: Any = self.cls_of(a)
         owner = next(c for c in cls.__mro__ if name in c.__dict__)
@@ -222,7 +223,7 @@ class Construct(Recursions):
         xs, ys = (Seq(tuple([self.attribute(v, n, node) for n in names])) for v in (a, b))
         return self.compare_with(getattr(operator, name), xs, ys, node)
 
-    def fields_equal(self, a: Any, b: Any, names: list[str], node: Any) -> Any:
+    def fields_equal(self, a: Val, b: Val, names: list[str], node: Node) -> Val:
         if not names:
             return proved("length", True)
         x, y = (self.attribute(v, names[0], node) for v in (a, b))
@@ -235,10 +236,10 @@ class Construct(Recursions):
 
     # --- copies ---------------------------------------------------------------------------------------------------
 
-    def shallow_copy(self, av: Any, node: Any) -> Any:
+    def shallow_copy(self, av: Val, node: Node) -> Val:
         return self.copied(av, Copies(), False, node)
 
-    def deep_copy(self, av: Any, node: Any) -> Any:
+    def deep_copy(self, av: Val, node: Node) -> Val:
         made = Copies()
         new = self.copied(av, made, True, node)
         places = [place for place, _ in (*made.outside.values(), *made.objects.values()) if place is not None]
@@ -246,13 +247,13 @@ class Construct(Recursions):
             self.inputs.guard(places[0], "apart", tuple(places[1:]))
         return new
 
-    def fresh_memo(self, memo: DictRef, node: Any) -> bool:
+    def fresh_memo(self, memo: DictRef, node: Node) -> bool:
         """A memo that nothing was copied with; from now on it counts as used."""
         used = memo.cell in self.memos or bool(self.checked(memo.cell, node, "dictionary").keys)
         self.memos.add(memo.cell)
         return not used
 
-    def copied_array(self, av: Ref, made: Copies, node: Any) -> Any:
+    def copied_array(self, av: Ref, made: Copies, node: Node) -> Any:
         """The copy of an array: one for each object. Where two may or may not be one, so may their copies."""
         met = made.arrays.setdefault((av.cell, structural_key(av.path)), [])
         for before, copy_of in met:
@@ -268,7 +269,7 @@ class Construct(Recursions):
             met.append((av, new))
         return new
 
-    def copied(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
+    def copied(self, av: Val, made: Copies, deep: bool, node: Node) -> Val:
         """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
         kind = type(av)
         if not deep or not (kind in (ListRef, DictRef, Instance) or (kind is Ref and not av.path)):
@@ -290,7 +291,7 @@ class Construct(Recursions):
         made.outside[at] = (place, new)
         return new
 
-    def copied_once(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
+    def copied_once(self, av: Val, made: Copies, deep: bool, node: Any) -> Any:
         kind = type(av)
 
         def inner(x: Any) -> Any:
@@ -341,7 +342,7 @@ class Construct(Recursions):
             return self.snapshot(av, made, deep, node)
         return self.copied_array(av, made, node) if kind is Ref else av
 
-    def require_plain_copy(self, av: Any, node: Any) -> None:
+    def require_plain_copy(self, av: Val, node: Node) -> None:
         cls = self.cls_of(av)
         if base_of(cls) is not None:  # it is put together by append, or by storing each item
             there = type(av) is Obj or av.cell in self.inputs.outside or base_of(cls) not in (list, dict)
@@ -358,7 +359,7 @@ class Construct(Recursions):
             if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
                 self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
 
-    def snapshot(self, av: Any, made: Copies, deep: bool, node: Any) -> Any:
+    def snapshot(self, av: Val, made: Copies, deep: bool, node: Node) -> Val:
         """A new object with the attributes of one from outside."""
         origin = self.origin(av)
         assert origin is not None
@@ -396,7 +397,7 @@ class Construct(Recursions):
 
     # --- attributes by name ---------------------------------------------------------------------------------------
 
-    def object_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def object_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
         """What ``super().name`` is where no class but `object` has it."""
         if name == "object.__new__":
             return self.call(Obj(object.__new__), args, kwargs, node)
@@ -406,10 +407,10 @@ class Construct(Recursions):
             return self.call(Obj(object.__setattr__), [av, *args], kwargs, node)
         return None
 
-    def store_array_attribute(self, av: Ref, name: str, value: Any, node: Any) -> bool:
+    def store_array_attribute(self, av: Ref, name: str, value: Val, node: Node) -> bool:
         raise NotImplementedError
 
-    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
+    def store_attribute(self, base: Val, name: str, av: Val, node: Any) -> None:
         """``base.name = av``."""
         if is_object(base):
             cls = self.cls_of(base)
@@ -428,7 +429,7 @@ class Construct(Recursions):
                 self.fail(f"{cls.__name__} says how its attributes are stored", node, "write __setattr__ in Python")
         self.store_generic(base, name, av, node)
 
-    def is_own_attribute(self, base: Any, name: str) -> bool:
+    def is_own_attribute(self, base: Val, name: str) -> bool:
         """The object holds the attribute itself, and nothing else takes part when it is stored."""
         cls = self.cls_of(base)
         raw = class_lookup(cls, name)
@@ -443,7 +444,7 @@ class Construct(Recursions):
             return type(content) is Entries and name in content.keys
         return name in getattr(base.obj, "__dict__", ())
 
-    def store_generic(self, base: Any, name: str, av: Any, node: Any) -> None:
+    def store_generic(self, base: Val, name: str, av: Val, node: Any) -> None:
         """What ``object.__setattr__`` does."""
         if is_object(base):
             cls = self.cls_of(base)
@@ -474,7 +475,7 @@ class Construct(Recursions):
             self.write_attribute(base, name, node)
         self.fail(f"assignment to the attribute {name!r} of {describe(base)}", node, "use another name")
 
-    def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
+    def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:
         if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
             self.raises(AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
         held = self.own_dict(av, node)
@@ -489,7 +490,7 @@ class Construct(Recursions):
         entries[name] = value
         self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
 
-    def delete_attribute(self, base: Any, name: str, node: Any) -> None:
+    def delete_attribute(self, base: Val, name: str, node: Any) -> None:
         """``del base.name``."""
         if type(base) in (Instance, Obj) and is_object(base):
             remove = class_lookup(self.cls_of(base), "__delattr__")

@@ -34,7 +34,7 @@ from .avals import (
 from .calls import Calls
 from .dunders import call_dunder, is_builtin_thing
 from .folds import proved
-from .handlers import method_of, run
+from .handlers import Node, Val, method_of, run
 from .objects import is_object
 from .sets import is_set
 
@@ -50,7 +50,7 @@ _CLASSES: dict[type, type] = {ListRef: list, Seq: tuple, RangeOf: range, SliceOf
 
 
 class Containers(Calls):
-    def call_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def call_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         if name.startswith("object."):
             return self.object_method(av, name, args, kwargs, node)
         kind = type(av)
@@ -81,7 +81,7 @@ class Containers(Calls):
             return self.folded(getattr(av, name), args, {}, node)
         return self.array_method(av, name, args, kwargs, node)
 
-    def container_class(self, av: Any) -> type | None:
+    def container_class(self, av: Val) -> type | None:
         """The class of a container, range or string; None for all else."""
         if type(av) is DictRef:
             return collections.OrderedDict if av.cell in self.cells.ordered else dict
@@ -89,16 +89,16 @@ class Containers(Calls):
             return av.cls if is_collection(av) and av.cls is not OneShot else None
         return _CLASSES.get(type(av)) or next((cls for cls in (str, bytes) if isinstance(av, cls)), None)
 
-    def set_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def set_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def array_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         raise NotImplementedError
 
-    def as_list(self, av: Any, node: Any) -> Any:
+    def as_list(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def got(self, parts: tuple[Any, ...], name: str, av: Any, node: Any) -> Any:
+    def got(self, parts: tuple[Any, ...], name: str, av: Val, node: Node) -> Val:
         """What ``operator.itemgetter(*parts)`` and the like give of a value."""
         if name == "@methodcaller":
             return self.call(self.attribute(av, parts[0], node), list(parts[1:]), {}, node)
@@ -110,12 +110,12 @@ class Containers(Calls):
 
     # --- lists ----------------------------------------------------------------------------------------------------
 
-    def no_method(self, cls: type, name: str, node: Any) -> NoReturn:
+    def no_method(self, cls: type, name: str, node: Node) -> NoReturn:
         if hasattr(cls, name):
             self.fail(f"{cls.__name__}.{name}() is not supported", node, "use the operators, or a loop")
         self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
-    def gathered(self, av: Any, places: Any, node: Any) -> ListRef:
+    def gathered(self, av: Val, places: Any, node: Node) -> ListRef:
         """The items of a list at the places that an iterable gives."""
         out = self.new_list([])
         range_, place_at = self.iteration(places, node)
@@ -134,7 +134,7 @@ class Containers(Calls):
             self.state.heap[out.cell] = Columns(made.structure, made.leaves, before.distinct)
         return out
 
-    def slice_range(self, n: Any, index: SliceOf, node: Any) -> RangeOf:
+    def slice_range(self, n: Any, index: SliceOf, node: Node) -> RangeOf:
         """The places that a slice picks of `n` items."""
         bounds = [None if b is None else self.operand(b, node) for b in (index.start, index.stop, index.step)]
         if is_static_int(n) and all(b is None or is_static_int(b) for b in bounds):
@@ -142,7 +142,7 @@ class Containers(Calls):
         start, stop = (self.emit(node, SLICE_BOUND, k, n, *bounds) for k in range(2))
         return RangeOf(start, stop, bounds[2] or 1)
 
-    def list_slice(self, av: ListRef, index: SliceOf, node: Any) -> ListRef:
+    def list_slice(self, av: ListRef, index: SliceOf, node: Node) -> ListRef:
         content = self.checked(av.cell, node, "list")
         bounds = (index.start, index.stop, index.step)
         if type(content) is Items and all(is_constant(b) for b in bounds):
@@ -155,7 +155,7 @@ class Containers(Calls):
         start, stop, step = [None if b is None else self.operand(b, node) for b in bounds]
         return self.sliced(av, (start, stop, step), node)
 
-    def replace_list(self, av: ListRef, new: ListRef, node: Any, rearranged: bool = False) -> None:
+    def replace_list(self, av: ListRef, new: ListRef, node: Node, rearranged: bool = False) -> None:
         """Give a list the items of another, which nothing else refers to; `rearranged`: they are its own."""
         before, content = self.checked(av.cell, node, "list"), self.checked(new.cell, node, "list")
         if rearranged and type(before) is type(content) is Columns:
@@ -167,14 +167,14 @@ class Containers(Calls):
         for cell in self.state.links.get(new.cell, frozenset()):
             self.state.link_view(av.cell, cell)
 
-    def concatenated(self, parts: list[Any], node: Any) -> ListRef:
+    def concatenated(self, parts: list[Any], node: Node) -> ListRef:
         """A new list of the items of several iterables."""
         out = self.new_list([])
         for part in parts:
             self.extend(out, part, node)
         return out
 
-    def extend(self, av: ListRef, other: Any, node: Any) -> None:
+    def extend(self, av: ListRef, other: Val, node: Node) -> None:
         other = self.looped(self.iterable(other, node), node)
         items = self.iterated(other, node)
         if items is not None:
@@ -194,7 +194,7 @@ class Containers(Calls):
         range_, item_at = self.iteration(other, node)
         self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
 
-    def list_pop(self, av: ListRef, k: Any, node: Any) -> Any:
+    def list_pop(self, av: ListRef, k: Any, node: Node) -> Any:
         content = self.checked(av.cell, node, "list")
         if type(content) is Items and is_static_int(k):
             items = list(content.items)
@@ -205,7 +205,7 @@ class Containers(Calls):
             return self.use(item, "the item", node)
         return self.pop_item(av, self.operand(k, node), node)
 
-    def delete_item(self, base: Any, index: Any, node: Any) -> None:
+    def delete_item(self, base: Val, index: Val, node: Node) -> None:
         """``del base[index]``."""
         if (
             type(base) in (Instance, Obj)
@@ -231,7 +231,7 @@ class Containers(Calls):
         else:
             self.store_slice(base, index, Seq(()), node)
 
-    def store_slice(self, base: ListRef, index: SliceOf, av: Any, node: Any) -> None:
+    def store_slice(self, base: ListRef, index: SliceOf, av: Val, node: Node) -> None:
         """``base[start:stop:step] = av`` for a list."""
         content = self.checked(base.cell, node, "list")
         new = self.iterable(av, node)
@@ -265,7 +265,7 @@ class Containers(Calls):
 
     # --- dictionaries ---------------------------------------------------------------------------------------------
 
-    def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
+    def entries_of(self, av: Val, node: Node) -> dict[Any, Any]:
         """The entries of a dictionary, or of an iterable of pairs."""
         if type(av) in (Instance, Obj) and issubclass(self.derived_from(av) or object, dict):
             names = ("__iter__", "keys", "__getitem__")
@@ -285,7 +285,7 @@ class Containers(Calls):
 
     # --- operators ------------------------------------------------------------------------------------------------
 
-    def container_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def container_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         found = self.set_operator(fn, a, b, node)
         if found is not NotImplemented:
             return found
@@ -299,7 +299,7 @@ class Containers(Calls):
                     return x * y
         return super().container_operator(fn, a, b, node)
 
-    def augmented_container(self, fn: Any, current: Any, value: Any, node: Any) -> bool:
+    def augmented_container(self, fn: Any, current: Val, value: Val, node: Node) -> bool:
         """``current op= value`` for what is changed in place; whether it was."""
         if self.has_the_say(fn, value, node):
             return False
@@ -326,7 +326,7 @@ class Containers(Calls):
             return True
         return False
 
-    def has_the_say(self, fn: Any, value: Any, node: Any) -> bool:
+    def has_the_say(self, fn: Any, value: Val, node: Node) -> bool:
         """What is on the right of ``l += value`` adds, before the list takes its items: an array or a number of
         NumPy's, or an object with a method for that."""
         if is_object(value) and type(value) is not Seq:
@@ -335,7 +335,7 @@ class Containers(Calls):
             return bool(self.read(value, node).type.kind != "list")
         return type(value) is Value and fn is operator.add and value.type.kind not in ("list", "shape")
 
-    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_containers(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Comparisons of sets, dictionaries and views; NotImplemented for what is none."""
         sets = [
             is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
@@ -358,7 +358,7 @@ class Containers(Calls):
                 return equal if fn is operator.eq else self.negated(equal, node)
         return NotImplemented
 
-    def compare_sequences(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_sequences(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a < b`` and the like for tuples and lists: by the first items that differ."""
         xs, ys = self.static_items(a, node), self.static_items(b, node)
 

@@ -21,7 +21,7 @@ from ..ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ..ir.types import OBJECT, PY_BOOL
 from .avals import Bound, Instance, Obj, is_constant
 from .core import DEAD, NORMAL, RAISED
-from .handlers import Ctx, expands
+from .handlers import Ctx, Node, Val, expands
 from .pseudo import choice, computed, expanded, run, surely_exits
 from .source import source_of
 from .tries import Raised, Tries, class_raised, keep_arithmetic
@@ -61,7 +61,7 @@ class Contexts(Tries):
                 self.assign(item.optional_vars, entered, item.optional_vars)
             return NORMAL
 
-        def end(*info: Any) -> Any:
+        def end(*info: Val) -> Any:
             return self.call(leave, [manager, *(info or (None, None, None))], {}, node)
 
         def ended() -> int:
@@ -160,7 +160,7 @@ class Contexts(Tries):
         key = f"$code{id(stmt)}"
         self.state.envs[frame.env][key] = NORMAL
 
-        def on_yield(value: Any) -> Any:
+        def on_yield(value: Val) -> Any:
             nonlocal possible
             inner = self.frame
             self.frame = frame
@@ -197,7 +197,7 @@ class Contexts(Tries):
             return RAISED
         return self.code_where(self.emit(node, EQ, left, RAISED), RAISED, code, node)
 
-    def without_raised(self, code: Value, node: Any) -> Any:
+    def without_raised(self, code: Value, node: Node) -> Val:
         """The code of a block, 0 where it has ended with an exception."""
         rest = self.possible(code) - {RAISED}
         left = self.narrowed(code, rest, {}, node)

@@ -11,11 +11,12 @@ from ..ir.opset import CAST, PRIMS
 from ..ir.types import same_dtype
 from .array_stores import ArrayStores
 from .avals import Ref, describe
+from .handlers import Node, Val
 from .layout import ORDERS, Layout, deciding, is_fortran, layout_of, mark_fortran, order_like
 
 
 class Copies(ArrayStores):
-    def memory_order(self, order: Any, av: Any, node: Any) -> str:
+    def memory_order(self, order: Any, av: Val, node: Node) -> str:
         """The argument `order` of a function, "C" or "F" where that is known, else "K"."""
         if order is None:
             order = "K"
@@ -27,7 +28,7 @@ class Copies(ArrayStores):
             order = "C" if layout_of(self, av) == frozenset() else "F" if is_fortran(self, av) else order
         return str(order)
 
-    def in_c_order(self, order: Any, av: Any, what: str, node: Any) -> bool:
+    def in_c_order(self, order: Any, av: Val, what: str, node: Node) -> bool:
         """False where the elements are taken in Fortran order, as those of the transposed array are in C order."""
         found = self.memory_order(order, av, node)
         if found not in "CF" and (type(av) is not Ref or self.read(av, node).type.ndim not in (0, 1)):
@@ -37,7 +38,7 @@ class Copies(ArrayStores):
             self.fail(message, node, "pass order='C' or 'F'", cause=cause)
         return found != "F"
 
-    def copy_of(self, av: Any, node: Any, order: str) -> Any:
+    def copy_of(self, av: Val, node: Node, order: str) -> Val:
         """A new array with the same contents: a new cell with the same value."""
         if type(av) is not Ref:
             return av
@@ -56,7 +57,7 @@ class Copies(ArrayStores):
             order_like(self, cell, (av,))
         return Ref(cell)
 
-    def cast_copy(self, av: Any, dtype: Any, node: Any) -> Any:
+    def cast_copy(self, av: Val, dtype: Any, node: Node) -> Val:
         x = self.operand(av, node)
         t = type_of(x)
         if type(av) is Ref and t.kind == "array" and not isinstance(dtype, Value) and same_dtype(t.dtype, dtype):

@@ -56,6 +56,7 @@ from .avals import (
     leaves_of,
 )
 from .causes import demand
+from .handlers import Node, Val
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
@@ -169,16 +170,16 @@ class Core:
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
-    def call(self, fn: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+    def call(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: ast.AST) -> Any:
         raise NotImplementedError
 
-    def inline_function(self, fn: Obj, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def inline_function(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         raise NotImplementedError
 
-    def class_of(self, av: Any, node: Any) -> Any:
+    def class_of(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
+    def assign(self, target: ast.expr, av: Val, node: Node) -> None:
         raise NotImplementedError
 
     def possible(self, code: Any) -> frozenset[int]:
@@ -188,7 +189,7 @@ class Core:
     def lower_block(self, stmts: list[Any], tail: bool) -> Any:
         raise NotImplementedError
 
-    def as_array(self, av: Any, node: Any) -> Any:
+    def as_array(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
     # --- locations and errors -------------------------------------------------------------------------------------
@@ -203,18 +204,18 @@ class Core:
         end = node.end_col_offset if node.end_lineno == node.lineno else -1
         return Loc(frame.file, node.lineno, node.col_offset, end if end is not None else -1, frame.name)
 
-    def copy(self, kind: str, node: Any, name: str) -> AbstractContextManager[None]:
+    def copy(self, kind: str, node: Node, name: str) -> AbstractContextManager[None]:
         """What is lowered in here is one more copy: of a loop's body, a helper, or what follows a branch."""
         return self.budget.copy(kind, original(node), name, self.loc_of(node))
 
-    def at(self, node: Any) -> None:
+    def at(self, node: Node) -> None:
         if node is not None and hasattr(node, "lineno"):
             self.builder.loc = self.loc_of(node)
 
     def fail(
         self,
         message: str,
-        node: Any = None,
+        node: Node = None,
         remedy: str = "",
         error: type[AutodiffError] = UnsupportedError,
         cause: Any = None,
@@ -228,7 +229,7 @@ class Core:
             demand(self, cause, made)
         raise made
 
-    def raises(self, error: type[Exception], arg: Any, node: Any, message: str = "", remedy: str = "") -> NoReturn:
+    def raises(self, error: type[Exception], arg: Any, node: Node, message: str = "", remedy: str = "") -> NoReturn:
         """What Python raises here, ``error(arg)``: when the program runs, if it gets here. Where it surely does, it is
         an error now."""
         located = next((LOCATED[c] for c in error.__mro__ if c in LOCATED), None)
@@ -238,7 +239,7 @@ class Core:
         self.emit(node, RAISE, made)
         raise Unreachable
 
-    def folded(self, fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def folded(self, fn: Callable[..., Any], args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A call on constants, made now. The hash of a string is another in each process, so it is asked for then."""
         if getattr(fn, "__name__", "") == "__hash__":
             return self.emit(node, opaque(hash, "hash"), *(args or [getattr(fn, "__self__", None)]))
@@ -251,7 +252,7 @@ class Core:
 
     # --- emitting -------------------------------------------------------------------------------------------------
 
-    def emit(self, node: Any, prim: Prim, *args: Any, **kwargs: Any) -> Any:
+    def emit(self, node: Node, prim: Prim, *args: Val, **kwargs: Val) -> Val:
         self.at(node)
         if self.caching and prim.effects and prim is not RAISE:
             self.impure(self.caching[-1])
@@ -264,7 +265,7 @@ class Core:
                 raise
             self.fail(f"cannot lower this call of {prim.name}: {error}", node, "", ArgumentError)
 
-    def fresh(self, value: Any, numpy: bool = True, contiguous: bool = False, like: Any = None) -> Any:
+    def fresh(self, value: Val, numpy: bool = True, contiguous: bool = False, like: Any = None) -> Any:
         """The abstract value for a result that shares memory with nothing; it is laid out in memory as `like` are."""
         if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object", "stack"):
             return value
@@ -281,7 +282,7 @@ class Core:
             order_like(self, cell, like)
         return Ref(cell)
 
-    def linked(self, value: Any, sources: list[Any], numpy: bool = True, cause: Any = None) -> Any:
+    def linked(self, value: Val, sources: list[Any], numpy: bool = True, cause: Any = None) -> Any:
         """The abstract value for a result that may share memory with the sources."""
         av = self.fresh(value, numpy)
         if type(av) in (Ref, ListRef):
@@ -346,23 +347,23 @@ class Core:
     def resolved(self, item: ItemOf) -> Any:
         raise NotImplementedError
 
-    def write(self, cell: int, content: Any, node: Any) -> None:
+    def write(self, cell: int, content: Any, node: Node) -> None:
         raise NotImplementedError
 
-    def forget_items(self, cell: int, node: Any) -> None:
+    def forget_items(self, cell: int, node: Node) -> None:
         raise NotImplementedError
 
-    def forget_parts(self, cell: int, content: Any, node: Any) -> None:
+    def forget_parts(self, cell: int, content: Any, node: Node) -> None:
         raise NotImplementedError
 
-    def checked(self, cell: int, node: Any, what: str = "array") -> Any:
+    def checked(self, cell: int, node: Node, what: str = "array") -> Any:
         """What a cell holds now; an error if that is not known."""
         content = self.content(cell)
         if isinstance(content, Poison):
             self.poisoned(content, node, what)
         return content
 
-    def poisoned(self, content: Poison, node: Any, what: str) -> NoReturn:
+    def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
         if type(content) is Interrupted:
             self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
         if content.store is None:
@@ -382,14 +383,14 @@ class Core:
             content,
         )
 
-    def read(self, ref: Ref, node: Any = None) -> Value:
+    def read(self, ref: Ref, node: Node = None) -> Value:
         """The array that a reference is now."""
         base = self.checked(ref.cell, node)
         if not ref.path:
             return base  # type: ignore[no-any-return]
         return self.emit(node, GET, base, ref.path)  # type: ignore[no-any-return]
 
-    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Prim = SET) -> None:
+    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node, prim: Prim = SET) -> None:
         """``ref[step] = value``, an abstract value or an operand."""
         value = self.operand(self.as_array(value, node), node)
         if ref.cell in self.cells.read_only:
@@ -419,17 +420,17 @@ class Core:
             self.inputs.guard_writeable(number)
         self.stored |= origins
 
-    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any) -> None:
+    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def refuse_outside(self, name: str, node: Any) -> NoReturn:
+    def refuse_outside(self, name: str, node: Node) -> NoReturn:
         self.fail(
             f"a store into {name!r}, which lives outside of the function and was not passed to it",
             node,
             "pass it as an argument, or copy it first",
         )
 
-    def check_steps(self, base: Any, path: tuple[Any, ...], node: Any) -> None:
+    def check_steps(self, base: Val, path: tuple[Any, ...], node: Node) -> None:
         t = type_of(base)
         for step in path:
             t, view = infer_step(self.builder, t, step)
@@ -441,7 +442,7 @@ class Core:
                     AliasError,
                 )
 
-    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True, keeps_items: bool = False) -> None:
+    def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
         """A list or dictionary changes in place: which items it has, not what is in them.
 
         resized: a list may get another length; keeps_items: the items that it had stay where they are.
@@ -480,7 +481,7 @@ class Core:
 
     # --- operands -------------------------------------------------------------------------------------------------
 
-    def operand(self, av: Any, node: Any = None) -> Any:
+    def operand(self, av: Val, node: Node = None) -> Val:
         """The IR operand for an abstract value: a value, a constant, or nested containers of them."""
         kind = type(av)
         if kind is Value or is_constant(av):
@@ -518,10 +519,10 @@ class Core:
             f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
         )
 
-    def underlying(self, av: Any, node: Any, *names: str) -> Any:
+    def underlying(self, av: Val, node: Node, *names: str) -> Val:
         raise NotImplementedError
 
-    def only_looked_at(self, av: Any, name: str, node: Any) -> None:
+    def only_looked_at(self, av: Val, name: str, node: Node) -> None:
         """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
         is asked for; its class names those that tell about it."""
         cls: Any = type(av.obj) if type(av) is Obj else getattr(av, "cls", None)
@@ -534,7 +535,7 @@ class Core:
                 f"pass the {what} as an argument, or use what its numpy() gives",
             )
 
-    def one_list(self, columns: Columns, node: Any) -> Value:
+    def one_list(self, columns: Columns, node: Node) -> Value:
         """The IR list of numbers or arrays that a list is."""
         if len(columns.leaves) != 1 or hasattr(columns.structure, "parts") or hasattr(columns.structure, "av"):
             self.fail("a list of tuples, dictionaries or objects cannot be used as a value here", node, "loop over it")
@@ -547,7 +548,7 @@ class Core:
             self.inputs.guard(av.path, "is", av.obj)
         return av.obj
 
-    def sequence_value(self, av: Any, node: Any) -> Any:
+    def sequence_value(self, av: Val, node: Node) -> Val:
         """An operand in which a list of values is one IR list value."""
         if type(av) is ListRef:
             content = self.checked(av.cell, node, "list")
@@ -556,7 +557,7 @@ class Core:
             return self.emit(node, LIST_NEW, tuple([self.operand(x, node) for x in content.items]))
         return self.operand(av, node)
 
-    def plain(self, av: Any, node: Any) -> Any:
+    def plain(self, av: Val, node: Node) -> Val:
         """For printing and messages: an operand in which containers are tuples."""
         if type(av) in (Seq, ListRef):
             x = self.operand(av, node)
@@ -597,7 +598,7 @@ class Core:
             envs.add(frame.env)
         return envs
 
-    def load(self, name: str, node: Any) -> Any:
+    def load(self, name: str, node: Node) -> Any:
         """The value of a name."""
         frame = self.home(name)
         if frame is not None:
@@ -637,14 +638,14 @@ class Core:
         self.inputs.guard((("global", owner, name),), "absent", name)
         self.raises(NameError, f"name {name!r} is not defined", node)
 
-    def as_it_is(self, value: Any, path: Any) -> Any:
+    def as_it_is(self, value: Val, path: Any) -> Any:
         raise NotImplementedError
 
-    def unbound(self, name: str, node: Any) -> NoReturn:
+    def unbound(self, name: str, node: Node) -> NoReturn:
         message = f"cannot access local variable {name!r} where it is not associated with a value"
         self.raises(UnboundLocalError, message, node, f"{name!r} is read before anything is bound to it")
 
-    def outside(self, obj: Any, path: Any, node: Any) -> Any:
+    def outside(self, obj: Any, path: Any, node: Node) -> Any:
         """The abstract value of something that the lowered code finds outside of it."""
         if self.caching and not self.is_settled(obj, path):
             self.impure(self.caching[-1])
@@ -664,7 +665,7 @@ class Core:
     def impure(self, fn: Any) -> NoReturn:
         raise FoundWanting(Impure(fn))
 
-    def use(self, av: Any, name: str, node: Any) -> Any:
+    def use(self, av: Val, name: str, node: Node) -> Val:
         """A bound value as it is read: with the check that it is bound, if that is not certain."""
         if type(av) is Maybe:
             flag, inner = av.flag, av.av
@@ -679,7 +680,7 @@ class Core:
             self.fail(f"{name!r} {av.why}", node, av.remedy, cause=av)
         return av
 
-    def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Any) -> None:
+    def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Node) -> None:
         """Emit a check that raises what Python would raise."""
         if flag is True:
             return
@@ -690,7 +691,7 @@ class Core:
             self.builder.emit(RAISE, made)
         self.builder.if_(flag, then, orelse, [], [])
 
-    def bind(self, name: str, av: Any, node: Any) -> None:
+    def bind(self, name: str, av: Val, node: Node) -> None:
         """Assign to a name of the present scope."""
         frame = self.home(name)
         assert frame is not None
@@ -717,7 +718,7 @@ class Core:
             finally:
                 self.facts = known
 
-    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Any = None) -> BranchJoiner:
+    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Node = None) -> BranchJoiner:
         for cell, content in self.inputs.initial.items():
             for state in (a, b):
                 state.heap.setdefault(cell, content)
@@ -725,7 +726,7 @@ class Core:
         made.origin = Origin(node, self.frame) if node is not None else None
         return made
 
-    def branch(self, cond: Any, then: Callable[[], Any], orelse: Callable[[], Any], node: Any) -> Any:
+    def branch(self, cond: Any, then: Callable[[], Any], orelse: Callable[[], Any], node: Node) -> Any:
         """The value of ``then() if cond else orelse()``, of which only one is run."""
         cond = self.facts.get(cond, cond) if isinstance(cond, Value) else cond
         if not isinstance(cond, Value):
@@ -754,7 +755,7 @@ class Core:
         emit_if(self.builder, cond, regions[0], regions[1], joiner)
         return self.use(self.state.envs[env].pop("$value"), "the value", node)
 
-    def static_dtype(self, av: Any, node: Any) -> Any:
+    def static_dtype(self, av: Val, node: Node) -> Val:
         x = self.operand(av, node)
         t = type_of(x)
         if t.dtype is not None and t.kind in ("array", "generic"):

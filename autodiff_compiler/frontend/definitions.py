@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ..pristine import BUILTINS
 from .avals import Obj, Seq, is_constant
+from .handlers import Val
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +22,7 @@ METHODS: dict[Any, types.FunctionType] = {}
 _modules: set[str] = set()
 
 
-def defines(*fns: Any) -> Callable[[F], F]:
+def defines(*fns: Val) -> Callable[[F], F]:
     """The decorated function says what a call of `fns` means."""
 
     def enter(definition: F) -> F:
@@ -34,7 +35,7 @@ def defines(*fns: Any) -> Callable[[F], F]:
     return enter
 
 
-def defines_method(*keys: Any) -> Callable[[F], F]:
+def defines_method(*keys: Val) -> Callable[[F], F]:
     """The decorated function says what a call of these methods of ufuncs means."""
 
     def enter(definition: F) -> F:
@@ -56,7 +57,7 @@ def folded(array: Any) -> Any:
     return array
 
 
-def known(value: Any) -> bool:
+def known(value: Val) -> bool:
     """In a definition: the value is known when the program is compiled."""
     return True
 

@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 from .avals import Bound, Entries, Instance, Obj, ObjectStep, Seq, describe
+from .handlers import Node, Val
 from .inputs import BASES, DATA, SELF, base_of, class_lookup
 from .outside import Outside
 
@@ -34,31 +35,31 @@ _WRITES: dict[Any, tuple[str, ...]] = {
 class Derived(Outside):
     """What an object is that is a container as well."""
 
-    def cls_of(self, av: Any) -> type:
+    def cls_of(self, av: Val) -> type:
         raise NotImplementedError
 
-    def origin(self, av: Any) -> Obj | None:
+    def origin(self, av: Val) -> Obj | None:
         raise NotImplementedError
 
-    def attribute(self, av: Any, name: str, node: Any) -> Any:
+    def attribute(self, av: Val, name: str, node: Node) -> Val:
         raise NotImplementedError
 
-    def augmented(self, fn: Any, current: Any, value: Any, node: Any) -> tuple[bool, Any]:
+    def augmented(self, fn: Any, current: Val, value: Val, node: Node) -> tuple[bool, Any]:
         raise NotImplementedError
 
-    def derived_from(self, av: Any) -> type | None:
+    def derived_from(self, av: Val) -> type | None:
         """The built-in container that the class of an object is derived from."""
         if type(av) is Instance:
             return base_of(av.cls)
         return base_of(type(av.obj)) if type(av) is Obj else None
 
-    def is_native(self, av: Any, *names: str) -> bool:
+    def is_native(self, av: Val, *names: str) -> bool:
         """The object has these methods from the container that its class is derived from."""
         cls, base = self.cls_of(av), self.derived_from(av)
         assert base is not None
         return all(class_lookup(cls, name) is class_lookup(base, name) for name in names)
 
-    def underlying(self, av: Any, node: Any, *names: str) -> Any:
+    def underlying(self, av: Val, node: Node, *names: str) -> Val:
         """The container that an object is, if its class leaves these methods as they are; all else as it is."""
         if type(av) is Obj and isinstance(av.obj, enum.EnumMeta) and names in (("__iter__",), ("__len__",)):
             return self.members_of(av)
@@ -73,10 +74,10 @@ class Derived(Outside):
         members = list(self.pinned(av))
         return Seq(tuple([Obj(m, (ObjectStep(("object", m)),)) for m in members]))
 
-    def compared(self, av: Any, node: Any) -> Any:
+    def compared(self, av: Val, node: Node) -> Val:
         return self.underlying(av, node, *_COMPARISONS)
 
-    def data_of(self, av: Any, node: Any) -> Any:
+    def data_of(self, av: Val, node: Node) -> Val:
         """The container that an object is."""
         if type(av) is Instance:
             content = self.checked(av.cell, node, "object")
@@ -95,24 +96,24 @@ class Derived(Outside):
         path: Any = origin.path or (ObjectStep(("object", origin.obj)),)
         return self.inputs.derived(origin.obj, path, self.is_native(av, *_WRITES[base]), self.loc_of(node))
 
-    def own_dict(self, av: Any, node: Any) -> Any:
+    def own_dict(self, av: Val, node: Node) -> Val:
         """The dictionary that an object is, if that is where its attributes are: after ``self.__dict__ = self``."""
         if type(av) is not Instance or SELF not in self.checked(av.cell, node, "object").keys:
             return None
         return self.data_of(av, node)
 
-    def become_own_dict(self, av: Instance, node: Any) -> None:
+    def become_own_dict(self, av: Instance, node: Node) -> None:
         """``self.__dict__ = self``: the attributes until then are gone."""
         self.mutate(av.cell, Entries((DATA, SELF), (self.data_of(av, node), True)), node)
 
-    def set_data(self, av: Instance, data: Any, node: Any) -> None:
+    def set_data(self, av: Instance, data: Any, node: Node) -> None:
         content = self.checked(av.cell, node, "object")
         entries = {**dict(zip(content.keys, content.items)), DATA: data}
         self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
 
     # --- construction ---------------------------------------------------------------------------------------------
 
-    def new_derived(self, cls: type, args: list[Any], node: Any) -> Instance:
+    def new_derived(self, cls: type, args: list[Val], node: Any) -> Instance:
         """What ``cls.__new__(cls, *args)`` gives where the class does not define it."""
         base = base_of(cls)
         data = self.call(Obj(base, None), args if base in (tuple, frozenset) else [], {}, node)
@@ -120,7 +121,7 @@ class Derived(Outside):
         self.state.heap[cell] = Entries((DATA,), (data,))
         return Instance(cls, cell)
 
-    def initialised(self, av: Instance, args: list[Any], kwargs: dict[str, Any], node: Any) -> None:
+    def initialised(self, av: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
         """``list.__init__(av, ...)`` and the like."""
         base = self.derived_from(av)
         if base in (dict, collections.OrderedDict, collections.Counter):
@@ -131,24 +132,24 @@ class Derived(Outside):
 
     # --- methods --------------------------------------------------------------------------------------------------
 
-    def type_attribute(self, av: Any, name: str) -> Any:
+    def type_attribute(self, av: Val, name: str) -> Any:
         raise NotImplementedError
 
-    def is_builtin_method(self, av: Any, raw: Any) -> bool:
+    def is_builtin_method(self, av: Val, raw: Any) -> bool:
         """What a class has under a name is a method of the container that it is derived from."""
         base = self.derived_from(av) if type(av) in (Instance, Obj) else None
         if base is None or not isinstance(raw, _SLOTS):
             return False
         return raw.__objclass__ is not object and issubclass(base, raw.__objclass__)
 
-    def container_attribute(self, av: Any, raw: Any, node: Any) -> Any:
+    def container_attribute(self, av: Val, raw: Any, node: Node) -> Val:
         """``maxlen`` of a deque, and the like; NotImplemented if it is none of the container's."""
         base = self.derived_from(av) if type(av) in (Instance, Obj) else None
         if base is None or not isinstance(raw, _DATA_SLOTS) or raw.__objclass__ not in BASES:
             return NotImplemented
         return self.attribute(self.data_of(av, node), raw.__name__, node)
 
-    def derived_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def derived_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
         """A method that an object has from the container that its class is derived from."""
         base, cls = self.derived_from(av), self.cls_of(av)
         assert base is not None
@@ -192,23 +193,23 @@ class Derived(Outside):
             return self.call(Obj(iter, None), [data], {}, node)
         return self.call(Bound(name, data), args, kwargs, node)
 
-    def operated(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def operated(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a op b`` with a container on one side."""
         return self.binary(fn, self.underlying(a, node), self.underlying(b, node), node)
 
-    def contains(self, a: Any, b: Any, node: Any) -> Any:
+    def contains(self, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def subscript(self, base: Any, index: Any, node: Any) -> Any:
+    def subscript(self, base: Val, index: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
+    def store_item(self, base: Val, index: Val, av: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def delete_item(self, base: Any, index: Any, node: Any) -> None:
+    def delete_item(self, base: Val, index: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def binary(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
 
 

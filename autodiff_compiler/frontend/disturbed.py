@@ -16,6 +16,7 @@ from ..ir.core import Loc
 from ..ir.foreign import immutable_classes
 from .avals import Obj, Poison
 from .core import Core
+from .handlers import Node, Val
 from .plan import Disturbed, FoundWanting
 
 BUILTIN_FUNCTIONS = (
@@ -52,7 +53,7 @@ class Disturbances(Core):
 
     disturbed: dict[int, tuple[str, Loc]]  # by identity; 0: anything
 
-    def disturb(self, objects: list[Any], name: str, node: Any) -> None:
+    def disturb(self, objects: list[Any], name: str, node: Node) -> None:
         """Foreign code called `name` runs, which was given these objects (itself the first)."""
         called, *given = objects
         given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
@@ -78,7 +79,7 @@ class Disturbances(Core):
                             loc, f"can be reached by {name}, which may have changed it,"
                         )
 
-    def check_undisturbed(self, obj: Any, node: Any) -> None:
+    def check_undisturbed(self, obj: Any, node: Node) -> None:
         """What a live object holds is read."""
         for known in (self.disturbed, self.plan.disturbed):
             if known and (id(obj) in known or 0 in known):
@@ -91,7 +92,7 @@ class Disturbances(Core):
                 )
 
 
-def handlers_of(args: list[Any]) -> dict[int, Any]:
+def handlers_of(args: list[Val]) -> dict[int, Any]:
     """The handlers of a user's that see what is logged, by identity."""
     import logging  # the program has done so
 

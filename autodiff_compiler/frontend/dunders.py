@@ -8,6 +8,7 @@ from typing import Any
 
 from ..ir.core import Value, type_of
 from .avals import Instance, ListRef, Obj, Ref, Seq, describe, is_collection, is_number
+from .handlers import Node, Val
 
 _STEMS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -28,7 +29,7 @@ def _operation(stem: str) -> Any:
     return getattr(operator, f"__{stem}__")
 
 
-def call_dunder(lw: Any, av: Any, name: str, args: list[Any], node: Any) -> Any:
+def call_dunder(lw: Any, av: Val, name: str, args: list[Val], node: Node) -> Val:
     """``av.name(*args)`` for the name of a special method; NotImplemented if it is none of those known here."""
     stem = name[2:-2]
     if stem in _FUNCTIONS:
@@ -56,13 +57,13 @@ def call_dunder(lw: Any, av: Any, name: str, args: list[Any], node: Any) -> Any:
     return lowered()
 
 
-def changed(lw: Any, fn: Any, av: Any, other: Any, node: Any) -> Any:
+def changed(lw: Any, fn: Any, av: Val, other: Val, node: Node) -> Val:
     """``operator.iadd(av, other)`` and the like."""
     done, made = lw.augmented(fn, av, other, node)
     return av if done else made
 
 
-def _takes(lw: Any, av: Any, other: Any, node: Any) -> bool:
+def _takes(lw: Any, av: Val, other: Val, node: Node) -> bool:
     """The method of `av` computes with `other`, and does not leave it to other's."""
     if type(av) is Ref and type_of(lw.read(av, node)).kind == "array":
         return type(other) in (Ref, Value, Seq, ListRef) or is_number(other)
@@ -78,6 +79,6 @@ def _takes(lw: Any, av: Any, other: Any, node: Any) -> bool:
     return mine is its or (mine in sets and its in sets)
 
 
-def is_builtin_thing(av: Any) -> bool:
+def is_builtin_thing(av: Val) -> bool:
     """A container, number or array, whose special methods are Python's or NumPy's own."""
     return type(av) not in (Obj, Instance) or is_collection(av)

@@ -38,7 +38,7 @@ from .avals import (
 from .classes import Classes
 from .core import DEAD, Unreachable
 from .folds import proved
-from .handlers import Ctx, Val, handler_of_node, lowers
+from .handlers import Ctx, Node, Val, handler_of_node, lowers
 from .inputs import class_lookup, is_lasting
 from .objects import is_object
 from .pseudo import Computed
@@ -103,19 +103,19 @@ class Expressions(Classes):
     def new_set(self, history: History, cls: type = set) -> Instance:
         raise NotImplementedError
 
-    def result_of(self, prim: Any, value: Any, sources: list[Any]) -> Any:
+    def result_of(self, prim: Any, value: Val, sources: list[Any]) -> Any:
         raise NotImplementedError
 
-    def built_set(self, fn: Any, *parts: Any, cls: type = set) -> Instance:
+    def built_set(self, fn: Any, *parts: Val, cls: type = set) -> Instance:
         raise NotImplementedError
 
-    def operand_of_set(self, av: Any, node: Any) -> Any:
+    def operand_of_set(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def replace_set(self, av: Instance, fn: Any, *parts: Any, node: Any) -> Any:
+    def replace_set(self, av: Instance, fn: Any, *parts: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def entries_of(self, av: Any, node: Any) -> dict[Any, Any]:
+    def entries_of(self, av: Val, node: Node) -> dict[Any, Any]:
         raise NotImplementedError
 
     def ev_many(self, nodes: list[ast.expr]) -> list[Any]:
@@ -156,7 +156,7 @@ class Expressions(Classes):
 
     # --- operators ------------------------------------------------------------------------------------------------
 
-    def binary(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def binary(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a op b`` as Python's operator does it."""
         if is_number(a) and is_number(b) or (isinstance(a, str) and is_constant(b)):
             try:
@@ -185,7 +185,7 @@ class Expressions(Classes):
         value = self.emit(node, prim, x, y)
         return self.result_of(prim, value, avs)
 
-    def operate_on_container(self, fn: Any, container: Any, other: Any, node: Any) -> None:
+    def operate_on_container(self, fn: Any, container: Val, other: Val, node: Node) -> None:
         """An operator of a list or tuple that it does not have: NumPy answers it, or it is an error."""
         repeats = fn is operator.mul and type(other) is Value and other.type.is_scalar
         if self.answers(other, node) and not repeats:
@@ -206,18 +206,18 @@ class Expressions(Classes):
         message = f"unsupported operand type(s) for {OPERATORS[fn][0]}: {kind!r} and {describe(other)}"
         self.raises(TypeError, message, node, remedy=remedy)
 
-    def answers(self, av: Any, node: Any) -> bool:
+    def answers(self, av: Val, node: Node) -> bool:
         """NumPy answers an operator with this on one side: it makes an array of a container on the other."""
         if type(av) is Ref:
             return av.cell in self.cells.numpy or self.read(av, node).type.kind == "array"
         return type(av) is Value and av.type.kind in ("generic", "array")
 
-    def emit_opaque(self, fn: Any, name: str, args: list[Any], node: Any) -> Any:
+    def emit_opaque(self, fn: Any, name: str, args: list[Val], node: Node) -> Any:
         from ..ir.opset import opaque
 
         return self.emit(node, opaque(fn, name), *args)
 
-    def container_operator(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def container_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Operators of tuples, lists and user objects; NotImplemented for numbers and arrays."""
         if fn in _DUNDER and (is_object(a) or is_object(b)):
             flags = self.of_flags(_DUNDER[fn], [a, b], node)
@@ -243,7 +243,7 @@ class Expressions(Classes):
                     return self.repeat_list(x, y, node)
         return NotImplemented
 
-    def of_flags(self, stem: str, avs: list[Any], node: Any) -> Any:
+    def of_flags(self, stem: str, avs: list[Any], node: Node) -> Any:
         """``a | b`` and the like of members of an `enum.Flag`, which are one object each; NotImplemented for others."""
         name = f"__{stem}__"
         flags = [av for av in avs if type(av) is Obj and isinstance(av.obj, enum.Flag)]
@@ -255,7 +255,7 @@ class Expressions(Classes):
         made = self.folded(getattr(operator, name), [self.pinned(av) if av in flags else av for av in avs], {}, node)
         return Obj(made, (ObjectStep(("object", made)),)) if isinstance(made, enum.Enum) else made
 
-    def object_operator(self, stem: str, a: Any, b: Any, node: Any) -> Any:
+    def object_operator(self, stem: str, a: Val, b: Val, node: Node) -> Val:
         """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
         tries = [(a, f"__{stem}__", b), (b, f"__r{stem}__", a)]
         if is_object(a) and is_object(b):
@@ -280,7 +280,7 @@ class Expressions(Classes):
                 return made
         return NotImplemented
 
-    def repeat_list(self, x: ListRef, times: Any, node: Any) -> Any:
+    def repeat_list(self, x: ListRef, times: Any, node: Node) -> Any:
         content = self.checked(x.cell, node, "list")
         if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
             return self.new_list(list(content.items) * times)
@@ -308,7 +308,7 @@ class Expressions(Classes):
         self.counted(times, body, node)
         return empty
 
-    def counted(self, times: Any, body: Any, node: Any) -> None:
+    def counted(self, times: Any, body: Any, node: Node) -> None:
         """Lower a loop of our own making: `body(i)` for i in range(times)."""
         raise NotImplementedError
 
@@ -348,7 +348,7 @@ class Expressions(Classes):
             return self.negated(self.condition(node.operand), node)
         return self.truth(self.ev(node), node)
 
-    def compare_chain(self, node: ast.Compare, left: Any, k: int) -> Any:
+    def compare_chain(self, node: ast.Compare, left: Val, k: int) -> Any:
         right = self.ev(node.comparators[k])
         result = self.compare(node.ops[k], left, right, node)
         if k == len(node.ops) - 1:
@@ -357,7 +357,7 @@ class Expressions(Classes):
             self.truth(result, node), lambda: self.compare_chain(node, right, k + 1), lambda: result, node
         )
 
-    def compare(self, op: ast.cmpop, a: Any, b: Any, node: Any) -> Any:
+    def compare(self, op: ast.cmpop, a: Val, b: Val, node: Node) -> Val:
         if isinstance(op, (ast.Is, ast.IsNot)):
             same = self.identical(a, b, node)
             return same if isinstance(op, ast.Is) else self.negated(same, node)
@@ -521,7 +521,7 @@ def _is_folded(node: ast.expr) -> bool:
     return all(isinstance(n, kinds) for n in ast.walk(node))
 
 
-def _narrowed(x: Any, other: Any) -> Any:
+def _narrowed(x: Any, other: Val) -> Any:
     """An integer that no dtype holds, as the float that NumPy makes of it beside floats."""
     t = type_of(other)
     if t.dtype is None or t.dtype.kind not in "fc" or t.kind == "py":

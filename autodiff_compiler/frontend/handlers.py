@@ -27,6 +27,8 @@ else:
 
 # An abstract value: an `avals.Aval`, an `ir.core.Value`, or a constant, which stands for itself.
 Val: TypeAlias = Any
+# The syntax node that is being lowered, where one is at hand.
+Node: TypeAlias = ast.AST | None
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -130,7 +132,7 @@ def at_border() -> list[Any]:
     return [handler.obj for handler in _HANDLERS.values() if handler.border]
 
 
-def run(ctx: Any, handler: Handler, args: list[Val], kwargs: dict[str, Val], node: ast.AST) -> Val:
+def run(ctx: Any, handler: Handler, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
     """Lower a call by its handler."""
     before = ctx.node, ctx.callee
     ctx.at(node)
@@ -178,6 +180,7 @@ def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason:
 __all__ = [
     "Ctx",
     "Handler",
+    "Node",
     "Val",
     "apply",
     "at_border",

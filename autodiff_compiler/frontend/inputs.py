@@ -40,6 +40,7 @@ from .avals import (
     is_plain_key,
     record,
 )
+from .handlers import Val
 from .plan import LAYOUT, Plan
 from .sets import History, set_parts
 from .state import PROTECTED, Cells
@@ -109,7 +110,7 @@ class OrderOf:
     history: History
     order: tuple[Any, ...]
 
-    def holds(self, *outside: Any) -> bool:
+    def holds(self, *outside: Val) -> bool:
         made = self.history.made(dict(zip(self.history.leaves, outside)))
         return bool(structural_key(tuple(made)) == structural_key(self.order))
 
@@ -515,7 +516,7 @@ class Inputs:
         self.by_path[path] = ListRef(cell)
         return cell
 
-    def _collection(self, obj: Any, path: Path, name: str, hidden: bool, **parts: Any) -> Instance:
+    def _collection(self, obj: Any, path: Path, name: str, hidden: bool, **parts: Val) -> Instance:
         content = Entries(tuple(parts), tuple(parts.values()))
         if "members" in parts:
             return Instance(type(obj), self._container(obj, path, content, name, hidden))

@@ -32,7 +32,7 @@ from .avals import (
     parts_of,
 )
 from .folds import proved
-from .handlers import Ctx, Val, lowers
+from .handlers import Ctx, Node, Val, lowers
 from .remains import ENDLESS, endless, is_iterator
 from .sets import is_set
 from .streams import Streams
@@ -41,7 +41,7 @@ from .streams import Streams
 class Iterators(Streams):
     # --- what is asked of an iterable -----------------------------------------------------------------------------
 
-    def iterated(self, av: Any, node: Any) -> list[Any] | None:
+    def iterated(self, av: Val, node: Node) -> list[Val] | None:
         if type(av) is DeferredOf and av.kind == "generator":
             if type(av.its[0]) in (RangeOf, Ref):
                 return None
@@ -64,7 +64,7 @@ class Iterators(Streams):
             return [av.its[0]] * max(av.its[1], 0)
         return None
 
-    def made_of(self, av: DeferredOf, item: Any) -> Any:
+    def made_of(self, av: DeferredOf, item: Val) -> Any:
         """What a generator expression makes of an item."""
 
         def compute() -> Any:
@@ -74,11 +74,11 @@ class Iterators(Streams):
 
         return self.within(self.frames[av.env], compute)
 
-    def applied(self, av: IndexedOf, row: Any, node: Any) -> Any:
+    def applied(self, av: IndexedOf, row: Any, node: Node) -> Any:
         """An item of map() or starmap()."""
         return self.call(av.its[0], self.unpacked(row, None, node), {}, node)
 
-    def iter_length(self, av: Any, node: Any) -> Any:
+    def iter_length(self, av: Val, node: Node) -> Val:
         if is_collection(av):
             return self.iter_length(self.inner(av, node), node)
         if isinstance(av, str) or type(av) is ViewOf:
@@ -121,7 +121,7 @@ class Iterators(Streams):
             return self.call(Obj(max, None), [av.its[1], 0], {}, node)
         self.fail(f"a loop over itertools.{av.kind}() does not end", node, "zip it with what ends")
 
-    def item_of(self, av: Any, i: Any, node: Any) -> Any:
+    def item_of(self, av: Val, i: Any, node: Node) -> Val:
         if is_set(av):
             return self.item_of(self.in_order(av, node), i, node)
         if is_collection(av) and not is_iterator(av):
@@ -155,7 +155,7 @@ class Iterators(Streams):
             return self.item_of(its[0], self.binary(operator.mod, i, self.iter_length(its[0], node), node), node)
         return its[0]
 
-    def static_items(self, av: Any, node: Any) -> list[Any]:
+    def static_items(self, av: Val, node: Node) -> list[Val]:
         """The items of something iterable of known length."""
         av = self.iterable(av, node)
         items = self.iterated(av, node)
@@ -170,7 +170,7 @@ class Iterators(Streams):
             )
         return items
 
-    def shortest(self, av: ZipOf, node: Any) -> list[Any] | None:
+    def shortest(self, av: ZipOf, node: Node) -> list[Any] | None:
         """The items of a zip, one of whose parts has a known length, and the others are found not to be shorter."""
         lengths = [None if endless(x) else self.iter_length(x, node) for x in av.its]
         known = [k for k in lengths if isinstance(k, int)]
@@ -185,7 +185,7 @@ class Iterators(Streams):
                 )
         return [Seq(tuple([self.item_of(x, k, node) for x in av.its])) for k in range(n)]
 
-    def as_list(self, av: Any, node: Any) -> Any:
+    def as_list(self, av: Val, node: Node) -> Val:
         """``list(av)``."""
         if type(av) is ListRef and type(self.checked(av.cell, node, "list")) is Columns:
             out = self.new_list([])
@@ -206,11 +206,11 @@ class Iterators(Streams):
 
     # --- map, filter, zip, reduce ---------------------------------------------------------------------------------
 
-    def mapped(self, fn: Any, *its: Any, node: Any) -> Instance:
+    def mapped(self, fn: Any, *its: Val, node: Node) -> Instance:
         """``map(fn, *its)``."""
         return self.one_shot(IndexedOf("map", (fn, *[self.iter_of(x, node) for x in its])))
 
-    def found(self, av: Any, test: Callable[[Any], Any], every: bool, node: Any) -> Any:
+    def found(self, av: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
         """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know."""
         it = self.iter_of(av, node)
         if self.unrolls(it, node) and self.steps_known(it, node):
@@ -218,7 +218,7 @@ class Iterators(Streams):
         if self.harmless(it, test, node):
             both = PRIMS[operator.and_ if every else operator.or_]
 
-            def step(known: Any, item: Any) -> Any:
+            def step(known: Any, item: Val) -> Any:
                 flag = self.truth(test(item), node)
                 for a, b in ((known, flag), (flag, known)):
                     if isinstance(a, bool):
@@ -227,14 +227,14 @@ class Iterators(Streams):
 
             return self.carried("all" if every else "any", every, it, step, node)
 
-        def opposite(item: Any) -> Any:
+        def opposite(item: Val) -> Any:
             flag = self.truth(test(item), node)
             return self.negated(flag, node) if every else flag
 
         known = lambda item=None: proved("equal parts", not every)
         return self.first_found(it, known, opposite, lambda: proved("equal parts", every), node)
 
-    def found_next(self, it: Any, test: Callable[[Any], Any], every: bool, node: Any) -> Any:
+    def found_next(self, it: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
         """The items are computed one by one; those that follow the first whose test is not known now in a branch."""
         while True:
             item = self.next_of(it, node)
@@ -252,7 +252,7 @@ class Iterators(Streams):
             known = lambda: proved("equal parts", not every)
             return self.branch(flag, rest if every else known, known if every else rest, node)
 
-    def harmless(self, it: Any, test: Callable[[Any], Any], node: Any) -> bool:
+    def harmless(self, it: Val, test: Callable[[Any], Any], node: Node) -> bool:
         """Nobody can tell whether all items of an iterator that ends were computed, and tested."""
         if self.names_it(it):
             return False
@@ -264,7 +264,7 @@ class Iterators(Streams):
 
         return self.probed(compute)[1]
 
-    def names_it(self, it: Any) -> bool:
+    def names_it(self, it: Val) -> bool:
         """An iterator that what follows can get at."""
         if not is_iterator(it):
             return False

@@ -13,6 +13,7 @@ from .avals import (
     same,
     values_in,
 )
+from .handlers import Val
 from .state import State
 
 MESSAGE = "may or may not have been changed by the body of the `try` before the exception was raised"
@@ -108,7 +109,7 @@ class Journal:
         return out, reach.needed
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Val, b: Val) -> bool:
     return a is b or (a is not MISSING and b is not MISSING and same(a, b))
 
 
@@ -125,7 +126,7 @@ class Reach:
                 break
             self.first[op] = k
 
-    def has(self, av: Any) -> bool:
+    def has(self, av: Val) -> bool:
         values = list(values_in(av))
         at = [self.first.get(v.op, -1) if v.op is not None else -1 for v in values]
         if any(k < 0 and self.within(v) for v, k in zip(values, at)):

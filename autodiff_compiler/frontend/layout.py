@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Value, type_of
 from .avals import Items, ListRef, Path, Ref, Seq, is_constant, record
+from .handlers import Val
 
 if TYPE_CHECKING:
     from .core import Core
@@ -33,7 +34,7 @@ TURN = ("transpose", None)
 ORDERS = ("C", "F", "A", "K")  # as NumPy names them
 
 
-def layout_of(interp: Core, av: Any) -> frozenset[Path] | None:
+def layout_of(interp: Core, av: Val) -> frozenset[Path] | None:
     """The inputs that have to be in C order for this to be; none if it surely is, None if nothing is known."""
     if is_constant(av) or (type(av) is Value and av.type.is_scalar):
         return frozenset()
@@ -62,7 +63,7 @@ def turned(av: Ref) -> Ref:
     return Ref(av.cell, av.path[:-1] if av.path[-1:] == (TURN,) else (*av.path, TURN))
 
 
-def is_fortran(interp: Core, av: Any) -> bool:
+def is_fortran(interp: Core, av: Val) -> bool:
     """Surely in Fortran order, and not in C order."""
     return type(av) is Ref and layout_of(interp, turned(av)) == frozenset() and axes_are_long(interp, av)
 
@@ -119,11 +120,11 @@ def _keeps_axes(step: tuple[Any, ...]) -> bool:
     )
 
 
-def _is_scalar(item: Any) -> bool:
+def _is_scalar(item: Val) -> bool:
     return type(item) is Value and item.type.is_scalar
 
 
-def deciding(interp: Core, av: Any) -> frozenset[Path] | None:
+def deciding(interp: Core, av: Val) -> frozenset[Path] | None:
     """The inputs of which the order has to be known for that of this to be; None if it never is."""
     found = layout_of(interp, av)
     if found is None and type(av) is Ref:

@@ -32,6 +32,7 @@ from .avals import (
     parts_of,
     same,
 )
+from .handlers import Val
 from .state import LEFT_WITH, State, columns_unless_returned, unless_returned
 from .structures import NoCommonStructure, covers, joined
 
@@ -151,22 +152,22 @@ class LoopEnd(Joiner):
             return
         join(head, end, self, slot)
 
-    def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
+    def part(self, a: Val, b: Val, at: Any, k: int) -> Any:
         self.match((*at, k), a, b)
         return a
 
-    def clash(self, a: Any, b: Any, at: Any) -> Any:
+    def clash(self, a: Val, b: Val, at: Any) -> Any:
         self.guess.forms[at] = b
         self.again = True
         return a
 
-    def number(self, a: Any, b: Any, at: Any) -> Any:
+    def number(self, a: Val, b: Val, at: Any) -> Any:
         if type(a) is Value:
             self.fits(at, a, b)
             return a
         return self.clash(a, b, at)
 
-    def array(self, a: Any, b: Any, at: Any) -> Any:
+    def array(self, a: Val, b: Val, at: Any) -> Any:
         if type(a) is not Ref:
             return self.clash(a, b, at)
         value = self.end_value(b) if type(b) is Ref else b
@@ -178,7 +179,7 @@ class LoopEnd(Joiner):
             self.fits(leaf, self.keys[leaf], value)
         return a
 
-    def container(self, a: Any, b: Any, at: Any) -> Any:
+    def container(self, a: Val, b: Val, at: Any) -> Any:
         content = self.top.head_snapshot.heap.get(a.cell)
         now = self.listed(at, self.state.heap.get(b.cell, MISSING), content)
         if ("content", at) not in self.guess.forms and content is not now:

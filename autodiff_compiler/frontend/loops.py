@@ -39,7 +39,7 @@ from .avals import (
 )
 from .causes import actions_for
 from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
-from .handlers import Ctx, lowers
+from .handlers import Ctx, Node, Val, lowers
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import NOTHING_ASSUMED, UNROLL
@@ -55,7 +55,7 @@ EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is ne
 class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
 
-    def loop_over(self, stmt: ast.For, av: Any, head: Callable[[Any], None], body: list[Any]) -> Any:
+    def loop_over(self, stmt: ast.For, av: Val, head: Callable[[Any], None], body: list[Any]) -> Any:
         if not self.plan.has(UNROLL, stmt):
             av = self.looped(av, stmt)
         items = self.trips(stmt, av)
@@ -77,16 +77,16 @@ class Loops(Statements):
             self.fail("a list that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)")
         return code
 
-    def contents(self, av: Any) -> list[Any]:
+    def contents(self, av: Val) -> list[Any]:
         """What the containers inside an iterable hold now."""
         return [self.held(cell) for cell in self.containers_in(av)]
 
-    def containers_in(self, av: Any) -> list[int]:
+    def containers_in(self, av: Val) -> list[int]:
         if type(av) in (ListRef, DictRef, Instance):
             return [av.cell]
         return [cell for part in parts_of(av) if type(av) is not Seq for cell in self.containers_in(part)]
 
-    def still(self, av: Any, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
+    def still(self, av: Val, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
         """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
         if all(x is y for x, y in zip(held, self.contents(av))):
             return items
@@ -100,12 +100,12 @@ class Loops(Statements):
             )
         return now
 
-    def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
+    def trips(self, stmt: ast.For, av: Val) -> list[Any] | None:
         """The items of a loop that is unrolled, or None."""
         items = self.unrollable(av, stmt)
         return self.all_items(av, stmt) if items is None and self.plan.has(UNROLL, stmt) else items
 
-    def all_items(self, av: Any, node: Any) -> list[Any]:
+    def all_items(self, av: Val, node: Node) -> list[Val]:
         """The items of an iterable whose number becomes known."""
         range_, item = self.iteration(av, node)
         if not all(isinstance(x, int) for x in range_):
@@ -134,7 +134,7 @@ class Loops(Statements):
             return self.after_trip(code, functools.partial(self.unroll_while, stmt, n + 1, left - 1), stmt)
         self.plan.refuse(stmt)
 
-    def unrollable(self, av: Any, node: Any) -> list[Any] | None:
+    def unrollable(self, av: Val, node: Node) -> list[Val] | None:
         """The items to unroll a loop over, or None if it is to stay a loop."""
         if type(av) is RangeOf or type(av) is Ref:
             return None
@@ -142,7 +142,7 @@ class Loops(Statements):
         plain = items is not None and len(items) > MANY and self.of_one_kind(items)
         return None if plain else items
 
-    def looped(self, av: Any, node: Any) -> Any:
+    def looped(self, av: Val, node: Node) -> Val:
         """An iterable in which long sequences of numbers or arrays are lists of run-time length, made once."""
         kind = type(av)
         if kind is EnumerateOf or kind is ReversedOf:
@@ -162,7 +162,7 @@ class Loops(Statements):
         """Numbers and arrays, which a list of run-time length may hold."""
         return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
 
-    def iterated(self, av: Any, node: Any) -> list[Any] | None:
+    def iterated(self, av: Val, node: Node) -> list[Val] | None:
         """The items of an iterable whose number is known, or None."""
         if type(av) is EnumerateOf:
             inner = self.iterated(av.it, node) if type(av.it) is not Ref else None
@@ -196,7 +196,7 @@ class Loops(Statements):
             return None
         return self.known_items(av, node)
 
-    def check_reversed(self, av: ReversedOf, node: Any, index: Any = None) -> None:
+    def check_reversed(self, av: ReversedOf, node: Node, index: Val = None) -> None:
         """What is gone through from its end has, as far as that matters, the length that it had when that began."""
         cells = self.containers_in(av.it) if type(av.it) in (ListRef, ViewOf) else []
         if not any(c in self.resized[av.since :] for c in cells):
@@ -218,7 +218,7 @@ class Loops(Statements):
         stmt: ast.For,
         items: list[Any],
         k: int,
-        av: Any,
+        av: Val,
         held: list[Any],
         head: Callable[[Any], None],
         body: list[Any],
@@ -295,7 +295,7 @@ class Loops(Statements):
 
     # --- iteration ------------------------------------------------------------------------------------------------
 
-    def iteration(self, av: Any, node: Any) -> tuple[tuple[Any, Any, Any], Callable[[Any], Any]]:
+    def iteration(self, av: Val, node: Node) -> tuple[tuple[Any, Any, Any], Callable[[Any], Any]]:
         """A range, and the item for each index in it."""
         kind = type(av)
         if kind is RangeOf:
@@ -314,7 +314,7 @@ class Loops(Statements):
             return (self.number(SUB, length, 1, node), -1, -1), lambda i: self.item_of(av.it, i, node)
         return (0, length, 1), lambda i: self.item_of(av, i, node)
 
-    def number(self, prim: Any, a: Any, b: Any, node: Any) -> Any:
+    def number(self, prim: Any, a: Val, b: Val, node: Node) -> Val:
         if isinstance(a, int) and isinstance(b, int):
             return prim.fn(a, b)
         if isinstance(b, int) and b == 0:
@@ -323,7 +323,7 @@ class Loops(Statements):
             return b
         return self.emit(node, prim, a, b)
 
-    def iter_length(self, av: Any, node: Any) -> Any:
+    def iter_length(self, av: Val, node: Any) -> Any:
         kind = type(av)
         if kind is ReversedOf and av.length is not None:
             return av.length
@@ -355,7 +355,7 @@ class Loops(Statements):
         a, b = type_of(n).length, type_of(m).length
         return n is m or (a is not None and b is not None and self.builder.dims.same(a, b))
 
-    def item_of(self, av: Any, i: Any, node: Any) -> Any:
+    def item_of(self, av: Val, i: Any, node: Node) -> Val:
         """The item that an iterable gives at index `i`."""
         kind = type(av)
         if kind is EnumerateOf:
@@ -376,7 +376,7 @@ class Loops(Statements):
 
     # --- the loop proper ------------------------------------------------------------------------------------------
 
-    def counted(self, times: Any, body: Any, node: Any) -> None:
+    def counted(self, times: Any, body: Any, node: Node) -> None:
         self.run_loop(node, (0, times, 1), body, None, [], [], None)
 
     def run_loop(
@@ -525,5 +525,5 @@ def _while(ctx: Ctx, stmt: ast.While) -> Any:
     return ctx.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
 
-def _constant(value: Any) -> Callable[[], Any]:
+def _constant(value: Val) -> Callable[[], Any]:
     return lambda: value

@@ -37,6 +37,7 @@ from .avals import (
     is_constant,
 )
 from .core import Unreachable
+from .handlers import Val
 from .inputs import Guard, Input, base_of, path_name
 from .numpy_calls import NumpyCalls
 from .plan import FoundWanting, Plan, RecursionTooDeep, lower_by_plan
@@ -73,7 +74,7 @@ class Lowered:
 class Interpreter(NumpyCalls):
     """The abstract interpreter, whole."""
 
-    def result_tree(self, av: Any, leaves: list[Any]) -> Any:
+    def result_tree(self, av: Val, leaves: list[Any]) -> Any:
         """The structure of a return value; its leaves are collected."""
         kind = type(av)
         if kind is Value or kind is Ref:
@@ -115,7 +116,7 @@ class Interpreter(NumpyCalls):
             "return numbers, arrays, or tuples, lists and dictionaries of them",
         )
 
-    def object_tree(self, av: Any, origin: Obj, leaves: list[Any]) -> Any:
+    def object_tree(self, av: Val, origin: Obj, leaves: list[Any]) -> Any:
         """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
         path = origin.path or (ObjectStep(("object", origin.obj)),)
         content = self.checked(av.cell, None, "object") if type(av) is Instance else Entries((), ())
@@ -134,7 +135,7 @@ class Interpreter(NumpyCalls):
         return ("like", len(leaves) - 1, tuple(names), tuple(items))
 
 
-def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any], Any]:
+def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val]) -> tuple[list[str], list[Any], Any]:
     """The parameters that a call gives, in order: names and values, and how they go back into (args, kwargs).
 
     Parameters left at their defaults are not among them.
@@ -152,7 +153,7 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     return list(bound.arguments), list(bound.arguments.values()), bound.signature
 
 
-def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Lowered:
+def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val] | None = None) -> Lowered:
     """Lower ``fn(*args, **kwargs)`` for arguments of these types.
 
     A function that calls itself is lowered in one of the ways of `plan.SelfCalls`. Where something has to be static
@@ -167,7 +168,7 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) 
         return lowered
 
 
-def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], interp: Interpreter) -> Lowered:
+def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Interpreter) -> Lowered:
     names, values, signature = bind_arguments(fn, args, kwargs)
     avs = [
         interp.inputs.wrap(v, (("arg", k),), name, hidden=False, loc=location_of(fn))

@@ -33,7 +33,7 @@ from .avals import (
 from .core import NORMAL
 from .expressions import Expressions
 from .folds import proved
-from .handlers import Ctx, expands
+from .handlers import Ctx, Node, Val, expands
 from .objects import is_object
 from .pseudo import Cases, choice, computed, run
 
@@ -92,14 +92,14 @@ class Matching(Expressions):
             test = computed(lambda: found.flag, case.pattern)
         return [choice(test, body, [following] if k + 1 < len(stmt.cases) else [], case.pattern)]
 
-    def capture(self, found: Found, node: Any) -> int:
+    def capture(self, found: Found, node: Node) -> int:
         for name, av in found.bound.items():
             self.bind(name, _value(av), node)
         return NORMAL
 
     # --- patterns -------------------------------------------------------------------------------------------------
 
-    def match_pattern(self, pattern: ast.pattern, av: Any) -> Found:
+    def match_pattern(self, pattern: ast.pattern, av: Val) -> Found:
         if isinstance(pattern, ast.MatchValue):
             return Found(self.equal(av, self.ev(pattern.value), pattern))
         if isinstance(pattern, ast.MatchSingleton):
@@ -120,10 +120,10 @@ class Matching(Expressions):
             return self.match_class(pattern, av)
         self.fail(f"the pattern `{type(pattern).__name__}` is not supported", pattern, "use if/elif")
 
-    def equal(self, av: Any, other: Any, node: Any) -> Any:
+    def equal(self, av: Val, other: Val, node: Node) -> Val:
         return self.truth(self.compare_with(operator.eq, av, other, node), node)
 
-    def both(self, a: Found, b: Found, node: Any) -> Found:
+    def both(self, a: Found, b: Found, node: Node) -> Found:
         if a.flag is False or b.flag is False:
             return Found(False)
         if a.flag is True or b.flag is True:
@@ -132,7 +132,7 @@ class Matching(Expressions):
             flag = self.emit(node, PRIMS[operator.and_], a.flag, b.flag)
         return Found(flag, {**a.bound, **b.bound})
 
-    def all_of(self, pairs: list[tuple[ast.pattern, Any]], node: Any) -> Found:
+    def all_of(self, pairs: list[tuple[ast.pattern, Any]], node: Node) -> Found:
         found = Found()
         for pattern, av in pairs:
             found = self.both(found, self.match_pattern(pattern, av), node)
@@ -140,14 +140,14 @@ class Matching(Expressions):
                 break
         return found
 
-    def either(self, a: Found, b: Found, node: Any) -> Found:
+    def either(self, a: Found, b: Found, node: Node) -> Found:
         bound = {}
         for name in a.bound:
             x, y = a.bound[name], b.bound[name]
             bound[name] = self.branch(a.flag, partial(_value, x), partial(_value, y), node)
         return Found(True if b.flag is True else self.emit(node, PRIMS[operator.or_], a.flag, b.flag), bound)
 
-    def match_or(self, pattern: ast.MatchOr, av: Any) -> Found:
+    def match_or(self, pattern: ast.MatchOr, av: Val) -> Found:
         found = Found(False)
         for alternative in pattern.patterns:
             other = self.match_pattern(alternative, av)
@@ -161,7 +161,7 @@ class Matching(Expressions):
                 break
         return found
 
-    def known_structure(self, av: Any, pattern: Any) -> None:
+    def known_structure(self, av: Val, pattern: Node) -> None:
         """Fail if it is not known whether this is a sequence or a mapping."""
         cls = self.class_of(av, pattern)
         unknown = (type(av) is Obj or is_object(av)) and type(av) is not Seq
@@ -172,13 +172,13 @@ class Matching(Expressions):
                 "use if/elif",
             )
 
-    def structured(self, av: Any, pattern: Any) -> Any:
+    def structured(self, av: Val, pattern: Node) -> Val:
         """The sequence or the dictionary that a deque or a dictionary with a default is."""
         av = self.underlying(av, pattern, "__len__", "__iter__", "__getitem__", "get", "keys")
         self.known_structure(av, pattern)
         return self.inner(av, pattern) if is_collection(av) and av.cls.__flags__ & _STRUCTURED else av
 
-    def match_sequence(self, pattern: ast.MatchSequence, av: Any) -> Found:
+    def match_sequence(self, pattern: ast.MatchSequence, av: Val) -> Found:
         av = self.structured(av, pattern)
         if type(av) is ListRef and type(self.checked(av.cell, pattern, "list")) is not Items:
             return self.match_items(pattern, av)
@@ -204,7 +204,7 @@ class Matching(Expressions):
             found.bound[starred.name] = self.new_list(items[star : len(items) - after])
         return found
 
-    def match_items(self, pattern: ast.MatchSequence, av: Any) -> Found:
+    def match_items(self, pattern: ast.MatchSequence, av: Val) -> Found:
         """Match an array, or a list or range whose length only the run knows: first its length, then its items."""
         patterns = pattern.patterns
         star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
@@ -237,7 +237,7 @@ class Matching(Expressions):
                 found.bound[name] = Later(partial(capture_of, k, name))
         return found
 
-    def match_mapping(self, pattern: ast.MatchMapping, av: Any) -> Found:
+    def match_mapping(self, pattern: ast.MatchMapping, av: Val) -> Found:
         av = self.structured(av, pattern)
         if type(av) is not DictRef:
             return Found(False)
@@ -252,7 +252,7 @@ class Matching(Expressions):
             found.bound[pattern.rest] = self.new_dict({k: v for k, v in entries.items() if k not in keys})
         return found
 
-    def match_class(self, pattern: ast.MatchClass, av: Any) -> Found:
+    def match_class(self, pattern: ast.MatchClass, av: Val) -> Found:
         cls = self.ev(pattern.cls)
         if type(cls) is not Obj or not isinstance(cls.obj, type):
             self.fail("this is not a class known when the program is compiled", pattern.cls, "name the class itself")

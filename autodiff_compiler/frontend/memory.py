@@ -14,6 +14,7 @@ import numpy as np
 from ..ir.core import type_of
 from .avals import FlagsOf, Ref, Seq
 from .folds import proved
+from .handlers import Node, Val
 from .layout import Layout, layout_of
 from .objects import Objects
 
@@ -29,10 +30,10 @@ REMEDY = "ask it of an argument, or outside of the function"
 class Memory(Objects):
     """Flags, strides and the like."""
 
-    def array_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def array_attribute(self, av: Val, name: str, node: Node) -> Val:
         raise NotImplementedError
 
-    def memory_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def memory_attribute(self, av: Val, name: str, node: Node) -> Val:
         """An attribute of an array, or of a number of NumPy's, that says how it lies in memory; else NotImplemented."""
         t = type_of(self.operand(av, node))
         if name in ("itemsize", "nbytes") and t.dtype is not None and t.kind in ("array", "generic"):
@@ -56,14 +57,14 @@ class Memory(Objects):
             return None
         return NotImplemented
 
-    def live_array(self, av: Ref, what: str, node: Any) -> tuple[Any, Any]:
+    def live_array(self, av: Ref, what: str, node: Node) -> tuple[Any, Any]:
         """Where an array was found, and the array; an error if the function made it."""
         path = None if av.path else self.inputs.found_at.get(av.cell)
         if path is None:
             self.fail(f"{what} of an array that the function makes", node, REMEDY)
         return path, self.inputs.met[path]
 
-    def flag(self, flags: FlagsOf, name: str, node: Any) -> Any:
+    def flag(self, flags: FlagsOf, name: str, node: Node) -> Any:
         """``a.flags.name``."""
         av = flags.of
         path = None if av.path else self.inputs.found_at.get(av.cell)
@@ -79,12 +80,12 @@ class Memory(Objects):
         cause = Layout(layout) if layout else None
         self.fail(f"whether an array that the function makes is {name}", node, REMEDY, cause=cause)
 
-    def flag_attribute(self, flags: FlagsOf, name: str, node: Any) -> Any:
+    def flag_attribute(self, flags: FlagsOf, name: str, node: Node) -> Any:
         if name not in _FLAGS:
             self.fail(f"the flag {name!r} of an array", node, "ask for c_contiguous, f_contiguous or writeable")
         return self.flag(flags, _FLAGS[name], node)
 
-    def flag_item(self, flags: FlagsOf, key: Any, node: Any) -> Any:
+    def flag_item(self, flags: FlagsOf, key: Any, node: Node) -> Any:
         if not isinstance(key, str) or key not in _KEYS:
             self.fail("this flag of an array", node, "ask for C_CONTIGUOUS, F_CONTIGUOUS or WRITEABLE")
         return self.flag(flags, _KEYS[key], node)

@@ -15,11 +15,11 @@ from . import library  # noqa: F401  (fills the table of definitions)
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe
 from .copies import Copies
 from .definitions import METHODS
-from .handlers import method_of, run
+from .handlers import Node, Val, method_of, run
 
 
 class NumpyCalls(Copies):
-    def dtype_of(self, av: Any, node: Any) -> Any:
+    def dtype_of(self, av: Val, node: Node) -> Val:
         """A dtype argument as an np.dtype, a value, or None."""
         if av is None:
             return None
@@ -30,7 +30,7 @@ class NumpyCalls(Copies):
         except TypeError as error:
             self.fail(str(error), node, "", ArgumentError)
 
-    def static_spec(self, av: Any, node: Any) -> Any:
+    def static_spec(self, av: Val, node: Node) -> Val:
         """A dtype as it is written: a class, a name, a list of the fields of a record."""
         if type(av) in (ListRef, Seq):
             items = [self.static_spec(x, node) for x in self.static_items(av, node)]
@@ -41,7 +41,7 @@ class NumpyCalls(Copies):
 
     # --- methods --------------------------------------------------------------------------------------------------
 
-    def array_method(self, av: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def array_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         if type(av) is Obj and isinstance(av.obj, np.ufunc):
             return self.ufunc_method(av.obj, name, args, kwargs, node)
         if type(av) not in (Ref, Value):
@@ -63,14 +63,14 @@ class NumpyCalls(Copies):
             )
         return run(self, method, [av, *args], kwargs, node)
 
-    def require_method(self, av: Any, name: str, node: Any) -> None:
+    def require_method(self, av: Val, name: str, node: Node) -> None:
         """NumPy's numbers do not have all methods of arrays."""
         t = type_of(self.operand(av, node))
         cls = np.ndarray if t.kind == "array" else t.dtype.type if t.kind == "generic" and t.dtype is not None else None
         if cls is not None and not hasattr(cls, name):
             self.raises(AttributeError, f"'{cls.__module__}.{cls.__name__}' object has no attribute {name!r}", node)
 
-    def unknown_method(self, av: Value, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def unknown_method(self, av: Value, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         """A method of an object of which nothing is known."""
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(v, node), node) for k, v in kwargs.items()}
@@ -81,7 +81,7 @@ class NumpyCalls(Copies):
         self.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
         return result
 
-    def ufunc_method(self, ufunc: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    def ufunc_method(self, ufunc: Any, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         method = method_of(np.ufunc, name)
         if method is not None:
             return run(self, method, [Obj(ufunc), *args], kwargs, node)
@@ -104,7 +104,7 @@ def method_prim(name: str) -> Prim:
     prim = _methods.get(name)
     if prim is None:
 
-        def fn(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        def fn(obj: Any, *args: Val, **kwargs: Val) -> Any:
             return getattr(obj, name)(*args, **kwargs)
 
         fn.__name__ = name

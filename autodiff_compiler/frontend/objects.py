@@ -34,6 +34,7 @@ from .avals import (
     is_constant,
 )
 from .derived import Derived
+from .handlers import Node, Val
 from .inputs import class_lookup, is_baked_module, is_lasting
 
 
@@ -47,7 +48,7 @@ _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 
-def is_object(av: Any) -> bool:
+def is_object(av: Val) -> bool:
     """An object with attributes of its own: not a function, class, module or dtype."""
     if type(av) is Obj:
         return not isinstance(av.obj, (type, types.ModuleType, np.dtype, *_FUNCTIONS))
@@ -57,38 +58,38 @@ def is_object(av: Any) -> bool:
 class Objects(Derived):
     """Attributes of objects, classes and modules."""
 
-    def cls_of(self, av: Any) -> type:
+    def cls_of(self, av: Val) -> type:
         """The class of an object."""
         return av.cls if type(av) is not Obj else type(av.obj)
 
-    def class_path(self, av: Any) -> Any:
+    def class_path(self, av: Val) -> Any:
         """Where the class of an object is found."""
         origin = self.origin(av)
         if origin is not None and origin.path is not None:
             return (*origin.path, ("attr", "__class__"))
         return (ObjectStep(("object", self.cls_of(av))),)
 
-    def origin(self, av: Any) -> Obj | None:
+    def origin(self, av: Val) -> Obj | None:
         """The object from outside that it is, if it is one."""
         if type(av) is Obj:
             return av
         found = self.inputs.outside.get(av.cell) if type(av) is Instance else None
         return None if found is None else Obj(found[1], found[2])
 
-    def object_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def object_attribute(self, av: Val, name: str, node: Node) -> Val:
         found = self.find_attribute(av, name, node)
         if found is MISSING:
             self.no_attribute(av, name, node)
         return found
 
-    def no_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def no_attribute(self, av: Val, name: str, node: Node) -> Val:
         if type(av) is Obj and isinstance(av.obj, type):
             self.raises(AttributeError, f"type object {av.obj.__name__!r} has no attribute {name!r}", node)
         if type(av) is Obj and isinstance(av.obj, types.ModuleType):
             self.raises(AttributeError, f"module {av.obj.__name__!r} has no attribute {name!r}", node)
         self.raises(AttributeError, f"{self.cls_of(av).__name__!r} object has no attribute {name!r}", node)
 
-    def find_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def find_attribute(self, av: Val, name: str, node: Node) -> Val:
         """``av.name``, or `MISSING`: what is missing is guarded as well."""
         if type(av) is Obj:
             obj = av.obj
@@ -102,7 +103,7 @@ class Objects(Derived):
                 return self.function_attribute(av, name, node)
         return self.instance_attribute(av, name, node)
 
-    def module_attribute(self, av: Obj, name: str, node: Any) -> Any:
+    def module_attribute(self, av: Obj, name: str, node: Node) -> Any:
         obj = av.obj
         value = getattr(obj, name, MISSING)
         path: Any = av.path or (ObjectStep(("object", obj)),)
@@ -125,7 +126,7 @@ class Objects(Derived):
             return self.as_it_is(value, there)
         return self.outside(value, (*path, ("attr", name)), node)
 
-    def as_it_is(self, value: Any, path: Any) -> Any:
+    def as_it_is(self, value: Val, path: Any) -> Any:
         """What a module, or the built-in names, have at the path: built in, as long as it is that."""
         if is_constant(value):
             self.inputs.guard(path, "eq", value)
@@ -133,7 +134,7 @@ class Objects(Derived):
         self.inputs.guard(path, "is", value)
         return Obj(value, None)
 
-    def function_attribute(self, av: Obj, name: str, node: Any) -> Any:
+    def function_attribute(self, av: Obj, name: str, node: Node) -> Any:
         obj = av.obj
         path: Any = av.path or (ObjectStep(("object", obj)),)
         value = getattr(obj, name, MISSING)
@@ -146,7 +147,7 @@ class Objects(Derived):
 
     # --- objects --------------------------------------------------------------------------------------------------
 
-    def instance_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def instance_attribute(self, av: Val, name: str, node: Node) -> Val:
         cls = self.cls_of(av)
         self.only_looked_at(av, name, node)
         if name == "__class__":
@@ -184,7 +185,7 @@ class Objects(Derived):
     def object_path(self, av: Obj) -> Any:
         return av.path or (ObjectStep(("object", av.obj)),)
 
-    def own_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def own_attribute(self, av: Val, name: str, node: Node) -> Val:
         """What the object itself holds under the name, or `MISSING`."""
         cls = self.cls_of(av)
         if type(av) is Seq:
@@ -229,7 +230,7 @@ class Objects(Derived):
             return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
         return MISSING
 
-    def computed_attribute(self, av: Any, name: str, node: Any) -> Any:
+    def computed_attribute(self, av: Val, name: str, node: Any) -> Any:
         """What ``__getattr__`` says of an attribute that is not there."""
         cls = self.cls_of(av)
         origin = self.origin(av)
@@ -255,7 +256,7 @@ class Objects(Derived):
             self.inputs.guard((*self.class_path(av), ("member", name)), "eq", None)
         return MISSING
 
-    def member(self, av: Any, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
+    def member(self, av: Val, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
         """What a class has under a name, as it is read through an instance `av` (or, for None, through the class
         `owner`)."""
         if isinstance(raw, types.FunctionType):
@@ -299,12 +300,12 @@ class Objects(Derived):
             self.fail(f"attribute {name!r} is a descriptor of type {type(raw).__name__}", node, "use a property")
         return self.outside(raw, path, node)
 
-    def partial(self, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def partial(self, fn: Any, args: list[Val], kwargs: dict[str, Val]) -> Any:
         from .avals import Partial
 
         return Partial(fn, tuple(args), tuple(kwargs), tuple(kwargs.values()))
 
-    def cached_attribute(self, av: Any, raw: Any, path: Any, name: str, node: Any) -> Any:
+    def cached_attribute(self, av: Val, raw: Any, path: Any, name: str, node: Any) -> Any:
         """A `functools.cached_property` that was not asked for yet."""
         value = self.call(self.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
         if type(av) is Obj:
@@ -312,12 +313,12 @@ class Objects(Derived):
         self.set_own(av, name, value, node)
         return value
 
-    def set_own(self, av: Instance, name: str, value: Any, node: Any) -> None:
+    def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:
         raise NotImplementedError
 
     # --- classes --------------------------------------------------------------------------------------------------
 
-    def class_attribute(self, av: Obj, name: str, node: Any) -> Any:
+    def class_attribute(self, av: Obj, name: str, node: Node) -> Any:
         cls = av.obj
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
             return getattr(cls, name)
@@ -346,7 +347,7 @@ class Objects(Derived):
             return self.outside(getattr(cls, name), (*path, ("attr", name)), node)  # of an enum
         return self.member(None, raw, (*path, ("member", name)), name, node, av)
 
-    def class_item(self, av: Obj, index: Any, node: Any) -> Any:
+    def class_item(self, av: Obj, index: Val, node: Any) -> Any:
         """``cls[index]``: a member of an enum by its name, what a metaclass gives, or ``list[float]``."""
         cls, path = av.obj, av.path or (ObjectStep(("object", av.obj)),)
         getter = class_lookup(type(cls), "__getitem__")
@@ -363,7 +364,7 @@ class Objects(Derived):
             return av  # in annotations
         self.fail(f"an item of the class {cls.__name__}", node, "use a function or a dictionary")
 
-    def super_attribute(self, av: Super, name: str, node: Any) -> Any:
+    def super_attribute(self, av: Super, name: str, node: Node) -> Any:
         of_class = type(av.self) is Obj and isinstance(av.self.obj, type)
         cls = av.self.obj if of_class else self.cls_of(av.self)
         mro = cls.__mro__
@@ -385,7 +386,7 @@ class Objects(Derived):
 
     # --- methods that syntax asks for -----------------------------------------------------------------------------
 
-    def type_attribute(self, av: Any, name: str) -> Any:
+    def type_attribute(self, av: Val, name: str) -> Any:
         """The method that Python's syntax finds in the class of an object, or None."""
         if not is_object(av):
             return None
@@ -395,7 +396,7 @@ class Objects(Derived):
             return None
         return self.outside(raw, (*self.class_path(av), ("member", name)), self.frame.node)
 
-    def call_special(self, av: Any, name: str, args: list[Any], node: Any) -> Any:
+    def call_special(self, av: Val, name: str, args: list[Val], node: Any) -> Any:
         """``type(av).name(av, *args)``, or NotImplemented if the class has no such method."""
         method = self.type_attribute(av, name)
         if method is None:
@@ -408,7 +409,7 @@ class Objects(Derived):
         result = self.call(method, [av, *args], {}, node)
         return NotImplemented if type(result) is Obj and result.obj is NotImplemented else result
 
-    def object_key(self, av: Obj, node: Any) -> Any:
+    def object_key(self, av: Obj, node: Node) -> Any:
         """An object as a key: pinned, and compared in a way that does not change."""
         cls = type(av.obj)
         made, equal = class_lookup(cls, "__hash__"), class_lookup(cls, "__eq__")
@@ -428,7 +429,7 @@ class Objects(Derived):
             )
         return self.pinned(av)
 
-    def special_method(self, av: Any, name: str, node: Any) -> Any:
+    def special_method(self, av: Val, name: str, node: Node) -> Val:
         """What Python's syntax finds under the name in the class of an object: a method to call, `MISSING`, or `NATIVE`
         if only the live object knows what it does."""
         self.only_looked_at(av, name, node)

@@ -11,14 +11,15 @@ from ..errors import ArgumentError
 from ..ir.core import Value
 from ..kernels import sorted_places
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number
+from .handlers import Node, Val
 from .iterators import Iterators
 
 
 class Orders(Iterators):
-    def keys_for(self, it: Any, key: Any, node: Any) -> Any:
+    def keys_for(self, it: Val, key: Any, node: Node) -> Val:
         return it if key is None else self.as_list(self.mapped(key, it, node=node), node)
 
-    def ordered(self, av: Any, key: Any, reverse: Any, node: Any) -> Any:
+    def ordered(self, av: Val, key: Any, reverse: Any, node: Node) -> Val:
         """A new list of the items, sorted by their keys; items with equal keys stay in order."""
         it = self.listed_items(self.unordered(av, key, node), node)
         items = self.iterated(it, node)
@@ -49,12 +50,12 @@ class Orders(Iterators):
             return self.gathered(source, places, node)
         return self.new_list([self.subscript(it, self.subscript(places, k, node), node) for k in range(len(items))])
 
-    def listed_items(self, av: Any, node: Any) -> Any:
+    def listed_items(self, av: Val, node: Node) -> Val:
         """All items of an iterable, in something that they can be taken from more than once."""
         it = self.iterable(av, node)
         return it if type(it) in (Seq, ListRef, Ref) else self.as_list(it, node)
 
-    def static_sort_key(self, av: Any) -> Any:
+    def static_sort_key(self, av: Val) -> Any:
         """A key as the Python value that it is, or NotImplemented if it is known at run time only."""
         if is_constant(av):
             return av
@@ -63,7 +64,7 @@ class Orders(Iterators):
             return NotImplemented if any(p is NotImplemented for p in parts) else tuple(parts)
         return NotImplemented
 
-    def key_array(self, keys: Any, node: Any) -> Any:
+    def key_array(self, keys: Any, node: Node) -> Any:
         """The keys as an array with one axis."""
         if type(keys) is not Ref:
             for k in self.iterated(keys, node) or ():
@@ -78,5 +79,5 @@ class Orders(Iterators):
             self.fail("an order of what is not known to be numbers", node, "use np.sort or np.argsort")
         return keys
 
-    def order_of(self, keys: Any, node: Any) -> Any:
+    def order_of(self, keys: Any, node: Node) -> Any:
         return self.call(Obj(sorted_places, None), [self.key_array(keys, node)], {}, node)

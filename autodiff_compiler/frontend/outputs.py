@@ -13,6 +13,7 @@ from ..ir.core import Prim, Value, type_of
 from ..ir.opset import GET
 from ..ir.roles import signature_of
 from .avals import Obj, Ref, Seq, describe, is_number
+from .handlers import Node, Val
 from .layout import Layout, layout_of
 from .stacking import Stacking
 from .state import FOLDED, PROTECTED
@@ -37,13 +38,13 @@ def takes_out(fn: Any) -> bool:
 
 
 class Outputs(Stacking):
-    def numpy_at(self, node: Any, fn: Any, *args: Any) -> Any:
+    def numpy_at(self, node: Node, fn: Any, *args: Val) -> Val:
         return self.call(Obj(fn, None), list(args), {}, node)
 
-    def is_scalar(self, av: Any) -> bool:
+    def is_scalar(self, av: Val) -> bool:
         return is_number(av) or (type(av) is Value and av.type.is_scalar)
 
-    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Any) -> Any:
+    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Node) -> Any:
         """The keyword out=: store into an array, whole."""
         if not takes_out(prim.fn):
             self.raises(TypeError, f"{prim.name}() got an unexpected keyword argument 'out'", node)
@@ -85,7 +86,7 @@ class Outputs(Stacking):
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
 
-    def require_shape(self, x: Any, like: Ref, message: str, node: Any) -> None:
+    def require_shape(self, x: Any, like: Ref, message: str, node: Node) -> None:
         """Raise a ValueError where an operand has not just the shape of an array."""
         whole = self.read(like, node)
         if type_of(x).dims is None or whole.type.dims is None:
@@ -95,7 +96,7 @@ class Outputs(Stacking):
         for k in range(type_of(x).ndim or 0):
             self.require_equal(self.axis_length(x, k, node), self.axis_length(whole, k, node), message, node)
 
-    def require_equal(self, n: Any, m: Any, message: str, node: Any) -> None:
+    def require_equal(self, n: Any, m: Any, message: str, node: Node) -> None:
         """Raise a ValueError where two lengths differ."""
         if self.same_number(n, m):
             return
@@ -126,7 +127,7 @@ class Outputs(Stacking):
             x = x.op.args[0]
         return False
 
-    def refuse_overlap(self, what: str, node: Any) -> NoReturn:
+    def refuse_overlap(self, what: str, node: Node) -> NoReturn:
         self.fail(
             f"{what}, of what may share memory with the array that is written: NumPy reads there what it has just "
             "written",
@@ -135,7 +136,7 @@ class Outputs(Stacking):
             AliasError,
         )
 
-    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any) -> None:
+    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node) -> None:
         """Of all stores by subscript, NumPy does that through a mask while it reads."""
         if step is not None and step[0] == "index" and any(type(i) is slice for i in step[1]):
             if type_of(self.read(ref, node)).dims == ():
@@ -159,7 +160,7 @@ class Outputs(Stacking):
 
     # --- elements in C order --------------------------------------------------------------------------------------
 
-    def cycled(self, values: Any, count: Any, node: Any) -> Any:
+    def cycled(self, values: Any, count: Any, node: Node) -> Any:
         """As many values as there are places: they are repeated, or cut, as NumPy does it; None if there are none."""
         if self.is_scalar(values):
             return values
@@ -172,12 +173,12 @@ class Outputs(Stacking):
         places = self.binary(operator.mod, self.numpy_at(node, np.arange, count), size, node)
         return self.subscript(flat, places, node)
 
-    def is_empty(self, av: Any, node: Any) -> bool:
+    def is_empty(self, av: Val, node: Node) -> bool:
         """The array surely has no elements."""
         dims = type_of(self.operand(av, node)).dims
         return dims is not None and any(self.builder.dims.find(d) == 0 for d in dims)
 
-    def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
+    def store_in_flat(self, flat: Ref, index: Val, value: Val, node: Node) -> None:
         """``a.flat[index] = value``: the values are repeated, or cut, to as many as there are places."""
         operand = self.operand(value, node)
         if type(value) is Ref and self.shares(operand, flat):

@@ -57,6 +57,7 @@ from .avals import (
     is_collection,
     is_constant,
 )
+from .handlers import Node, Val
 from .inputs import base_of, path_name
 from .plan import FoundWanting, WrittenOutside
 from .splices import Splices
@@ -78,7 +79,7 @@ class Outside(Splices):
             return ("cell", id(cell)), cell, "cell_contents", (*start, ("attr", "__closure__"), ("item", k))
         return ("global", id(owner.__globals__), name), owner.__globals__, name, (*start, ("attr", "__globals__"))
 
-    def opened_variable(self, name: str, node: Any) -> int:
+    def opened_variable(self, name: str, node: Node) -> int:
         """The container that stands for a variable that is written in this call."""
         key, holder, attribute, path = self.variable(name)
         cell = self.inputs.variables.get(key)
@@ -103,13 +104,13 @@ class Outside(Splices):
         written = self.plan.written
         return bool(written) and self.frame.site is None and self.variable(name)[0] in written
 
-    def load(self, name: str, node: Any) -> Any:
+    def load(self, name: str, node: Node) -> Any:
         if self.plan.written and self.home(name) is None and self.is_written(name):
             cell = self.opened_variable(name, node)
             return self.use(self.checked(cell, node, "variable").items[0], name, node)
         return super().load(name, node)
 
-    def bind(self, name: str, av: Any, node: Any) -> None:
+    def bind(self, name: str, av: Val, node: Node) -> None:
         if self.home(name) is not None:
             super().bind(name, av, node)
             return
@@ -121,7 +122,7 @@ class Outside(Splices):
 
     # --- changes of containers ------------------------------------------------------------------------------------
 
-    def write_attribute(self, av: Obj, name: str, node: Any) -> NoReturn:
+    def write_attribute(self, av: Obj, name: str, node: Node) -> NoReturn:
         """The lowering starts again, with this object taken as a container of what is written to it."""
         obj = av.obj
         if isinstance(obj, (type, types.ModuleType, types.FunctionType)) or av.path is None or not self.is_plain(obj):
@@ -150,7 +151,7 @@ class Outside(Splices):
         nodes = ast.walk(self.frame.node)
         return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
 
-    def live(self, cell: int, node: Any) -> tuple[str, Any] | None:
+    def live(self, cell: int, node: Node) -> tuple[str, Any] | None:
         """What a container is outside, if it is anything there: its kind, and the object as a value."""
         found = self.inputs.outside.get(cell)
         if found is not None:
@@ -175,7 +176,7 @@ class Outside(Splices):
     def live_input(self, obj: Any, path: Any) -> Value:
         return self.top.params[self.inputs.object_at(obj, path, path_name(path))]
 
-    def changed_after(self, cell: int, node: Any) -> NoReturn:
+    def changed_after(self, cell: int, node: Node) -> NoReturn:
         where = self.frozen.get(cell)
         at = f" in line {where.line}" if where is not None else ""
         self.fail(
@@ -184,7 +185,7 @@ class Outside(Splices):
             "keep a copy, or keep it when it is finished",
         )
 
-    def mutate(self, cell: int, content: Any, node: Any, resized: bool = True, keeps_items: bool = False) -> None:
+    def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
         self.check_item(cell, node)
         if cell in self.inputs.hidden_cells and cell not in self.inputs.outside:
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
@@ -202,7 +203,7 @@ class Outside(Splices):
         self.inputs.changed.add(cell)
         super().mutate(cell, content, node, resized, keeps_items)
 
-    def change(self, kind: str, live: Any, old: Any, new: Any, node: Any) -> None:
+    def change(self, kind: str, live: Any, old: Any, new: Any, node: Node) -> None:
         """Do to the live object what happened to the container."""
         if kind == "list":
             self.change_list(live, old, new, node)
@@ -219,7 +220,7 @@ class Outside(Splices):
                     continue
                 self.emit(node, store, live, key, self.kept(av, node))
 
-    def change_list(self, live: Any, old: Any, new: Any, node: Any) -> None:
+    def change_list(self, live: Any, old: Any, new: Any, node: Node) -> None:
         if type(new) is Items and type(old) is Items:
             if len(new.items) == len(old.items) + 1 and all(x is y for x, y in zip(old.items, new.items)):
                 self.emit(node, APPEND_TO, live, self.kept(new.items[-1], node))
@@ -242,7 +243,7 @@ class Outside(Splices):
         else:
             self.fail("this change of a list that lives outside of the function", node, "use append, or an item")
 
-    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
+    def list_append(self, ref: ListRef, item: Val, node: Node) -> None:
         if self.append_outside(ref, item, node):
             return
         if type(self.content(ref.cell)) is Columns:
@@ -253,7 +254,7 @@ class Outside(Splices):
                 self.mirrored = ref.cell
         super().list_append(ref, item, node)
 
-    def check_item(self, cell: int, node: Any) -> None:
+    def check_item(self, cell: int, node: Node) -> None:
         """What is an item of a list that lives outside, at an index known at run time only, cannot be changed."""
         held = self.state.heap.get(cell)
         while type(held) is ItemOf:
@@ -265,7 +266,7 @@ class Outside(Splices):
                 )
             held = self.state.heap.get(held.cell)
 
-    def append_outside(self, ref: ListRef, item: Any, node: Any) -> bool:
+    def append_outside(self, ref: ListRef, item: Val, node: Node) -> bool:
         """Append to a list from outside that this call never reads: how long it is does not matter then."""
         found = self.inputs.outside.get(ref.cell)
         if found is None or found[0] != "list" or ("list", id(found[1])) in self.plan.written or self.recursions:
@@ -292,7 +293,7 @@ class Outside(Splices):
 
     # --- stores into arrays ---------------------------------------------------------------------------------------
 
-    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Any, node: Any, prim: Any = SET) -> None:
+    def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node, prim: Any = SET) -> None:
         if self.frozen:
             around = {ref.cell, *self.state.links.get(ref.cell, ())}
             for cell in around & set(self.frozen):
@@ -318,7 +319,7 @@ class Outside(Splices):
 
     # --- what is put outside --------------------------------------------------------------------------------------
 
-    def kept(self, av: Any, node: Any) -> Any:
+    def kept(self, av: Val, node: Node) -> Val:
         """The operand for a value that is put where it outlives the call."""
         kind = type(av)
         if type(av) is Maybe or type(av) is Conflict:
@@ -341,12 +342,12 @@ class Outside(Splices):
         what = "a function" if kind in (Closure, Bound, Partial) else describe(av)
         self.fail(f"{what} made in the function is kept outside of it", node, "keep numbers, arrays and containers")
 
-    def kept_value(self, value: Any, node: Any) -> Any:
+    def kept_value(self, value: Val, node: Node) -> Val:
         if type(value) is Value and not value.type.is_scalar and value.type.kind not in ("object", "shape"):
             return self.emit(node, KEEP, value)
         return value
 
-    def kept_cell(self, av: Any, node: Any) -> Any:
+    def kept_cell(self, av: Val, node: Node) -> Val:
         """What an array or a container is outside: itself if it comes from there, else it is made now."""
         live = self.live(av.cell, node) if type(av) is not Ref else None
         if live is not None:

@@ -49,6 +49,7 @@ from .avals import (
 )
 from .causes import prefer_known
 from .folds import proved
+from .handlers import Node, Val
 from .inputs import class_lookup, is_lasting
 from .objects import NATIVE, is_generated, is_object
 
@@ -78,7 +79,7 @@ class Questions(Access):
 
     # --- the live object ------------------------------------------------------------------------------------------
 
-    def live_operand(self, av: Any, node: Any) -> Any:
+    def live_operand(self, av: Val, node: Node) -> Val:
         """The operand that is the object itself when the program runs, or `MISSING`."""
         kind = type(av)
         if is_constant(av) or (kind is Value and (av.type.is_scalar or av.type.kind in ("any", "object"))):
@@ -104,7 +105,7 @@ class Questions(Access):
                 return self.emit(node, BUILD, av.cls or tuple, (), *items)
         return MISSING
 
-    def ask(self, prim: Prim, avs: list[Any], node: Any) -> Any:
+    def ask(self, prim: Prim, avs: list[Any], node: Node) -> Any:
         """The answer of the live objects, when the program runs; `MISSING` if one of them is not there then."""
         operands = [self.live_operand(x, node) for x in avs]
         if any(x is MISSING for x in operands):
@@ -113,7 +114,7 @@ class Questions(Access):
 
     # --- truth ----------------------------------------------------------------------------------------------------
 
-    def truth(self, av: Any, node: Any) -> Any:
+    def truth(self, av: Val, node: Node) -> Val:
         """``bool(av)``: a Python bool, or a value that is one."""
         kind = type(av)
         if kind is Maybe or kind is Conflict:
@@ -150,7 +151,7 @@ class Questions(Access):
             return x
         return self.emit(node, TRUTH, x)
 
-    def object_truth(self, av: Any, node: Any) -> Any:
+    def object_truth(self, av: Val, node: Any) -> Any:
         for name in ("__bool__", "__len__"):
             method = self.special_method(av, name, node)
             if method is NATIVE:
@@ -159,7 +160,7 @@ class Questions(Access):
                 return self.checked_truth(name, self.call(method, [av], {}, node), node)
         return proved("no method", True)
 
-    def native_truth(self, av: Any, node: Any) -> Any:
+    def native_truth(self, av: Val, node: Node) -> Val:
         """The truth of an object whose class has it from a class that is not written in Python."""
         if type(av) is Seq:
             return proved("length", len(av.items) > 0)
@@ -170,7 +171,7 @@ class Questions(Access):
             self.not_known(f"the truth of {describe(av)}", node, "compare what it holds")
         return made
 
-    def object_length(self, av: Any, node: Any) -> Any:
+    def object_length(self, av: Val, node: Any) -> Any:
         """``len(av)`` of an object, or `MISSING` if it has none."""
         if is_collection(av):
             return MISSING
@@ -186,7 +187,7 @@ class Questions(Access):
         self.checked_truth("__len__", made, node)
         return made if is_constant(made) else self.call(Obj(int, None), [made], {}, node)
 
-    def checked_truth(self, name: str, made: Any, node: Any) -> Any:
+    def checked_truth(self, name: str, made: Any, node: Node) -> Any:
         """The truth that a method gives, which has to be a bool, or a length."""
         cls = self.class_of(made, node)
         if cls is None:
@@ -206,16 +207,16 @@ class Questions(Access):
             self.raises(TypeError, f"__bool__ should return bool, returned {cls.__name__}", node)
         return self.truth(made, node)
 
-    def not_known(self, what: str, node: Any, remedy: str, cause: Any = None) -> NoReturn:
+    def not_known(self, what: str, node: Node, remedy: str, cause: Any = None) -> NoReturn:
         self.fail(f"{what} is not known when the program is compiled", node, remedy, cause=cause)
 
-    def negated(self, flag: Any, node: Any) -> Any:
+    def negated(self, flag: Any, node: Node) -> Any:
         """``not flag``, of what `truth` gave."""
         return proved("evaluated", not flag) if isinstance(flag, bool) else self.emit(node, NOT, flag)
 
     # --- identity -------------------------------------------------------------------------------------------------
 
-    def identity(self, a: Any, b: Any, node: Any) -> Any:
+    def identity(self, a: Val, b: Val, node: Node) -> Val:
         """Whether ``a is b``: a bool, a value that is one, or None if that is not known."""
         for x, y in ((a, b), (b, a)):
             if y is None or isinstance(y, bool) or y is Ellipsis:
@@ -243,7 +244,7 @@ class Questions(Access):
             return proved("two objects", False)
         return None
 
-    def is_singleton(self, x: Any, y: Any, node: Any) -> Any:
+    def is_singleton(self, x: Any, y: Any, node: Node) -> Any:
         """``x is y`` for None, True, False or an ellipsis."""
         if is_constant(x):
             return proved("constants", x is y)
@@ -262,7 +263,7 @@ class Questions(Access):
             return self.is_singleton(self.use(x, "the value", node), y, node)
         return proved("two classes", type(x) is Obj and x.obj is y)
 
-    def is_object_from_outside(self, a: Obj, b: Obj, node: Any) -> Any:
+    def is_object_from_outside(self, a: Obj, b: Obj, node: Node) -> Any:
         same = a.obj is b.obj
         made_anew = any(
             isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType)
@@ -286,7 +287,7 @@ class Questions(Access):
             return None
         return proved("two objects", False)
 
-    def is_at(self, a: Any, b: Any) -> bool:
+    def is_at(self, a: Val, b: Val) -> bool:
         """Whether two paths lead to one object, under a guard."""
         if a == b:
             return proved("one object", True)
@@ -294,7 +295,7 @@ class Questions(Access):
         self.inputs.guard(a, "same" if same else "distinct", b)
         return proved("same path", same)
 
-    def is_one_container(self, a: Any, b: Any, node: Any) -> Any:
+    def is_one_container(self, a: Val, b: Val, node: Node) -> Val:
         if a.cell == b.cell:
             return proved("one object", True)
         places = [self.place_outside(x) for x in (a, b)]
@@ -303,12 +304,12 @@ class Questions(Access):
         family = self.cells.family(a.cell) & self.cells.family(b.cell)
         return None if family else proved("two objects", False)
 
-    def place_outside(self, av: Any) -> Any:
+    def place_outside(self, av: Val) -> Any:
         """Where a list, dictionary or object was found, if it comes from outside."""
         found = self.inputs.outside.get(av.cell)
         return found[2] if found is not None else self.inputs.found_at.get(av.cell)
 
-    def identical(self, a: Any, b: Any, node: Any) -> Any:
+    def identical(self, a: Val, b: Val, node: Node) -> Val:
         """``a is b``: a bool, or a value that is one."""
         found = self.identity(a, b, node)
         if found is None:
@@ -317,7 +318,7 @@ class Questions(Access):
 
     # --- equality and order ---------------------------------------------------------------------------------------
 
-    def compare_with(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_with(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a == b``, ``a < b`` and so on."""
         for x in (a, b):
             if type(x) is Maybe or type(x) is Conflict:
@@ -348,17 +349,17 @@ class Questions(Access):
                 return made
         return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
 
-    def compare_kinds(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_kinds(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """A comparison of what is never equal, and has no order."""
         if fn in (operator.eq, operator.ne):
             return proved("two kinds", fn is operator.ne)
         self.no_order(fn, a, b, node)
 
-    def no_order(self, fn: Any, a: Any, b: Any, node: Any) -> NoReturn:
+    def no_order(self, fn: Any, a: Val, b: Val, node: Node) -> NoReturn:
         names = [getattr(self.class_of(x, node), "__name__", "object") for x in (a, b)]
         self.raises(TypeError, f"{SIGNS[fn]!r} not supported between instances of {names[0]!r} and {names[1]!r}", node)
 
-    def compare_objects(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_objects(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """A comparison in which an object takes part: by the methods of both classes, then by identity."""
         classes = [self.class_of(x, node) for x in (a, b)]
         tries = [(a, NAMES[fn], b), (b, NAMES[REFLECTED[fn]], a)]
@@ -403,7 +404,7 @@ class Questions(Access):
         made = self.call(method, [x, y], {}, node)
         return NotImplemented if type(made) is Obj and made.obj is NotImplemented else made
 
-    def is_plain_slot(self, av: Any, name: str, other: Any, node: Any) -> bool:
+    def is_plain_slot(self, av: Val, name: str, other: Val, node: Node) -> bool:
         """The method is that of `object`, by identity, or of a built-in class that knows only objects of its own."""
         raw = class_lookup(self.cls_of(av), name)
         if raw is class_lookup(object, name):
@@ -415,7 +416,7 @@ class Questions(Access):
         related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
         return not (numpy or related)
 
-    def compare_live(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_live(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """A comparison by methods that are not written in Python."""
         if all(is_constant(x) or (type(x) is Obj and is_lasting(x.obj)) for x in (a, b)):
             try:
@@ -441,7 +442,7 @@ class Questions(Access):
             self.not_known("whether these are equal", node, "compare what they hold", [a, b])
         return made
 
-    def compare_callables(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_callables(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Bound methods are equal if they are one function of one object; other callables by identity."""
         if fn not in (operator.eq, operator.ne):
             self.no_order(fn, a, b, node)
@@ -459,16 +460,16 @@ class Questions(Access):
             self.not_known("whether these functions are equal", node, "keep a flag")
         return proved("equal parts", found == (fn is operator.eq))
 
-    def compare_fields(self, name: str, a: Any, b: Any, node: Any) -> Any:
+    def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def set_of(self, av: Any, node: Any) -> set[Any]:
+    def set_of(self, av: Val, node: Node) -> set[Any]:
         raise NotImplementedError
 
-    def compare_containers(self, fn: Any, a: Any, b: Any, node: Any) -> Any:
+    def compare_containers(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def same_item(self, a: Any, b: Any, node: Any) -> Any:
+    def same_item(self, a: Val, b: Val, node: Node) -> Val:
         """Whether containers take two items for equal: they are one object, or are equal."""
         found = a is b or self.identity(a, b, node)
         if found is True:
@@ -484,7 +485,7 @@ class Questions(Access):
             )
         return self.truth(self.compare_with(operator.eq, a, b, node), node)
 
-    def same_items(self, xs: list[Any], ys: list[Any], node: Any) -> Any:
+    def same_items(self, xs: list[Any], ys: list[Any], node: Node) -> Any:
         """Whether two sequences of items are equal."""
         if len(xs) != len(ys):
             return proved("length", False)
@@ -509,7 +510,7 @@ class Questions(Access):
 
     # --- membership -----------------------------------------------------------------------------------------------
 
-    def contains(self, a: Any, b: Any, node: Any) -> Any:
+    def contains(self, a: Val, b: Val, node: Node) -> Val:
         """``a in b``."""
         if type(b) is Maybe or type(b) is Conflict:
             b = self.use(b, "the value", node)
@@ -540,10 +541,10 @@ class Questions(Access):
             return self.is_item(a, self.static_items(b, node), node)
         return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
 
-    def found(self, av: Any, test: Any, every: bool, node: Any) -> Any:
+    def found(self, av: Val, test: Any, every: bool, node: Node) -> Val:
         raise NotImplementedError
 
-    def is_item(self, a: Any, items: list[Any], node: Any) -> Any:
+    def is_item(self, a: Val, items: list[Any], node: Node) -> Val:
         result: Any = proved("equal parts", False)
         for k, item in enumerate(items):
             equal = self.same_item(item, a, node)
@@ -562,7 +563,7 @@ class Questions(Access):
                 return self.branch(result, lambda: proved("equal parts", True), others, node)
         return result
 
-    def object_contains(self, a: Any, b: Any, node: Any) -> Any:
+    def object_contains(self, a: Val, b: Val, node: Any) -> Any:
         method = self.special_method(b, "__contains__", node)
         if method is MISSING and type(b) is not Obj:
             items = self.iterated(self.iterable(b, node), node)
@@ -575,7 +576,7 @@ class Questions(Access):
             return made
         return self.truth(self.call(method, [b, a], {}, node), node)
 
-    def require_hash(self, av: Any, node: Any) -> None:
+    def require_hash(self, av: Val, node: Node) -> None:
         """What is looked up in a set or a dictionary has to be hashable."""
         cls = self.class_of(av, node)
         if cls is not None and class_lookup(cls, "__hash__") is None:
@@ -585,7 +586,7 @@ class Questions(Access):
                 self.require_hash(item, node)
 
 
-def kind_of(av: Any) -> str | None:
+def kind_of(av: Val) -> str | None:
     """Of which of Python's built-in kinds a value is, if it is of one: values of two kinds are never equal."""
     if is_constant(av):
         return _KINDS.get(type(av))
@@ -598,7 +599,7 @@ def kind_of(av: Any) -> str | None:
     return _ABSTRACT.get(type(av))
 
 
-def is_reflexive(av: Any) -> bool:
+def is_reflexive(av: Val) -> bool:
     """A number or a string: equal to itself, NaN aside, and its comparisons do not raise."""
     return is_number(av) or kind_of(av) is not None and is_constant(av) or type(av) is Value and av.type.is_scalar
 

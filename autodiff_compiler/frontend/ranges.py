@@ -9,6 +9,7 @@ from ..errors import ArgumentError
 from ..ir.core import type_of
 from ..ir.opset import SLICE_BOUND
 from .avals import RangeOf, SliceOf, is_constant, is_static_int
+from .handlers import Node, Val
 
 
 def known(av: RangeOf) -> range | None:
@@ -17,7 +18,7 @@ def known(av: RangeOf) -> range | None:
     return range(*bounds) if all(map(is_static_int, bounds)) else None
 
 
-def range_item(interp: Any, av: RangeOf, index: Any, node: Any) -> Any:
+def range_item(interp: Any, av: RangeOf, index: Val, node: Node) -> Val:
     """``av[index]``."""
     if type(index) is SliceOf:
         return part(interp, av, index, node)
@@ -42,7 +43,7 @@ def range_item(interp: Any, av: RangeOf, index: Any, node: Any) -> Any:
     return interp.binary(operator.add, av.start, interp.binary(operator.mul, place, av.step, node), node)
 
 
-def part(interp: Any, av: RangeOf, index: SliceOf, node: Any) -> RangeOf:
+def part(interp: Any, av: RangeOf, index: SliceOf, node: Node) -> RangeOf:
     """A part of a range is a range."""
     real = known(av)
     bounds = [None if b is None else interp.operand(b, node) for b in (index.start, index.stop, index.step)]

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ir.core import structural_key
 from .avals import Instance, Obj, Path, Seq, is_constant, key_av
+from .handlers import Val
 
 
 class History:
@@ -72,7 +73,7 @@ class History:
             step.fn(new, *map(given, step.parts))
         return new
 
-    def changed(self, fn: Callable[..., Any], *parts: Any) -> tuple[History, Any]:
+    def changed(self, fn: Callable[..., Any], *parts: Val) -> tuple[History, Any]:
         """What becomes of it by ``fn(set, *parts)``, and what that returns."""
         new = History(fn, parts, before=self)
         real = self.look()
@@ -95,7 +96,7 @@ def set_parts(history: History) -> dict[str, Any]:
     return {"members": Seq(tuple(map(key_av, members))), "order": Obj(history)}
 
 
-def is_set(av: Any) -> bool:
+def is_set(av: Val) -> bool:
     return type(av) is Instance and av.cls in (set, frozenset)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .avals import Instance
 from .contexts import Contexts
 from .core import DEAD, NORMAL, Unreachable
-from .handlers import Ctx, lowers
+from .handlers import Ctx, Node, Val, lowers
 from .lift import CannotLift
 from .plan import SPLIT
 
@@ -17,7 +17,7 @@ from .plan import SPLIT
 class Bind(ast.stmt):
     """Binds a loop's target to an item that is known already."""
 
-    def __init__(self, loop: ast.For, item: Any, check: Callable[[], None]):
+    def __init__(self, loop: ast.For, item: Val, check: Callable[[], None]):
         super().__init__()
         ast.copy_location(self, loop.target)
         self.loop = loop
@@ -66,13 +66,13 @@ class Splitting(Contexts):
         self.budget.copying += 1  # all that follows, to the end
         return [s for item in items for s in (Bind(stmt, item, unchanged), *stmt.body)] + stmt.orelse
 
-    def flattened_iterator(self, stmt: ast.For, av: Any) -> list[Any]:
+    def flattened_iterator(self, stmt: ast.For, av: Val) -> list[Any]:
         raise NotImplementedError
 
-    def contents(self, av: Any) -> list[Any]:
+    def contents(self, av: Val) -> list[Any]:
         raise NotImplementedError
 
-    def trips(self, stmt: ast.For, av: Any) -> list[Any] | None:
+    def trips(self, stmt: ast.For, av: Val) -> list[Any] | None:
         raise NotImplementedError
 
     def is_split(self, stmt: ast.If, rest: list[Any]) -> bool:
@@ -87,7 +87,7 @@ class Splitting(Contexts):
         """``t = f(...)`` and what follows it: that is lowered once for each path on which the function returns."""
         caller, stack, activations = self.frame, self.stack, self.activations
 
-        def resume(av: Any) -> Any:
+        def resume(av: Val) -> Any:
             saved = (self.frame, self.stack, self.activations)
             self.frame, self.stack, self.activations = caller, [*stack[:depth]], [*activations[:active]]
             try:
@@ -107,7 +107,7 @@ class Splitting(Contexts):
             return DEAD
         return self.plan.refuse(stmt.value)
 
-    def take_pending(self, tree: Any, node: Any) -> Callable[[Any], Any] | None:
+    def take_pending(self, tree: Any, node: Node) -> Callable[[Any], Any] | None:
         """What follows the call that is about to be inlined, if the function is to take it along."""
         if self.pending is None or self.pending[0] is not node:
             return None

@@ -10,11 +10,12 @@ from ..ir.core import type_of
 from ..ir.opset import PRIMS
 from .avals import Columns, ListRef, Obj
 from .border import Border
+from .handlers import Node, Val
 from .structures import Leaf
 
 
 class Stacking(Border):
-    def stacked(self, av: Any, node: Any) -> Any:
+    def stacked(self, av: Val, node: Node) -> Val:
         """The array that NumPy makes of a list of run-time length, of arrays, lists or tuples of numbers; all else as
         it is."""
         if type(av) is not ListRef:

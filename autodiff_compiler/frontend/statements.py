@@ -35,7 +35,7 @@ from .avals import (
 )
 from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
 from .expressions import _BINARY
-from .handlers import Ctx, expansion_of, handler_of_node, lowers
+from .handlers import Ctx, Node, Val, expansion_of, handler_of_node, lowers
 from .inputs import class_lookup
 from .objects import is_object
 from .pseudo import Run, surely_exits
@@ -154,7 +154,7 @@ class Statements(Splitting):
         codes: list[Any],
         second: frozenset[int] | None = None,
         start: Any = None,
-        node: Any = None,
+        node: Node = None,
     ) -> Any:
         """Join two lowered paths and emit their ``if``; the exit code of the whole."""
         joiner = self.joiner(states[0], states[1], regions, node)
@@ -251,13 +251,13 @@ class Statements(Splitting):
 
     # --- assignments ----------------------------------------------------------------------------------------------
 
-    def store_slice(self, base: ListRef, index: SliceOf, av: Any, node: Any) -> None:
+    def store_slice(self, base: ListRef, index: SliceOf, av: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def augmented_container(self, fn: Any, current: Any, value: Any, node: Any) -> bool:
+    def augmented_container(self, fn: Any, current: Val, value: Val, node: Node) -> bool:
         raise NotImplementedError
 
-    def assign(self, target: ast.expr, av: Any, node: Any) -> None:
+    def assign(self, target: ast.expr, av: Val, node: Node) -> None:
         if isinstance(target, ast.Name):
             self.bind(target.id, av, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -269,7 +269,7 @@ class Statements(Splitting):
         else:
             self.fail("this assignment target is not supported", target, "assign to names, items and attributes")
 
-    def unpack(self, target: ast.Tuple | ast.List, av: Any, node: Any) -> None:
+    def unpack(self, target: ast.Tuple | ast.List, av: Val, node: Node) -> None:
         n = len(target.elts)
         star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
         items = self.unpacked(av, n if star is None else None, node)
@@ -292,7 +292,7 @@ class Statements(Splitting):
         for t, item in zip(target.elts[star + 1 :], items[len(items) - after :]):
             self.assign(t, item, node)
 
-    def unpacked(self, av: Any, n: int | None, node: Any) -> list[Any]:
+    def unpacked(self, av: Val, n: int | None, node: Node) -> list[Val]:
         av = self.iterable(av, node)
         items = self.iterated(av, node)
         if items is not None or n is None:
@@ -303,19 +303,19 @@ class Statements(Splitting):
             self.raise_unless(flag, ValueError, f"the number of values to unpack is not {n}", node)
         return [self.item_of(av, k, node) for k in range(n)]
 
-    def iter_length(self, av: Any, node: Any) -> Any:
+    def iter_length(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def item_of(self, av: Any, i: Any, node: Any) -> Any:
+    def item_of(self, av: Val, i: Any, node: Node) -> Val:
         raise NotImplementedError
 
-    def store_attribute(self, base: Any, name: str, av: Any, node: Any) -> None:
+    def store_attribute(self, base: Val, name: str, av: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def store_in_flat(self, flat: Ref, index: Any, value: Any, node: Any) -> None:
+    def store_in_flat(self, flat: Ref, index: Val, value: Val, node: Node) -> None:
         raise NotImplementedError
 
-    def store_item(self, base: Any, index: Any, av: Any, node: Any) -> None:
+    def store_item(self, base: Val, index: Val, av: Val, node: Node) -> None:
         """``base[index] = av``."""
         if is_collection(base) and base.cls not in (set, frozenset, OneShot):
             base = self.inner(base, node)
@@ -357,7 +357,7 @@ class Statements(Splitting):
                 self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
             self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
 
-    def store_record(self, part: Ref, values: Seq, node: Any) -> bool:
+    def store_record(self, part: Ref, values: Seq, node: Node) -> bool:
         """``part[...] = values`` for a tuple of the fields of records; False if it is no such part."""
         dtype = type_of(self.checked(part.cell, node)).dtype
         if dtype is None or dtype.names is None:
@@ -371,7 +371,7 @@ class Statements(Splitting):
             self.store_item(part, name, av, node)
         return True
 
-    def as_stored(self, base: Ref, items: tuple[Any, ...], av: Any, node: Any) -> Any:
+    def as_stored(self, base: Ref, items: tuple[Any, ...], av: Val, node: Node) -> Val:
         """A container that is stored into a view as an array: it may not be nested deeper than the view has axes, where
         an array of more axes would do if they have length one."""
         whole = self.read(base, node)
@@ -384,23 +384,23 @@ class Statements(Splitting):
             self.raises(ValueError, "setting an array element with a sequence.", node)
         return made
 
-    def is_element(self, base: Ref, items: tuple[Any, ...], node: Any) -> bool:
+    def is_element(self, base: Ref, items: tuple[Any, ...], node: Node) -> bool:
         """The subscripts are integers that name one number of an array."""
         t = self.read(base, node).type
         numbers = all(i is not None and type(i) is not bool and type_of(i).is_scalar for i in items)
         plain = t.kind == "array" and t.dtype is not None and t.dtype.names is None
         return plain and numbers and len(items) == t.ndim
 
-    def holds_itself(self, base: Any, index: Any, item: bool) -> bool:
+    def holds_itself(self, base: Val, index: Val, item: bool) -> bool:
         """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
         if item:
             return type(base) in (ListRef, DictRef)
         return is_object(base) and type(base) is not Seq and self.is_own_attribute(base, index)
 
-    def is_own_attribute(self, base: Any, name: str) -> bool:
+    def is_own_attribute(self, base: Val, name: str) -> bool:
         raise NotImplementedError
 
-    def augmented(self, fn: Any, current: Any, value: Any, node: Any) -> tuple[bool, Any]:
+    def augmented(self, fn: Any, current: Val, value: Val, node: Node) -> tuple[bool, Any]:
         """``current op= value``: True if it was done in place, else the new value to bind."""
         if type(current) is Ref:
             whole = self.read(current, node)
@@ -436,14 +436,14 @@ class Statements(Splitting):
             )
         return False, self.binary(fn, current, value, node)
 
-    def check_rank(self, whole: Any, result: Any, node: Any) -> None:
+    def check_rank(self, whole: Any, result: Any, node: Node) -> None:
         """A result that is written in place may not have more axes, not even of length one."""
         have, want = type_of(result).ndim, type_of(whole).ndim
         if have is not None and want is not None and have > want:
             message = f"non-broadcastable output operand of {want} axes, for a result of {have}"
             self.raises(ValueError, message, node)
 
-    def check_cast(self, whole: Any, result: Any, node: Any) -> None:
+    def check_cast(self, whole: Any, result: Any, node: Node) -> None:
         """NumPy refuses to write a float into an integer array in place."""
         have, want = type_of(result).dtype, type_of(whole).dtype
         if have is not None and want is not None and not np.can_cast(have, want, "same_kind"):

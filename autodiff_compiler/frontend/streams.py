@@ -33,6 +33,7 @@ from .avals import (
     with_parts,
 )
 from .core import BREAK, DEAD, NORMAL, RAISED, RETURN, Unreachable
+from .handlers import Node, Val
 from .loops import EXIT_LIMIT
 from .plan import UNROLL
 from .pseudo import choice, computed, run
@@ -50,7 +51,7 @@ def has_effects(ops: list[Any]) -> bool:
 class Streams(Pulls):
     # --- all that is left -----------------------------------------------------------------------------------------
 
-    def iterable(self, av: Any, node: Any) -> Any:
+    def iterable(self, av: Val, node: Node) -> Any:
         """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the iterable", node)
@@ -71,7 +72,7 @@ class Streams(Pulls):
         items = self.iterated(out, node)
         return out if items is None else Seq(tuple(items))
 
-    def pushable(self, it: Any, node: Any) -> bool:
+    def pushable(self, it: Val, node: Node) -> bool:
         """`push` goes through it one item at a time."""
         source = self.source_of(it)
         if self.unrolls(it, node) and self.steps_known(it, node):
@@ -81,7 +82,7 @@ class Streams(Pulls):
             or (source.kind == "generator" and len(source.its) == 1)
         )
 
-    def push(self, av: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+    def push(self, av: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
         """Run `one` for each item of an iterable, or left in an iterator, as soon as there is the item.
 
         few: the trips of a loop over a range that are copied out; at: the loop's syntax node.
@@ -105,7 +106,7 @@ class Streams(Pulls):
         elif kind == "filter":
             fn, want = source.its[1:]
 
-            def tried(item: Any) -> None:
+            def tried(item: Val) -> None:
                 flag = self.truth(item if fn is None else self.call(fn, [item], {}, node), node)
                 ways = (lambda: one(item), lambda: None)
                 self.branch(flag, *(ways if want else ways[::-1]), node)
@@ -133,7 +134,7 @@ class Streams(Pulls):
                 av = self.check_zip(self.opened(av, Seq(()), node), node)
             self.each(av, one, node, few, at)
 
-    def push_accumulated(self, it: Instance, source: DeferredOf, one: Callable[[Any], None], node: Any) -> None:
+    def push_accumulated(self, it: Instance, source: DeferredOf, one: Callable[[Any], None], node: Node) -> None:
         inner, fn, given, initial = source.its
         self.restate(it, source, (inner, fn, Seq(()), Seq(())), node)
         if given.items or initial.items:
@@ -153,19 +154,19 @@ class Streams(Pulls):
         self.branch(some, begun, lambda: None, node)
 
     def accumulate_from(
-        self, total: Any, rest: Any, fn: Any, one: Callable[[Any], None], node: Any, new: bool = True
+        self, total: Any, rest: Any, fn: Any, one: Callable[[Any], None], node: Node, new: bool = True
     ) -> None:
         if new:
             one(total)
 
-        def step(a: Any, x: Any) -> Any:
+        def step(a: Val, x: Any) -> Any:
             total = self.stepped(fn, node)(a, x)
             one(total)
             return total
 
         self.carried("accumulate", total, rest, step, node)
 
-    def carried(self, name: str, start: Any, it: Any, step: Callable[[Any, Any], Any], node: Any) -> Any:
+    def carried(self, name: str, start: Any, it: Val, step: Callable[[Any, Any], Any], node: Node) -> Any:
         """What `step`, called with what it returned before and each item, returns last."""
         env = self.frame.env
         name = f"${name}{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"
@@ -173,14 +174,14 @@ class Streams(Pulls):
             name += "_"
         self.state.envs[env][name] = start
 
-        def one(item: Any) -> None:
+        def one(item: Val) -> None:
             new = step(self.state.envs[env][name], item)
             self.state.envs[env][name] = new
 
         self.push(it, one, node)
         return self.use(self.state.envs[env].pop(name), "the result", node)
 
-    def split_first(self, it: Any, node: Any, message: str) -> tuple[Any, Any]:
+    def split_first(self, it: Val, node: Node, message: str) -> tuple[Any, Any]:
         """The rest of an iterable, and its first item."""
         it = self.iter_of(it, node)
         if is_iterator(it) and not (self.unrolls(it, node) and self.steps_known(it, node)):
@@ -195,7 +196,7 @@ class Streams(Pulls):
             self.raises(TypeError, message, node)
         return it, first[0]
 
-    def each(self, it: Any, one: Callable[[Any], None], node: Any, few: int = 0, at: Any = None) -> None:
+    def each(self, it: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
         """Run `one` for each item of an iterable that is no iterator."""
         it = self.looped(it, node)
         items = self.unrollable(it, node)
@@ -240,13 +241,13 @@ class Streams(Pulls):
                 return False
         return True
 
-    def steps_known(self, it: Any, node: Any) -> bool:
+    def steps_known(self, it: Val, node: Node) -> bool:
         """Whether there is one more item is known at compile time, each time."""
         if not self.filters_inside(it, node):
             return True
         return self.probed(lambda: self.static_count(it, node))[0] is not None
 
-    def filters_inside(self, source: Any, node: Any) -> bool:
+    def filters_inside(self, source: Any, node: Node) -> bool:
         """Whether there is a next item may depend on conditions, which need not be known at compile time."""
         if is_iterator(source):
             return self.filters(self.source_of(source)) or self.filters_inside(self.source_of(source), node)
@@ -261,7 +262,7 @@ class Streams(Pulls):
             return any(g.ifs for g in source.node.generators)
         return source.kind in ("filter", "takewhile", "dropwhile", "compress", "called")
 
-    def computed_inside(self, it: Any, node: Any) -> Any:
+    def computed_inside(self, it: Val, node: Node) -> Any:
         """An iterator over the same items; those of filters inside are computed now, where nobody can tell."""
         source = self.left_in(it, node)[0] if is_iterator(it) else None
         if self.by_number(it, node):
@@ -277,7 +278,7 @@ class Streams(Pulls):
             return self.new_collection(OneShot, **dict(zip(ITERATOR_KEYS, (with_parts(source, parts), place))))
         return self.one_shot(self.ahead(it, node))
 
-    def ahead(self, it: Any, node: Any) -> Any:
+    def ahead(self, it: Val, node: Node) -> Any:
         """The items left in an iterator, in a list, computed now."""
 
         def compute() -> Any:
@@ -309,7 +310,7 @@ class Streams(Pulls):
         self.computed_ahead.append((found, self.state.fork()))
         return made
 
-    def check_ahead(self, since: int, node: Any) -> None:
+    def check_ahead(self, since: int, node: Node) -> None:
         """Refuse where a loop has changed what items that were computed before it began had read."""
         for found, then in self.computed_ahead[since:]:
             for env, name in [x for x in found if type(x) is tuple]:
@@ -322,12 +323,12 @@ class Streams(Pulls):
                     if not (type(content) is Entries and content.keys == ITERATOR_KEYS):
                         self.changes_what_is_read(node)
 
-    def changes_what_is_read(self, node: Any) -> NoReturn:
+    def changes_what_is_read(self, node: Node) -> NoReturn:
         self.fail(
             "a loop changes what the iterator that it runs over still reads", node, "make a list of it: list(...)"
         )
 
-    def check_zip(self, av: Any, node: Any) -> Any:
+    def check_zip(self, av: Val, node: Node) -> Any:
         """An opened iterable, checked: zip() has taken one item more of what comes before the first part that ends, and
         nobody must be able to tell."""
         if type(av) is EnumerateOf:
@@ -353,7 +354,7 @@ class Streams(Pulls):
 
     # --- loops ----
 
-    def stepping(self, stmt: ast.For, it: Any, head: Callable[[Any], None]) -> ast.While:
+    def stepping(self, stmt: ast.For, it: Val, head: Callable[[Any], None]) -> ast.While:
         """A loop over an object whose class defines ``__next__``, in simpler statements."""
         name = f"$next{stmt.lineno}.{stmt.col_offset}"
 
@@ -376,7 +377,7 @@ class Streams(Pulls):
         return made  # type: ignore[no-any-return]
 
     def loop_over_iterator(
-        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], partly: bool
+        self, stmt: ast.For, it: Val, head: Callable[[Any], None], body: list[Any], partly: bool
     ) -> Any:
         """A `for` over an iterator; `partly`: the loop may leave before the end."""
         if not is_iterator(it):
@@ -399,7 +400,7 @@ class Streams(Pulls):
         self.check_ahead(since, stmt)
         return code
 
-    def chain_of(self, it: Any) -> list[Any]:
+    def chain_of(self, it: Val) -> list[Any]:
         """The iterators that are at their end when this one is."""
         if not is_iterator(it):
             return []
@@ -408,7 +409,7 @@ class Streams(Pulls):
         return [it, *(self.chain_of(parts[0]) if len(parts) == 1 else [])]
 
     def staged(
-        self, it: Any, head: Callable[[Any], None], body: list[Any], at: Any
+        self, it: Val, head: Callable[[Any], None], body: list[Any], at: Any
     ) -> tuple[Any, Callable[[Any], None], list[Any]]:
         """The iterator below filters and generator expressions, what begins a trip with its item, and what follows."""
         source = self.source_of(it)
@@ -437,7 +438,7 @@ class Streams(Pulls):
             return self.staged(source.its[0], box.append, [choice(flag, *((kept, []) if want else ([], kept)), at)], at)
         return it, head, body
 
-    def flattened_iterator(self, stmt: ast.For, av: Any) -> list[Any]:
+    def flattened_iterator(self, stmt: ast.For, av: Val) -> list[Any]:
         it = self.iter_of(av, stmt.iter)
         items: list[Any] | None = None
         if self.unrolls(it, stmt.iter) and self.steps_known(it, stmt.iter):
@@ -453,20 +454,20 @@ class Streams(Pulls):
         self.budget.copying += 1  # all that follows, to the end
         return bound + ([run(lambda: self.ended(it, stmt), stmt)] if is_iterator(it) else []) + stmt.orelse
 
-    def static_count(self, it: Any, node: Any) -> int:
+    def static_count(self, it: Val, node: Node) -> int:
         for n in range(UNROLL_LIMIT + 1):
             if not self.next_of(it, node):
                 return n
         self.fail("an iterator that does not end, or of very many items", node, "write a `while` loop")
 
-    def ended(self, it: Any, stmt: Any) -> int:
+    def ended(self, it: Val, stmt: Any) -> int:
         """Where a flattened loop ends: the iterator is asked once more."""
         if self.source_of(it) is not None and type(self.source_of(it)) is not Conflict and self.next_of(it, stmt):
             self.plan.refuse(stmt)
         return NORMAL
 
     def unroll_taken(
-        self, stmt: ast.For, it: Any, head: Callable[[Any], None], body: list[Any], left: int = EXIT_LIMIT
+        self, stmt: ast.For, it: Val, head: Callable[[Any], None], body: list[Any], left: int = EXIT_LIMIT
     ) -> Any:
         """One copy of the body for each item of an iterator, which is computed when its trip begins."""
         for _ in range(UNROLL_LIMIT + 1):
@@ -488,7 +489,7 @@ class Streams(Pulls):
             return self.after_trip(code, rest, stmt)
         self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
 
-    def searches(self, it: Any) -> bool:
+    def searches(self, it: Val) -> bool:
         """To find the next item takes a loop."""
         source = self.source_of(it)
         if source is None:
@@ -499,7 +500,7 @@ class Streams(Pulls):
             return True
         return any(self.searches(x) for x in parts_of(source) if is_iterator(x))
 
-    def first_found(self, it: Any, value: Any, test: Any, ended: Callable[[], Any], node: Any) -> Any:
+    def first_found(self, it: Val, value: Val, test: Any, ended: Callable[[], Any], node: Any) -> Any:
         """``value(item)`` of the first item for which ``test(item)`` is true, or ``ended()``, by a loop that breaks."""
         env = self.frame.env
         place = f"{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"

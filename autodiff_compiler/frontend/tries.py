@@ -23,7 +23,7 @@ from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from .avals import MISSING, Conflict, Obj, Seq, rebuilt
 from .core import DEAD, NORMAL, RAISED, Unreachable
 from .folds import proved
-from .handlers import Ctx, expands, handler_of_node
+from .handlers import Ctx, Node, Val, expands, handler_of_node
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
 from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
@@ -44,7 +44,7 @@ class Tries(Matching):
             )
         return found
 
-    def known_classes(self, av: Any) -> tuple[type, ...] | None:
+    def known_classes(self, av: Val) -> tuple[type, ...] | None:
         if type(av) is Seq:
             parts = [self.known_classes(item) for item in av.items]
             return None if None in parts else tuple([c for part in parts for c in part or ()])
@@ -59,7 +59,7 @@ class Tries(Matching):
         handlers: list[Any],
         caught: list[tuple[type, ...]],
         orelse: list[Any],
-        node: Any,
+        node: Node,
     ) -> list[Any]:
         """Lower the body; the statements that follow it, the handlers among them."""
         catch = tuple(dict.fromkeys(c for classes in caught for c in classes))
@@ -130,7 +130,7 @@ class Tries(Matching):
             op.parent = self.builder.region
         self.builder.region.ops += moved
 
-    def behind(self, code: Any, ways: Ways, node: Any) -> list[Any]:
+    def behind(self, code: Any, ways: Ways, node: Node) -> list[Any]:
         """The statements that follow a body which ended with this code."""
         possible = self.possible(code)
         if RAISED not in possible:
@@ -148,7 +148,7 @@ class Tries(Matching):
         test = computed(lambda: self.emit(node, EQ, code, RAISED), node)
         return [choice(test, self.after_raise(ways, node), [expanded(others, node)], node)]
 
-    def after_raise(self, ways: Ways, node: Any) -> list[Any]:
+    def after_raise(self, ways: Ways, node: Node) -> list[Any]:
         """What follows where a block has ended with an exception; what it does may raise, and catch, another."""
         errors: list[Any] = []
 
@@ -167,7 +167,7 @@ class Tries(Matching):
     # --- handlers -----------------------------------------------------------------------------------------------
 
     def handlers(
-        self, handlers: list[Any], caught: list[tuple[type, ...]], error: Raised, every: bool, node: Any
+        self, handlers: list[Any], caught: list[tuple[type, ...]], error: Raised, every: bool, node: Node
     ) -> list[Any]:
         """The first handler that catches this; `every`: one surely does."""
         handling: list[Any] = [] if every else [run(lambda: self.throw(error(), node), node, True)]
@@ -181,7 +181,7 @@ class Tries(Matching):
                 handling = [choice(test, handled, handling, handler)]
         return handling
 
-    def is_one_of(self, error: Any, classes: tuple[type, ...], node: Any) -> Any:
+    def is_one_of(self, error: Any, classes: tuple[type, ...], node: Node) -> Any:
         cls = class_raised(error)
         if cls is not None:
             return proved("class", issubclass(cls, classes))
@@ -202,7 +202,7 @@ class Tries(Matching):
             self.state.envs[self.frame.env].pop(handler.name, None)
         return code
 
-    def throw(self, error: Any, node: Any, *cause: Any) -> int:
+    def throw(self, error: Any, node: Node, *cause: Val) -> int:
         """``raise error``: an exit of the block where handlers are to know the state."""
         if not self.exact:
             self.emit(node, RAISE, error, *cause)
@@ -210,7 +210,7 @@ class Tries(Matching):
         self.state.envs[0][PLACE] = self.exception_value((error, *cause), node)
         return RAISED
 
-    def exception_value(self, args: tuple[Any, ...], node: Any) -> Value:
+    def exception_value(self, args: tuple[Any, ...], node: Node) -> Value:
         """The exception that ``raise`` raises with these operands."""
         (error, *cause) = args
         if type(error) is not Value or cause or (error not in self.errors and class_raised(error) is None):
@@ -224,7 +224,7 @@ class Tries(Matching):
         self.errors.add(error)
         return error
 
-    def raise_on(self, code: Any, node: Any) -> None:
+    def raise_on(self, code: Any, node: Node) -> None:
         """Raise where the code says so: it ends here as an exit of blocks."""
         if RAISED not in self.possible(code):
             return
@@ -260,7 +260,7 @@ class Tries(Matching):
         ways = Ways((BaseException,), lambda code: [code], self.passed_on(stmt), False)
         return self.protected([step], ways, None, at=stmt)
 
-    def passed_on(self, node: Any) -> Any:
+    def passed_on(self, node: Node) -> Any:
         def on_error(error: Raised, every: bool) -> list[Any]:
             return [run(lambda: self.throw(error(), node), node, True)]
 
@@ -306,7 +306,7 @@ class Tries(Matching):
             return NORMAL
         return self.code_where(self.emit(stmt, EQ, code, RAISED), RAISED, NORMAL, stmt)
 
-    def code_where(self, cond: Any, code: int, other: Any, node: Any) -> Any:
+    def code_where(self, cond: Any, code: int, other: Val, node: Node) -> Val:
         """An exit code: one where a condition holds, another where it does not."""
         made = self.branch(cond, lambda: code, lambda: other, node)
         if type(made) is Value:
@@ -321,7 +321,7 @@ class Tries(Matching):
         return any(journal.floating for journal in self.journals)
 
     @contextmanager
-    def watched(self, start: State, node: Any, floating: bool, ways: Ways | None = None) -> Iterator[Journal]:
+    def watched(self, start: State, node: Node, floating: bool, ways: Ways | None = None) -> Iterator[Journal]:
         """Keep a journal of what is lowered, for these ways out of it; None: an exception passes by."""
         journal = Journal(start, node, floating)
         outer = [(j, len(j.points), frozenset(j.half)) for j in self.journals]
@@ -356,7 +356,7 @@ class Tries(Matching):
                 found[v] = Value(join(UNDEF_TY, v.type, dims), v.hint, op)
             return found[v]
 
-        def out(av: Any) -> Any:
+        def out(av: Val) -> Any:
             return rebuilt(av, lambda x: leaf(x) if type(x) is Value else x)
 
         new = State(links=dict(state.links), causes=dict(state.causes))
@@ -374,7 +374,7 @@ class Tries(Matching):
 
     # --- finally ----------------------------------------------------------------------------------------------
 
-    def ending(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Any) -> list[Any]:
+    def ending(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Node) -> list[Any]:
         """The body, and what runs on each way out of it: `normal`, or what `error` gives, which ends it."""
         if self.catching or self.plan.has(UNWOUND, node):
             ways = Ways((BaseException,), lambda code: [*normal, code], lambda e, every: error(e), False, True)
@@ -382,7 +382,7 @@ class Tries(Matching):
         leaves = surely_exits(normal) or surely_exits(body)
         return [run(lambda: self.unwatched(body, normal, error, node), node, leaves)]
 
-    def unwatched(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Any) -> Any:
+    def unwatched(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Node) -> Any:
         """Where nobody catches what is raised: what runs when an exception passes by matters if it is seen outside, or
         ends the exception."""
         with self.watched(self.state.fork(), node, self.floating) as journal:
@@ -397,7 +397,7 @@ class Tries(Matching):
             return DEAD
         return self.lower_block([*normal, run(lambda: code, node, self.leaves(code))], False)
 
-    def matters(self, journal: Journal, error: Callable[[Raised], list[Any]], node: Any) -> AutodiffError | None:
+    def matters(self, journal: Journal, error: Callable[[Raised], list[Any]], node: Node) -> AutodiffError | None:
         """None if what runs when an exception passes by may be left out, as nobody would see it."""
         raised, _ = journal.interrupted(None, self.inputs.initial)
         attempt = Op(TRY, ((BaseException,), None), {}, (), self.builder.loc)

@@ -83,7 +83,7 @@ def _copies(ctx: Ctx, av: Val, flat: bool) -> bool:
     return type(av) is Ref and surely_copied(ctx, av, flat)
 
 
-def _maybe_view(ctx: Ctx, value: Any, av: Val, copied: bool, flat: bool) -> Val:
+def _maybe_view(ctx: Ctx, value: Val, av: Val, copied: bool, flat: bool) -> Val:
     """A reshaped array: a copy, or a view if the memory of `av` is laid out in C order."""
     if copied:
         return ctx.fresh(value, contiguous=True)

@@ -38,7 +38,7 @@ def _put(ctx: Ctx, a: Val, ind: Val, v: Val, mode: Val = "raise") -> None:
     _store_flat(ctx, base, ctx.operand(places, ctx.node), ctx.operand(value, ctx.node))
 
 
-def _store_flat(ctx: Ctx, base: Ref, places: Any, value: Any) -> None:
+def _store_flat(ctx: Ctx, base: Ref, places: Any, value: Val) -> None:
     whole = ctx.read(base, ctx.node)
     path = base.path if whole.type.ndim == 1 else (*base.path, ("reshape", (-1,)))
     ctx.store(Ref(base.cell, path), ("index", (places,)), value, ctx.node)
@@ -155,7 +155,7 @@ def _at(ctx: Ctx, of: Obj, a: Val, indices: Val, /, *values: Val) -> None:
     ctx.counted(count, one, node)
 
 
-def _may_repeat(item: Any) -> bool:
+def _may_repeat(item: Val) -> bool:
     """An index that may name an element twice: an array of integers, or of what is not known."""
     if type(item) is not Value or item.type.is_scalar:
         return False
