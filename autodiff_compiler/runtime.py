@@ -512,3 +512,13 @@ def build(cls: Any, names: tuple[Any, ...], *items: Any) -> Any:
     if cls is dict:
         return dict(zip(names, items))
     return cls(*items) if cls in (range, slice) or issubclass(cls, tuple) else new_object(cls, names, items)
+
+
+def select(cond: Any, x: Any, y: Any) -> Any:
+    """``x if cond else y``, both computed; for scalars, where np.where would make a 0-d array."""
+    return x if cond else y
+
+
+def unstack(a: Any) -> list[Any]:
+    """The items along the first axis as a list."""
+    return list(a)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import Builder, Function, Region, Value, leaves
 from autodiff_compiler.ir.opset import OPERATORS, PRIMS, UNARY_OPERATORS, lookup
 from autodiff_compiler.ir.types import Ty, array, generic, type_of_constant
+from autodiff_compiler.operations import numbers, record
 from autodiff_compiler.operations.check import RuleError, check_types, parameter
 
 RNG = np.random.default_rng(3)
@@ -389,9 +389,12 @@ OPERANDS: list[Any] = [
 ]  # fmt: skip
 
 
+CASTS = (*numbers.FLOATING_CASTS, *numbers.INTEGER_CASTS)
+
+
 def ufuncs(count: int) -> list[Any]:
-    names = numpy_ops.UNARY if count == 1 else numpy_ops.BINARY
-    return [getattr(np, name) for name in names] + list(UNARY_OPERATORS if count == 1 else OPERATORS)
+    found = [f for f in PRIMS if isinstance(f, np.ufunc) and (f.nin, f.nout) == (count, 1) and f is not np.matmul]
+    return found + list(UNARY_OPERATORS if count == 1 else OPERATORS)
 
 
 @pytest.mark.parametrize("fn", [*ufuncs(1), np.modf, abs], ids=lambda f: getattr(f, "__name__", str(f)))
@@ -414,8 +417,7 @@ def test_binary(fn: Any) -> None:
 def test_scalars() -> None:
     numbers = [x for x in OPERANDS if not isinstance(x, np.ndarray)]
     names = [
-        *numpy_ops.MATH_UNARY,
-        *(n for n in numpy_ops.MATH_NEWER if hasattr(math, n)),
+        *(n for n in record.MATH_UNARY if hasattr(math, n)),
         "floor",
         "ceil",
         "trunc",
@@ -424,19 +426,19 @@ def test_scalars() -> None:
     for x in numbers:
         for name in [*names, "log", "isinf", "isfinite"]:
             check(getattr(math, name), (x,), {}, [], constants=False)
-        for fn in (float, int, complex, bool, operator.not_, builtins.round, *numpy_ops.CASTS):
+        for fn in (float, int, complex, bool, operator.not_, builtins.round, *CASTS):
             check(fn, (x,), {}, [], constants=False)
         check(builtins.round, (x, 1), {}, [], constants=False)
         for y in numbers:
             for fn in (
                 builtins.max,
                 builtins.min,
-                *(getattr(math, name) for name in numpy_ops.MATH_BINARY),
+                *(getattr(math, name) for name in record.MATH_BINARY),
                 math.hypot,
             ):
                 check(fn, (x, y), {}, [], constants=False)
     for x in OPERANDS:
-        for fn in numpy_ops.CASTS:
+        for fn in CASTS:
             check(fn, (x,), {}, [], constants=False)
 
 

@@ -22,7 +22,7 @@ BELOW: dict[str, set[str]] = {
     "analysis": {"errors", "runtime", "kernels", "ir"},
     "operations": {"errors", "runtime", "kernels", "ir"},
     "frontend": {"deep", "errors", "runtime", "kernels", "tree", "ir", "nn"},
-    "codegen": {"errors", "runtime", "kernels", "tree", "ir"},
+    "codegen": {"errors", "runtime", "kernels", "tree", "ir", "operations"},
     "transforms": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
         "deep",

@@ -12,7 +12,6 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import RuleLookupError
-from autodiff_compiler.ir import numpy_ops
 from autodiff_compiler.ir.core import Builder, Function, Op, Prim, Region, Value
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.opset import (
@@ -32,6 +31,7 @@ from autodiff_compiler.ir.opset import (
 from autodiff_compiler.ir.types import Ty, array
 from autodiff_compiler.operations import lib, record
 from autodiff_compiler.operations.check import numeric_gradient, parameter, reverse_straight_line
+from autodiff_compiler.operations.joining import UNSTACK
 from autodiff_compiler.transforms import algebra
 from autodiff_compiler.transforms.zeros import Cotangents
 
@@ -213,7 +213,7 @@ def test_an_array_from_a_list_and_back() -> None:
     def f(x: Any) -> Any:
         items = emit(LIST_APPEND, emit(LIST_NEW, (x, x * x)), np.sin(x))
         table = apply(np.array, items)
-        back = emit(numpy_ops.UNSTACK, table * table)
+        back = emit(UNSTACK, table * table)
         return np.sum(emit(LIST_GET, back, 0) * emit(LIST_GET, back, 2))
 
     x = np.array([0.3, 0.9])

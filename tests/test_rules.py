@@ -13,12 +13,14 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler import runtime
-from autodiff_compiler.ir import numpy_ops, opset
+from autodiff_compiler.ir import opset
 from autodiff_compiler.ir.core import Prim
-from autodiff_compiler.ir.ops_make import ASTYPE
 from autodiff_compiler.ir.opset import PRIMS, lookup
 from autodiff_compiler.operations import record
 from autodiff_compiler.operations.check import RuleError, check_rule, named
+from autodiff_compiler.operations.choices import SELECT
+from autodiff_compiler.operations.joining import UNSTACK
+from autodiff_compiler.operations.making import ASTYPE
 from autodiff_compiler.transforms import algebra
 
 from . import nn_rule_cases
@@ -203,7 +205,7 @@ def elementwise_cases() -> Iterator[Case]:
     yield np.where, (np.array([True, False, True]), normal(2, 3), 1.5), {}
     yield np.where, (np.array([1, 0, 2]), 2.5, normal(2, 1)), {}
     yield np.where, (np.array([True, False]), cplx(2), normal(2)), {}
-    yield numpy_ops.SELECT, (True, 0.5, 1.5), {}
+    yield SELECT, (True, 0.5, 1.5), {}
     yield np.clip, (normal(3, 4), -0.5, 0.5), {}
     yield np.clip, (normal(4), between(-1, -0.3, 4), between(0.3, 1, 4)), {}
     yield np.clip, (normal(4), None, between(-0.3, 0.3, 4)), {}
@@ -654,7 +656,7 @@ APART = {
     (lookup(np.float32), "x"),
     (lookup(np.float16), "x"),  # too coarse for differences
     (opset.LIST_NEW, "items"),
-    (numpy_ops.UNSTACK, "a"),
+    (UNSTACK, "a"),
     (opset.LIST_APPEND, "l"),
     (opset.LIST_APPEND, "v"),
     (opset.LIST_GET, "l"),

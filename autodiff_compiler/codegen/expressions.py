@@ -10,10 +10,10 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Loc, Op, Prim, Value, type_of
-from ..ir.numpy_ops import OVER, RATIO
-from ..ir.numpy_ops import PRODUCT as STRONG_PRODUCT
 from ..ir.spelling import identifier
 from ..ir.types import same_dtype
+from ..operations.choices import OVER, RATIO
+from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, is_kernel
 
 ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
-from ..ir.numpy_ops import PRODUCT, RATIO
 from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
+from ..operations.choices import PRODUCT, RATIO
 
 MAX_DEPTH = 5
 

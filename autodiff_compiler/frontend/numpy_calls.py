@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, RuleLookupError
-from ..ir import numpy_ops  # noqa: F401  (fills the table of primitives)
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import lookup
 from ..ir.types import ANY

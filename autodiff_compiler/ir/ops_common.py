@@ -7,55 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .core import Builder, Prim, Value, type_of
-from .opset import PRIMS, reshape_dims
+from .core import Builder, Value, type_of
+from .opset import reshape_dims
 from .types import ANY, DimLike, Ty, array, generic
 
 DimTuple = tuple[DimLike, ...]
-
-
-def attribute(path: str) -> Any:
-    """The callable that a dotted name such as ``np.linalg.inv`` denotes."""
-    fn: Any = np
-    for part in path.split(".")[1:]:
-        fn = getattr(fn, part)
-    return fn
-
-
-def enter(
-    name: str,
-    params: str,
-    infer: Callable[..., Any] | None = None,
-    *,
-    total: Callable[..., bool] | str | None = None,
-    fn: Any = None,
-    alias: str = "fresh",
-    nout: int = 1,
-    unique: bool = False,
-    effects: bool = False,
-    elementwise: bool = False,
-) -> Prim:
-    """Enter the callable named `name` into the table. `infer` takes the builder and the callable's own arguments.
-
-    ``total="known"``: a call whose result type is inferred in full cannot raise, but for the
-    equalities that inference marks.
-    """
-    fn = attribute(name) if fn is None else fn
-    prim = Prim(
-        name, fn, None if infer is None else bound(infer), tuple(params.replace(",", " ").split()), nout=nout,
-        alias=alias, total=bound_total(total) if callable(total) else None, unique=unique, effects=effects,
-        elementwise=elementwise,
-    )  # fmt: skip
-    if total == "known":
-        prim.total = lambda b, args, kwargs: _is_known(prim, b, args, kwargs)
-    PRIMS[fn] = prim
-    return prim
-
-
-def _is_known(prim: Prim, b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    assert prim.infer is not None
-    t = prim.infer(b, args, kwargs)
-    return isinstance(t, Ty) and t.kind in ("array", "generic") and is_number(t.dtype) and t.dims is not None
+Dtype = np.dtype[Any] | None
 
 
 def bound(infer: Callable[..., Any]) -> Callable[..., Any]:

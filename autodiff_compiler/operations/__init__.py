@@ -1,17 +1,22 @@
-"""What is known of each operation. Importing the package fills the table of operations."""
+"""One record per operation, one module per family. Importing the package fills the table of operations."""
 
 from ..pristine import hold
 from . import (
+    choices,
     decompositions,
     elementwise,
     fourier,
     indexing,
+    internal,
+    joining,
     linalg,
+    lists,
+    making,
     nn,
+    numbers,
     picking,
-    ratios,
-    record,
     reductions,
+    scans,
     shaping,
     special,
 )
@@ -19,16 +24,21 @@ from . import (
 hold("operations", "kernels", "runtime")
 
 __all__ = [
+    "choices",
     "decompositions",
     "elementwise",
     "fourier",
     "indexing",
+    "internal",
+    "joining",
     "linalg",
+    "lists",
+    "making",
     "nn",
+    "numbers",
     "picking",
-    "ratios",
     "reductions",
-    "record",
+    "scans",
     "shaping",
     "special",
 ]

@@ -1,4 +1,4 @@
-"""Derivative rules of np.linalg's decompositions, pseudoinverses and least squares.
+"""Decompositions, pseudoinverses and least squares.
 
 Reference: Giles, Collected matrix derivative results for forward and reverse mode AD (2008); Townsend, Differentiating
 the singular value decomposition (2016); Golub and Pereyra, The differentiation of pseudo-inverses (1973).
@@ -11,34 +11,27 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..ir.core import Value
+from ..ir.core import Builder, Value, type_of
+from ..ir.ops_common import Dtype, as_array, must_equal
+from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .lib import call, conj, ndim, part, swap
-from .record import nondiff, vjp
-
-_ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
-_COLUMNS = (Ellipsis, slice(None), None)
-
-
-def _identity(a: Any, axis: int) -> Any:
-    """The identity matrix of the length of an axis, in the dtype of `a`."""
-    n = lib.length(a, ndim(a) + axis)
-    kind = lib.dtype(a)
-    return call(np.eye, n) if kind is None or kind == np.float64 else call(np.eye, n, dtype=kind)
-
-
-def _diagonal(matrix: Any, like: Any) -> Any:
-    """The diagonal part of square matrices."""
-    return matrix * _identity(like, -1)
-
-
-def _gaps(values: Any, like: Any) -> Any:
-    """``1 / (values[j] - values[i])`` off the diagonal, zero on it."""
-    eye = _identity(like, -1)
-    return (1.0 - eye) / (part(values, _ROWS) - part(values, _COLUMNS) + eye)
-
+from .linalg import inexact_dtype, square_type
+from .record import op, vjp
 
 # --- symmetric matrices -----------------------------------------------------------------------------------------------
+
+
+def _real(dtype: Dtype) -> Dtype:
+    return None if dtype is None else np.empty(0, dtype).real.dtype
+
+
+def _eigh_type(b: Builder, a: Any, UPLO: Any = "L") -> Any:
+    t = square_type(b, a)
+    return (ANY, ANY) if t.dims is None else (array(_real(t.dtype), t.dims[:-1]), t)
+
+
+op("np.linalg.eigh", "a: array, UPLO", type=_eigh_type, nout=2)
 
 
 @vjp(np.linalg.eigh, "a")
@@ -59,13 +52,72 @@ def _eigh(g: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
     return np.tril(half) if UPLO == "L" else np.triu(half)
 
 
+_ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
+
+
+def _identity(a: Any, axis: int) -> Any:
+    """The identity matrix of the length of an axis, in the dtype of `a`."""
+    n = lib.length(a, ndim(a) + axis)
+    kind = lib.dtype(a)
+    return call(np.eye, n) if kind is None or kind == np.float64 else call(np.eye, n, dtype=kind)
+
+
+def _diagonal(matrix: Any, like: Any) -> Any:
+    """The diagonal part of square matrices."""
+    return matrix * _identity(like, -1)
+
+
+def _gaps(values: Any, like: Any) -> Any:
+    """``1 / (values[j] - values[i])`` off the diagonal, zero on it."""
+    eye = _identity(like, -1)
+    return (1.0 - eye) / (part(values, _ROWS) - part(values, _COLUMNS) + eye)
+
+
+_COLUMNS = (Ellipsis, slice(None), None)
+
 # --- singular values --------------------------------------------------------------------------------------------------
+
+
+def _smaller(b: Builder, m: DimLike, n: DimLike) -> DimLike:
+    m, n = b.dims.find(m), b.dims.find(n)
+    if m == n:
+        return m
+    return min(m, n) if isinstance(m, int) and isinstance(n, int) else b.dims.named(("smaller", m, n))
+
+
+def _matrices(b: Builder, a: Any) -> tuple[Ty, DimLike] | None:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or len(t.dims) < 2:
+        return None
+    return array(inexact_dtype([t]), t.dims), _smaller(b, t.dims[-2], t.dims[-1])
+
+
+def _svdvals_type(b: Builder, x: Any, /) -> Ty:
+    found = _matrices(b, x)
+    return ANY if found is None or not found[0].dims else array(_real(found[0].dtype), (*found[0].dims[:-2], found[1]))
+
+
+op("np.linalg.svdvals", "x: array", type=_svdvals_type)
 
 
 @vjp(np.linalg.svdvals, "x")
 def _svdvals(g: Any, out: Any, x: Any) -> Any:
     u, _, vh = call(np.linalg.svd, x, full_matrices=False)
     return conj(u * part(g, _ROWS)) @ conj(vh)
+
+
+def _svd_type(b: Builder, a: Any, full_matrices: Any = True) -> Any:
+    found = _matrices(b, a)
+    if found is None or not isinstance(full_matrices, bool):
+        return ANY, ANY, ANY
+    t, k = found
+    assert t.dims is not None
+    *batch, m, n = t.dims
+    p, q = (m, n) if full_matrices else (k, k)
+    return array(t.dtype, (*batch, m, p)), array(_real(t.dtype), (*batch, k)), array(t.dtype, (*batch, q, n))
+
+
+op("np.linalg.svd", "a: array, full_matrices, compute_uv, hermitian", type=_svd_type, nout=3)
 
 
 @vjp(np.linalg.svd, "a")
@@ -115,12 +167,35 @@ def _inverse(s: Any, longer: Any, shorter: Any) -> Any:
     return lib.choose(outside, 1.0, 0.0) / lib.choose(outside, s, 1.0)
 
 
+def _if_square_type(b: Builder, g: Any, *rest: Any) -> Ty:
+    t = type_of(g)
+    return t if t.kind == "array" else ANY
+
+
+op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type)
+
+
 @vjp(runtime.if_square, "g")
 def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any, place: Any) -> Any:
     return g
 
 
+op("np.linalg.matrix_rank", "A: array, tol, hermitian", nondiff=True)
+
 # --- QR ---------------------------------------------------------------------------------------------------------------
+
+
+def _qr_type(b: Builder, a: Any, mode: Any = "reduced") -> Any:
+    found = _matrices(b, a)
+    if found is None or mode != "reduced":
+        return ANY, ANY
+    t, k = found
+    assert t.dims is not None
+    *batch, m, n = t.dims
+    return array(t.dtype, (*batch, m, k)), array(t.dtype, (*batch, k, n))
+
+
+op("np.linalg.qr", "a: array, mode", type=_qr_type, nout=2)
 
 
 @vjp(np.linalg.qr, "a")
@@ -154,6 +229,18 @@ def _qr(g: Any, out: Any, a: Any, mode: Any = "reduced") -> Any:
 
 
 # --- pseudoinverse, least squares -------------------------------------------------------------------------------------
+
+
+def _pinv_type(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False) -> Ty:
+    found = _matrices(b, a)
+    if found is None:
+        return ANY
+    t = found[0]
+    assert t.dims is not None
+    return array(t.dtype, (*t.dims[:-2], t.dims[-1], t.dims[-2]))
+
+
+op("np.linalg.pinv", "a: array, rcond, hermitian", type=_pinv_type)
 
 
 @vjp(np.linalg.pinv, "a")
@@ -198,6 +285,20 @@ def _truncated_pinv(g: Any, a: Any, rcond: Any) -> Any:
     return bar + (u * weights) @ swap(_outside(g @ u, v))
 
 
+def _lstsq_type(b: Builder, a: Any, b_: Any, rcond: Any = None) -> Any:
+    p, q = as_array(b, a), as_array(b, b_)
+    if p.kind != "array" or q.kind != "array" or p.dims is None or q.dims is None or len(p.dims) != 2 or not q.dims:
+        return ANY, ANY, ANY, ANY
+    must_equal(b, p.dims[0], q.dims[0])
+    dtype = inexact_dtype([p, q])
+    x = array(dtype, (p.dims[1], *q.dims[1:]))
+    # The residuals are missing where the rank is not full.
+    return x, array(_real(dtype), (b.dims.fresh(),)), ANY, array(_real(dtype), (_smaller(b, *p.dims),))
+
+
+op("np.linalg.lstsq", "a: array, b: array, rcond", type=_lstsq_type, nout=4)
+
+
 @vjp(np.linalg.lstsq, "a")
 def _lstsq_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     x, p, bar_b, residual = _least_squares(g, out, a, b, rcond)
@@ -216,17 +317,6 @@ def _lstsq_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
         values = _svdvals(g_s, None, a)
         bar = values if bar is None else bar + values
     return bar
-
-
-@vjp(np.linalg.lstsq, "b")
-def _lstsq_b(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
-    x, _, bar, residual = _least_squares(g, out, a, b, rcond)
-    if g[1] is not None:
-        part_of = 2.0 * (residual * _squares(g[1], x))
-        bar = part_of if bar is None else bar + part_of
-    if bar is None:
-        return None
-    return part(bar, (slice(None), 0)) if ndim(b) == 1 else bar
 
 
 def _matrix(x: Any, b: Any) -> Any:
@@ -250,4 +340,12 @@ def _least_squares(g: Any, out: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, A
     return x, p, bar, _matrix(b, b) - a @ x
 
 
-nondiff(np.linalg.matrix_rank)
+@vjp(np.linalg.lstsq, "b")
+def _lstsq_b(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+    x, _, bar, residual = _least_squares(g, out, a, b, rcond)
+    if g[1] is not None:
+        part_of = 2.0 * (residual * _squares(g[1], x))
+        bar = part_of if bar is None else bar + part_of
+    if bar is None:
+        return None
+    return part(bar, (slice(None), 0)) if ndim(b) == 1 else bar

@@ -15,9 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.numpy_ops import CASTS, SELECT
-from ..ir.opset import ABS
+from ..ir.core import Builder, type_of
+from ..ir.infer import infer_ufunc
+from ..ir.ops_common import is_number, scalar_or_array
+from ..ir.opset import ABS, PRIMS
+from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib, roots
+from .batching import batch, of_one_operand
 from .lib import (
     CHOICES,
     STEP,
@@ -30,9 +34,8 @@ from .lib import (
     guarded,
     is_constant,
     is_scalar,
-    masked,
 )
-from .record import Over, Overflowing, constant_in, elementwise, nondiff, vjp
+from .record import Over, Overflowing, elementwise, nondiff, op, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
@@ -90,6 +93,11 @@ def _power_n(out: Any, x: Any, n: Any) -> Any:
     return np.log(choose(equal(x, 0), 1.0, x)) * out
 
 
+def _pow_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return infer_ufunc(np.power, operator=True)(b, args, kwargs) if len(args) == 2 and not kwargs else ANY
+
+
+op(builtins.pow, "base, exp", infer=_pow_type, elementwise=True)
 _POWERS = (operator.pow, np.power, np.float_power, builtins.pow)
 elementwise(_POWERS, ..., _power_n, singular=WEIGHTS)
 
@@ -112,10 +120,7 @@ def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
 
 vjp((operator.pow, np.power, np.float_power), "x1")(_power_rule)
 vjp(builtins.pow, "base")(_power_rule)
-
 elementwise((np.square,), lambda out, x: 2 * x, singular=CHOICES)
-
-
 elementwise((np.sqrt, math.sqrt), ..., singular=WEIGHTS)
 
 
@@ -137,6 +142,7 @@ def _reciprocal(g: Any, out: Any, x: Any) -> Any:
 
 
 # --- exponentials, logarithms, trigonometry ---------------------------------------------------------------------------
+
 
 Fn = Callable[..., Any]
 
@@ -237,8 +243,6 @@ elementwise(
     lambda out, x, y: _present(y, x, _ahead(x, y)),
     singular=STEP,
 )
-
-
 elementwise(np.hypot, ..., ...)
 
 
@@ -272,31 +276,18 @@ elementwise(math.copysign, lambda out, x, y: _sign(x) * call(math.copysign, 1.0,
 elementwise(np.heaviside, None, lambda out, x, y: equal(x, 0))
 elementwise(np.ldexp, lambda out, x, n: np.exp2(n * 1.0), None)
 
+
+@vjp(np.nextafter, "x1")
+def _nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
+    return g
+
+
 # --- complex numbers --------------------------------------------------------------------------------------------------
 
 
 @vjp(np.conjugate, "x")
 def _conjugate(g: Any, out: Any, x: Any) -> Any:
     return conj(g) if lib.may_be_complex(x) else g
-
-
-@vjp(np.real, "val")
-def _real(g: Any, out: Any, val: Any) -> Any:
-    return g
-
-
-@vjp(np.imag, "val")
-def _imag(g: Any, out: Any, val: Any) -> Any:
-    return -1j * g if lib.may_be_complex(val) else None
-
-
-@vjp(np.angle, "z")
-def _angle(g: Any, out: Any, z: Any, deg: Any = False) -> Any:
-    if not lib.may_be_complex(z):
-        return None
-    if not isinstance(deg, bool):
-        raise lib.unsupported("the derivative of np.angle needs a constant for `deg`")
-    return guarded(g, lambda z: (g * (180 / math.pi) if deg else g) * -1j / z, (z,), WEIGHTS)
 
 
 @vjp(np.sign, "x")
@@ -309,15 +300,54 @@ def _sign_rule(g: Any, out: Any, x: Any) -> Any:
     return choose(equal(x, 0), 0.0, 0.5 * tangent / size)
 
 
-@vjp(complex, "real")
-def _complex_real(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
+def _real_type(b: Builder, val: Any) -> Ty:
+    t = type_of(val)
+    if t.kind == "py" and t.dtype is not None:
+        return PY_FLOAT if t.dtype.kind in "fc" else ANY
+    if t.kind not in ("array", "generic") or not is_number(t.dtype):
+        return ANY
+    dtype = t.dtype
+    assert dtype is not None
+    return Ty(t.kind, np.empty(0, dtype).real.dtype, t.dims)
+
+
+op("np.real", "val: array", type=_real_type, alias="maybe", total="known")
+
+
+@vjp(np.real, "val")
+def _real(g: Any, out: Any, val: Any) -> Any:
     return g
 
 
-@vjp(complex, "imag")
-def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
-    return 1j * g
+op("np.imag", "val: array", type=_real_type, alias="maybe", total="known")
 
+
+@vjp(np.imag, "val")
+def _imag(g: Any, out: Any, val: Any) -> Any:
+    return -1j * g if lib.may_be_complex(val) else None
+
+
+def _angle_type(b: Builder, z: Any, deg: Any = False) -> Ty:
+    t = type_of(z)
+    if not isinstance(deg, bool) or not t.is_float or t.kind not in ("array", "generic"):
+        return ANY
+    dtype = np.empty(0, t.dtype).real.dtype
+    return generic(dtype) if t.dims == () else Ty("array" if t.dims else "any", dtype, t.dims)
+
+
+op("np.angle", "z: array, deg", type=_angle_type, elementwise=True)
+
+
+@vjp(np.angle, "z")
+def _angle(g: Any, out: Any, z: Any, deg: Any = False) -> Any:
+    if not lib.may_be_complex(z):
+        return None
+    if not isinstance(deg, bool):
+        raise lib.unsupported("the derivative of np.angle needs a constant for `deg`")
+    return guarded(g, lambda z: (g * (180 / math.pi) if deg else g) * -1j / z, (z,), WEIGHTS)
+
+
+batch(np.real, np.imag)(of_one_operand)
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
@@ -325,162 +355,33 @@ elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x,
 elementwise(math.fmod, 1, lambda out, x, y: -np.trunc(x / y))
 elementwise(math.remainder, 1, lambda out, x, y: -np.rint(x / y))
 
-
-@vjp(math.log, "x")
-def _math_log(g: Any, out: Any, x: Any, base: Any = None) -> Any:
-    if base is None:
-        return guarded(g, lambda x: lib.steep(g / x), (x,))
-    return guarded(g, lambda x, base: lib.steep(g / (x * call(math.log, base))), (x, base))
+# --- rounding and parts of numbers ------------------------------------------------------------------------------------
 
 
-@vjp(math.log, "base")
-def _math_log_base(g: Any, out: Any, x: Any, base: Any) -> Any:
-    return -(g * out / (base * call(math.log, base)))
+def _same_number_type(b: Builder, x: Any, decimals: Any = 0) -> Ty:
+    """Element by element, the dtype kept where it is inexact."""
+    t = type_of(x)
+    if not t.is_float or t.kind not in ("array", "py", "generic", "scalar"):
+        return ANY
+    return scalar_or_array(True, t.dtype, t.dims)
 
 
-@vjp(math.hypot, "*coordinates")
-def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
-    rest = roots.without(g, out)
-    scaled = g / lib.nonzero(out) if rest is None else rest
-    return tuple([scaled * x for x in coordinates])
-
-
-@vjp(math.fsum, "seq")
-def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
-    return lib.spread(g, seq)
-
-
-# --- choices ----------------------------------------------------------------------------------------------------------
-
-
-@vjp(np.where, "x")
-def _where_x(g: Any, out: Any, condition: Any, x: Any, y: Any) -> Any:
-    return masked(g, lib.truth(condition))
-
-
-@vjp(np.where, "y")
-def _where_y(g: Any, out: Any, condition: Any, x: Any, y: Any) -> Any:
-    return masked(g, lib.invert(lib.truth(condition)))
-
-
-@vjp(SELECT, "x")
-def _select_x(g: Any, out: Any, cond: Any, x: Any, y: Any) -> Any:
-    return choose(cond, g, 0.0)
-
-
-@vjp(SELECT, "y")
-def _select_y(g: Any, out: Any, cond: Any, x: Any, y: Any) -> Any:
-    return choose(cond, 0.0, g)
-
-
-constant_in(np.where, "condition")
-constant_in(SELECT, "cond")
-
-
-def _bounds(a_min: Any, a_max: Any, keywords: dict[str, Any]) -> tuple[Any, Any]:
-    low, high = keywords.pop("min", a_min), keywords.pop("max", a_max)
-    if keywords:
-        raise lib.unsupported(
-            f"the derivative rule of np.clip does not know the keyword {next(iter(keywords))!r}", "use np.where"
-        )
-    return low, high
-
-
-@vjp(np.clip, "a")
-def _clip(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **keywords: Any) -> Any:
-    low, high = _bounds(a_min, a_max, keywords)
-    inside = None
-    if low is not None:
-        inside = np.greater_equal(a, low)
-    if high is not None:
-        below = np.less_equal(a, high)
-        inside = below if inside is None else inside & below
-    return g if inside is None else masked(g, inside)
-
-
-def _clip_low(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **keywords: Any) -> Any:
-    low, high = _bounds(a_min, a_max, keywords)
-    below = np.less(a, low)
-    return masked(g, below if high is None else below & np.less_equal(low, high))
-
-
-def _clip_high(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **keywords: Any) -> Any:
-    low, high = _bounds(a_min, a_max, keywords)
-    above = np.greater(a, high)
-    return masked(g, above if low is None else above | np.greater(low, high))
-
-
-for _arg in ("a_min", "min"):
-    vjp(np.clip, _arg)(_clip_low)
-for _arg in ("a_max", "max"):
-    vjp(np.clip, _arg)(_clip_high)
-
-
-def _chosen(args: tuple[Any, ...], larger: bool) -> list[Any]:
-    """For every operand but the first, whether Python's max (min) prefers it to those before it."""
-    best, better = args[0], []
-    for x in args[1:]:
-        wins = x > best if larger else x < best
-        better.append(wins)
-        best = choose(wins, x, best)
-    return better
-
-
-def _extreme(larger: bool) -> Fn:
-    def rule(g: Any, out: Any, *args: Any) -> Any:
-        if len(args) < 2 or not is_scalar(*args):
-            raise lib.unsupported(
-                "min and max have a derivative rule for two or more numbers", "use np.min or np.max for arrays"
-            )
-        bars: list[Any] = []
-        for wins in reversed(_chosen(args, larger)):
-            bars.append(choose(wins, g, 0.0))
-            g = choose(wins, 0.0, g)
-        return (g, *reversed(bars))
-
-    return rule
-
-
-vjp(builtins.max, "*args")(_extreme(True))
-vjp(builtins.min, "*args")(_extreme(False))
-
-# --- casts ------------------------------------------------------------------------------------------------------------
-
-
-def _identity(g: Any, out: Any, x: Any) -> Any:
-    return g
-
-
-vjp(float, "x")(_identity)
-for _type, _prim in CASTS.items():
-    if np.dtype(_type).kind in "fc":
-        vjp(_prim, "x")(_identity)
-    else:
-        nondiff(_prim)
-
-# --- no derivative ----------------------------------------------------------------------------------------------------
-
-nondiff((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne))
-nondiff((np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal))
-nondiff((operator.and_, operator.or_, operator.xor, operator.invert, operator.lshift, operator.rshift))
-nondiff((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift))
-nondiff((np.logical_not, np.logical_and, np.logical_or, np.logical_xor, np.gcd, np.lcm))
-nondiff((np.floor, np.ceil, np.trunc, np.rint, np.round, np.fix, builtins.round, int))
-nondiff((np.isnan, np.isinf, np.isfinite, np.signbit, np.spacing, np.isclose, np.allclose, np.array_equal))
-nondiff(
-    (
-        np.iscomplexobj,
-        np.isscalar,
-        math.floor,
-        math.ceil,
-        math.trunc,
-        math.isnan,
-        math.isinf,
-        math.isfinite,
-        math.isclose,
-    )
+op(
+    "np.nan_to_num",
+    "x: array, copy, nan: array, posinf: array, neginf: array",
+    type=_same_number_type,
 )
-nondiff((bool, operator.not_, operator.is_, operator.is_not, operator.contains))
+
+
+@vjp(np.nan_to_num, "x")
+def _nan_to_num(g: Any, out: Any, x: Any) -> Any:
+    return lib.masked(g, np.isfinite(x))
+
+
+op("np.round", "a: array, decimals", type=_same_number_type, nondiff=True)
+op("np.fix", "x: array", type=_same_number_type, nondiff=True)
+PRIMS[np.around] = PRIMS[np.round]
+nondiff((np.floor, np.ceil, np.trunc, np.rint))
 
 
 @vjp(np.modf, "x")
@@ -501,3 +402,13 @@ def _divmod_x(g: Any, out: Any, x1: Any, x2: Any) -> Any:
 @vjp(np.divmod, "x2")
 def _divmod_y(g: Any, out: Any, x1: Any, x2: Any) -> Any:
     return None if g[1] is None else -(g[1] * out[0])
+
+
+# --- no derivative ----------------------------------------------------------------------------------------------------
+
+nondiff((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne))
+nondiff((np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal))
+nondiff((operator.and_, operator.or_, operator.xor, operator.invert, operator.lshift, operator.rshift))
+nondiff((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift))
+nondiff((np.logical_not, np.logical_and, np.logical_or, np.logical_xor, np.gcd, np.lcm))
+nondiff((np.isnan, np.isinf, np.isfinite, np.signbit, np.spacing))

@@ -1,4 +1,4 @@
-"""Derivative rules of Fourier transforms and convolutions: linear maps, pulled back without conjugation."""
+"""Fourier transforms and convolutions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,52 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Value
+from ..ir.core import Builder, Op, Value, type_of
+from ..ir.ops_common import Dtype, as_array, mixed_dtype, one_axis
+from ..ir.opset import dim_of
+from ..ir.types import ANY, DimLike, Ty, array, same_dtype
 from . import lib
+from .batching import Batcher, batch, stack_axes
 from .lib import call, choose
-from .record import vjp
+from .record import op, vjp
+from .scans import along_axis
+
+# --- transforms -------------------------------------------------------------------------------------------------------
+
+
+def _transformed(b: Builder, a: Any, n: Any, axis: Any, dtype: Any, length: Any) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return ANY
+    place = one_axis(axis, len(t.dims))
+    if place is None:
+        return ANY
+    old = b.dims.find(t.dims[place])
+    new: DimLike = length(n if n is not None else old)
+    return array(dtype(t.dtype), (*t.dims[:place], new, *t.dims[place + 1 :]))
+
+
+def _complex(dtype: Dtype) -> Dtype:
+    if dtype is None or dtype.kind not in "biufc":
+        return None
+    if dtype.kind in "biu":
+        return np.dtype(np.complex128)
+    return None if dtype == np.float16 else np.result_type(dtype, np.complex64)
+
+
+def _fft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+    return _transformed(b, a, n, axis, _complex, lambda m: b.dims.fresh() if isinstance(m, Value) else m)
+
+
+op("np.fft.fft", "a: array, n, axis, norm, out", type=_fft_type)
+
+
+def _transform(fn: Any) -> Any:
+    def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+        place = lib.axes(axis, a)[0]
+        return _fitted(call(fn, g, axis=place, norm=norm), a, n, place)  # the matrix is symmetric
+
+    return rule
 
 
 def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
@@ -24,16 +66,21 @@ def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
     return call(runtime.embed, bar, axis, 0, length)
 
 
-def _transform(fn: Any) -> Any:
-    def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-        place = lib.axes(axis, a)[0]
-        return _fitted(call(fn, g, axis=place, norm=norm), a, n, place)  # the matrix is symmetric
-
-    return rule
-
-
 vjp(np.fft.fft, "a")(_transform(np.fft.fft))
+op("np.fft.ifft", "a: array, n, axis, norm, out", type=_fft_type)
 vjp(np.fft.ifft, "a")(_transform(np.fft.ifft))
+
+
+def _rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+    def length(n: Any) -> DimLike:
+        return (
+            n // 2 + 1 if isinstance(n, int) else b.dims.fresh() if isinstance(n, Value) else b.dims.named(("rfft", n))
+        )
+
+    return _transformed(b, a, n, axis, _complex, length)
+
+
+op("np.fft.rfft", "a: array, n, axis, norm, out", type=_rfft_type)
 
 
 @vjp(np.fft.rfft, "a")
@@ -41,6 +88,22 @@ def _rfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = N
     place = lib.axes(axis, a)[0]
     length = lib.length(a, place) if n is None else n
     return _fitted(np.real(call(np.fft.fft, g, length, axis=place, norm=norm)), a, n, place)
+
+
+def _irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+    def dtype(d: Dtype) -> Dtype:
+        d = _complex(d)
+        return None if d is None else np.empty(0, d).real.dtype
+
+    def length(m: Any) -> DimLike:
+        if n is not None:
+            return n if isinstance(n, int) else b.dims.fresh()
+        return 2 * (m - 1) if isinstance(m, int) else b.dims.named(("irfft", m))
+
+    return _transformed(b, a, n, axis, dtype, length)
+
+
+op("np.fft.irfft", "a: array, n, axis, norm, out", type=_irfft_type)
 
 
 @vjp(np.fft.irfft, "a")
@@ -56,7 +119,29 @@ def _irfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = 
     return _fitted(bar, a, n, place)
 
 
+@batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)
+def _fourier_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x, axis = args.pop("a"), args.pop("axis", -1)
+    return self.stack(op.prim, x, axis=stack_axes(axis, 0, op), **args)
+
+
 # --- convolutions -----------------------------------------------------------------------------------------------------
+
+
+def _convolve_type(b: Builder, a: Any, v: Any, mode: Any = "full") -> Ty:
+    p, q = as_array(b, a), as_array(b, v)
+    if p.kind != "array" or q.kind != "array":
+        return ANY
+    return array(mixed_dtype([p, q]), (b.dims.fresh(),))
+
+
+op("np.convolve", "a: array, v: array, mode", type=_convolve_type)
+
+
+@vjp(np.convolve, "a")
+def _convolve_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
+    return _pulled(g, a, v, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
 
 
 def _start(n: Any, m: Any, mode: Any, mirrored: bool) -> Any:
@@ -77,14 +162,16 @@ def _pulled(g: Any, operand: Any, other: Any, start: Any) -> Any:
     return lib.at_shape(call(runtime.overlap, g, other, start, lib.length(operand, 0)), operand)
 
 
-@vjp(np.convolve, "a")
-def _convolve_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
-    return _pulled(g, a, v, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
-
-
 @vjp(np.convolve, "v")
 def _convolve_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
     return _pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
+
+
+def _correlate_type(b: Builder, a: Any, v: Any, mode: Any = "valid") -> Ty:
+    return _convolve_type(b, a, v, mode)
+
+
+op("np.correlate", "a: array, v: array, mode", type=_correlate_type)
 
 
 @vjp(np.correlate, "a")
@@ -97,10 +184,31 @@ def _correlate_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
     return lib.conj(np.flip(_pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, True))))
 
 
+def _embed_type(b: Builder, x: Any, axis: Any, start: Any, length: Any) -> Ty:
+    t = type_of(x)
+    if t.kind != "array" or t.dims is None:
+        return ANY
+    return Ty("array", t.dtype, (*t.dims[:axis], dim_of(b, length), *t.dims[axis + 1 :]))
+
+
+op(runtime.embed, "x: array, axis, start, length", type=_embed_type)
+
+
 @vjp(runtime.embed, "x")
 def _embed(g: Any, out: Any, x: Any, axis: Any, start: Any, length: Any) -> Any:
     kept = lib.part(g, lib.vector_index(axis, slice(start, start + lib.length(x, axis))))
     return lib.at_shape(call(runtime.embed, kept, axis, 0, lib.length(x, axis)), x)
+
+
+batch(runtime.embed)(along_axis)
+
+
+def _overlap_type(b: Builder, g: Any, other: Any, start: Any, length: Any) -> Ty:
+    p, q = type_of(g), type_of(other)
+    return Ty("array", p.dtype if same_dtype(p.dtype, q.dtype) else None, (dim_of(b, length),))
+
+
+op(runtime.overlap, "g: array, other, start, length", type=_overlap_type)
 
 
 @vjp(runtime.overlap, "g")

@@ -1,4 +1,4 @@
-"""Derivative rules of reading and writing parts, and of the operations that only the compiler makes."""
+"""Functions that read, sort and search elements, and the compiler's own reads and stores of parts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import numpy_ops, opset
-from ..ir.core import Value, current, type_of
-from ..ir.types import ANY_LENGTH
+from .. import runtime
+from ..ir import opset
+from ..ir.core import Builder, Op, type_of
+from ..ir.infer import broadcast_dims
+from ..ir.ops_common import as_array, one_axis, scalar_or_array
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, SET
+from ..ir.types import ANY, Ty, array, py_int
 from . import lib
-from .lib import call, emit
-from .record import constant_in, nondiff, vjp
-
-Path = tuple[Any, ...]
-
+from .batching import Batcher, batch, no_rule
+from .lib import call, emit, part
+from .record import op, vjp
+from .shaping import ravel_type
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 
@@ -22,6 +25,53 @@ Path = tuple[Any, ...]
 @vjp(opset.GET, "a")
 def _get(g: Any, out: Any, a: Any, path: Path) -> Any:
     return emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
+
+
+Path = tuple[Any, ...]
+
+
+@batch(GET)
+def _get_batch(self: Batcher, op: Op) -> Any:
+    a = self.new(op.args[0])
+    if not self.is_stack(a):
+        raise no_rule(op)
+    return self.stack(GET, a, _path(self, op, op.args[1]))
+
+
+def _path(self: Batcher, op: Op, path: Any) -> Any:
+    """The path to the same part of each element of a stack."""
+    out = []
+    t = op.args[0].type
+    for old, step in zip(path, self.new(path)):
+        if self.has_stack(step[1]) or t.dims is None:
+            raise no_rule(op)
+        rank = len(t.dims)
+        t, _ = opset.infer_step(self.b, t, old)
+        if step[0] == "transpose":
+            axes = tuple(range(rank))[::-1] if step[1] is None else step[1]
+            out.append(("transpose", (0, *[k % rank + 1 for k in axes])))
+            continue
+        items = step[1]
+        if step[0] == "reshape":
+            if not isinstance(items, (tuple, list)):
+                raise no_rule(op)
+            out.append(("reshape", (self.size(), *items)))
+            continue
+        advanced = []
+        for k, item in enumerate(items):
+            if item is None or item is Ellipsis or isinstance(item, slice):
+                continue
+            t = type_of(item) if not isinstance(item, (list, tuple)) else None
+            if t is not None and t.is_scalar and not (t.dtype is not None and t.dtype.kind in "iu"):
+                raise no_rule(op)
+            if t is not None and not t.is_scalar and (t.kind != "array" or t.dtype is None):
+                raise no_rule(op)
+            advanced.append((k, t is None or not t.is_scalar))
+        # NumPy puts the axes of arrays that are not next to each other first, where the stack's axis has to be.
+        if any(array for _, array in advanced) and advanced[-1][0] - advanced[0][0] >= len(advanced):
+            raise no_rule(op)
+        out.append(("index", (slice(None), *items)))
+    return tuple(out)
 
 
 @vjp(opset.SET, "a")
@@ -39,6 +89,17 @@ def _addat_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return g
 
 
+@batch(SET, ADDAT)
+def _store_batch(self: Batcher, op: Op) -> Any:
+    a, _, v = self.new(op.args)
+    t = op.args[0].type
+    for step in op.args[1]:
+        t, _ = opset.infer_step(self.b, t, step)
+    if t.dims is None or self.rank(v) > len(t.dims):
+        raise no_rule(op)
+    return self.stack(op.prim, self.spread(a), _path(self, op, op.args[1]), self.aligned(v, len(t.dims)))
+
+
 @vjp(opset.ACCUM, "a")
 def _accum_a(g: Any, out: Any, a: Any, v: Any) -> Any:
     return g
@@ -49,189 +110,37 @@ def _accum_v(g: Any, out: Any, a: Any, v: Any) -> Any:
     return g
 
 
-@vjp(opset.SUM_TO, "g")
-def _sum_to(g: Any, out: Any, g_: Any, x: Any) -> Any:
-    return lib.spread(g, g_)
+@batch(ACCUM)
+def _accum_batch(self: Batcher, op: Op) -> Any:
+    a, v = self.new(op.args)
+    rank = self.rank(a)
+    if self.rank(v) > rank:
+        raise no_rule(op)
+    v = self.aligned(v, rank)
+    if self.is_stack(a):
+        return self.stack(ACCUM, a, v)
+    kept, dtype = op.result.type.dtype, type_of(v).dtype
+    if kept is None or dtype is None or np.result_type(kept, dtype) != kept:
+        raise no_rule(op)
+    return self.stack(ADD, a, v)
 
 
-@vjp(opset.SPREAD, "g")
-def _spread(g: Any, out: Any, g_: Any, x: Any) -> Any:
-    return g  # the transform sums it to the shape of `g_`
+# --- reading elements -------------------------------------------------------------------------------------------------
 
 
-@vjp(opset.CAST, "g")
-def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
-    return g
+def _take_type(b: Builder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Ty:
+    t, i = as_array(b, a), as_array(b, indices)
+    if t.kind != "array" or i.kind != "array" or out is not None:
+        return ANY
+    if axis is None:
+        return scalar_or_array(True, t.dtype, i.dims)
+    place = None if t.dims is None else one_axis(axis, len(t.dims))
+    if t.dims is None or place is None or i.dims is None:
+        return Ty("any", t.dtype, None)
+    return scalar_or_array(True, t.dtype, (*t.dims[:place], *i.dims, *t.dims[place + 1 :]))
 
 
-@vjp((opset.COPY, opset.AS_SCALAR), "a")
-def _copy(g: Any, out: Any, a: Any) -> Any:
-    return g
-
-
-@vjp(opset.FULL_LIKE, "g")
-def _full_like(g: Any, out: Any, x: Any, g_: Any) -> Any:
-    return g
-
-
-@vjp(opset.FINISH, "g")
-def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
-    return lib.spread(g, g_)
-
-
-constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
-constant_in((opset.LIST_DROP, opset.LIST_CUT), "like")
-nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
-nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
-
-# --- lists ------------------------------------------------------------------------------------------------------------
-
-
-@vjp(opset.LIST_NEW, "items")
-def _list_new(g: Any, out: Any, items: Any) -> Any:
-    return tuple([emit(opset.LIST_GET, g, k) for k in range(len(items))])
-
-
-@vjp(opset.LIST_APPEND, "l")
-def _append_l(g: Any, out: Any, l: Any, v: Any) -> Any:
-    return emit(opset.LIST_DROP, g, -1, emit(opset.LIST_GET, g, -1))
-
-
-@vjp(opset.LIST_APPEND, "v")
-def _append_v(g: Any, out: Any, l: Any, v: Any) -> Any:
-    return emit(opset.LIST_GET, g, -1)
-
-
-def _inserted_at(g: Any, i: Any) -> Any:
-    """The place of what was inserted; `g` is of the list with it."""
-    if _is_front(i):
-        return 0
-    return emit(opset.SLICE_BOUND, 0, emit(opset.SUB, emit(opset.LEN, g), 1), i, None, None)
-
-
-@vjp(opset.LIST_INSERT, "l")
-def _insert_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
-    place = _inserted_at(g, i)
-    return emit(opset.LIST_DROP, g, place, emit(opset.LIST_GET, g, place))
-
-
-@vjp(opset.LIST_INSERT, "v")
-def _insert_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
-    return emit(opset.LIST_GET, g, _inserted_at(g, i))
-
-
-@vjp(opset.LIST_GET, "l")
-def _list_get(g: Any, out: Any, l: Any, i: Any) -> Any:
-    return emit(opset.LIST_ADDAT, lib.zeros(l), i, g)
-
-
-@vjp(opset.LIST_SET, "l")
-def _list_set_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
-    old = type_of(l).elem
-    new = type_of(v)
-    if old is None or old.kind != new.kind or not (old.is_scalar or _same_dims(old.dims, new.dims)):
-        v = emit(opset.LIST_GET, l, i)  # what was there may have had another shape
-    return emit(opset.LIST_SET, g, i, emit(opset.ZEROS, v))
-
-
-def _same_dims(a: Any, b: Any) -> bool:
-    if a is None or b is None or len(a) != len(b) or ANY_LENGTH in a or ANY_LENGTH in b:
-        return False
-    return all(map(current().dims.same, a, b))
-
-
-@vjp((opset.LIST_SET,), "v")
-def _list_set_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
-    return emit(opset.LIST_GET, g, i)
-
-
-@vjp(opset.LIST_ADDAT, "l")
-def _list_addat_l(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
-    return g
-
-
-@vjp(opset.LIST_ADDAT, "g")
-def _list_addat_g(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
-    return emit(opset.LIST_GET, g, i)
-
-
-@vjp(opset.LIST_DROP, "l")
-def _list_drop(g: Any, out: Any, l: Any, i: Any, like: Any) -> Any:
-    zero = 0.0 if type_of(like).is_scalar else emit(opset.ZEROS, like)
-    if type(i) is int and i == -1:
-        return emit(opset.LIST_APPEND, g, zero)
-    if type(i) is not int or i < 0:
-        i = emit(opset.SLICE_BOUND, 0, emit(opset.ADD, emit(opset.LEN, g), 1), i, None, None)
-    return emit(opset.LIST_INSERT, g, i, zero)
-
-
-@vjp(opset.LIST_SLICE, "l")
-def _slice(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any) -> Any:
-    return emit(opset.LIST_ADDSLICE, lib.zeros(l), start, stop, step, g)
-
-
-@vjp(opset.LIST_ADDSLICE, "l")
-def _addslice_l(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
-    return g
-
-
-@vjp(opset.LIST_ADDSLICE, "g")
-def _addslice_g(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
-    return emit(opset.LIST_SLICE, g, start, stop, step)
-
-
-def _spliced(g: Any, i: Any, new: Any) -> tuple[Any, Any, Any]:
-    """From where to where what was put into a list lies, and what lies there; `g` is of the list with it."""
-    made = new.op if isinstance(new, Value) else None
-    n = len(made.args[0]) if made is not None and made.prim is opset.LIST_NEW else emit(opset.LEN, new)
-    if i is None:
-        start, stop = emit(opset.SUB, emit(opset.LEN, g), n), None
-    elif _is_front(i):
-        start, stop = None, n
-    elif _is_place(i):
-        start, stop = i, emit(opset.ADD, i, n)
-    else:
-        start = emit(opset.SLICE_BOUND, 0, emit(opset.SUB, emit(opset.LEN, g), n), i, None, None)
-        stop = emit(opset.ADD, start, n)
-    return start, stop, emit(opset.LIST_SLICE, g, start, stop, None)
-
-
-def _is_front(i: Any) -> bool:
-    return type(i) is int and i == 0
-
-
-def _is_place(i: Any) -> bool:
-    """Counted from the front, and not beyond the end."""
-    made = i.op if isinstance(i, Value) else None
-    return made is not None and made.prim is opset.SLICE_BOUND and made.args[0] == 0
-
-
-@vjp(opset.LIST_SPLICE, "l")
-def _splice_l(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
-    return emit(opset.LIST_CUT, g, *_spliced(g, i, new))
-
-
-@vjp(opset.LIST_SPLICE, "new")
-def _splice_new(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
-    return _spliced(g, i, new)[2]
-
-
-@vjp(opset.LIST_CUT, "l")
-def _cut(g: Any, out: Any, l: Any, start: Any, stop: Any, like: Any) -> Any:
-    if start is None:
-        start = 0
-    elif not _is_place(start) and (type(start) is not int or start < 0):
-        n = emit(opset.ADD, emit(opset.LEN, g), emit(opset.LEN, like))
-        start = emit(opset.SLICE_BOUND, 0, n, start, None, None)
-    return emit(opset.LIST_SPLICE, g, start, emit(opset.ZEROS, like))
-
-
-@vjp(numpy_ops.UNSTACK, "a")
-def _unstack(g: Any, out: Any, a: Any) -> Any:
-    return lib.reshape_as(call(np.array, g), a)
-
-
-# --- NumPy's ways of picking ------------------------------------------------------------------------------------------
+op("np.take", "a: array, indices: array, axis, out, mode", type=_take_type)
 
 
 @vjp(np.take, "a")
@@ -251,6 +160,28 @@ def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any
     return lib.scatter(g, a, lib.vector_index(lib.axes(axis, a)[0], indices))
 
 
+def _take_along_type(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Ty:
+    t, i = as_array(b, arr), as_array(b, indices)
+    if t.kind != "array" or i.kind != "array" or axis is None or t.dims is None or i.dims is None:
+        return ANY
+    place = one_axis(axis, len(t.dims))
+    if place is None or len(t.dims) != len(i.dims):
+        return ANY
+    rest = broadcast_dims(b, [t.dims[:place] + t.dims[place + 1 :], i.dims[:place] + i.dims[place + 1 :]]) or ()
+    return array(t.dtype, (*rest[:place], i.dims[place], *rest[place:]))
+
+
+op("np.take_along_axis", "arr: strict, indices: strict, axis", type=_take_along_type)
+
+
+@vjp(np.take_along_axis, "arr")
+def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if axis is None:
+        return lib.reshape_as(lib.scatter(g, call(np.ravel, arr), (indices,)), arr)
+    place = lib.axes(axis, arr)[0]
+    return lib.scatter(g, arr, _grid(arr, indices, place))
+
+
 def _grid(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
     """The subscript with which ``arr[...]`` does ``take_along_axis``: NumPy's own, which broadcasts lengths of 1."""
     rank = lib.ndim(indices)
@@ -264,12 +195,21 @@ def _grid(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(items)
 
 
-@vjp(np.take_along_axis, "arr")
-def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
-    if axis is None:
-        return lib.reshape_as(lib.scatter(g, call(np.ravel, arr), (indices,)), arr)
-    place = lib.axes(axis, arr)[0]
-    return lib.scatter(g, arr, _grid(arr, indices, place))
+op("np.nonzero", "a: array", nondiff=True)
+op("np.flatnonzero", "a: array", type=lambda b, a: array(np.intp, (b.dims.fresh(),)), nondiff=True)
+op("np.unique", "ar: array")
+
+# --- sorting and searching --------------------------------------------------------------------------------------------
+
+
+def _sort_type(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or (axis is not None and one_axis(axis, len(t.dims)) is None):
+        return ANY
+    return ravel_type(b, a) if axis is None else t
+
+
+op("np.sort", "a: array, axis, kind", type=_sort_type, total="known")
 
 
 @vjp(np.sort, "a")
@@ -282,3 +222,101 @@ def _sort(g: Any, out: Any, a: Any, axis: Any = -1, kind: Any = None) -> Any:
     if lib.ndim(a) == 1:
         return lib.store(lib.zeros_for(g, a), (order,), g)
     return np.take_along_axis(g, np.argsort(order, axis=place), axis=place)
+
+
+def _argsort_type(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or (axis is not None and one_axis(axis, len(t.dims)) is None):
+        return ANY
+    return array(np.intp, ravel_type(b, a).dims if axis is None else t.dims)
+
+
+op("np.argsort", "a: array, axis, kind", type=_argsort_type, total="known", nondiff=True)
+
+
+def _searchsorted_type(b: Builder, a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Ty:
+    t = type_of(v)
+    if t.kind not in ("array", "py", "generic", "scalar"):
+        return ANY
+    return scalar_or_array(True, np.dtype(np.intp), t.dims)
+
+
+op("np.searchsorted", "a: array, v: array, side, sorter", type=_searchsorted_type, nondiff=True)
+
+
+def _places_type(b: Builder, keys: Any) -> Ty:
+    t = type_of(keys)
+    return array(np.dtype(np.intp), t.dims) if t.kind == "array" else ANY
+
+
+op(runtime.sorted_places, "keys", type=_places_type, nondiff=True)
+for _fn in (runtime.place_of_max, runtime.place_of_min):
+    op(_fn, "keys", type=lambda b, keys: py_int(), nondiff=True)
+
+
+def _interp_type(b: Builder, x: Any, xp: Any, fp: Any) -> Ty:
+    t, f = type_of(x), as_array(b, fp)
+    if t.kind not in ("array", "py", "generic", "scalar"):
+        return ANY
+    dtype = None if f.dtype is None else np.dtype(np.complex128 if f.dtype.kind == "c" else np.float64)
+    return scalar_or_array(True, dtype, t.dims)
+
+
+op("np.interp", "x: array, xp: array, fp: array", type=_interp_type)
+
+
+@vjp(np.interp, "x")
+def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    lib.need_real("np.interp", fp)
+    left, inside = _interval(x, xp)
+    lower, upper = _ends(xp, left)
+    below, above = _ends(fp, left)
+    return lib.masked(_sorted(g, xp) * ((above - below) / lib.nonzero(upper - lower)), inside)
+
+
+def _sorted(g: Any, xp: Any) -> Any:
+    """`g`, or nan where the points do not increase: there the value means nothing."""
+    if not lib.symbolic(xp):  # a list, perhaps
+        points = np.asarray(xp)
+        return g if np.all(points[:-1] <= points[1:]) else g * np.nan
+    last = lib.length(xp, 0) - 1
+    rises = np.less_equal(part(xp, (slice(None, last),)), part(xp, (slice(1, None),)))
+    return lib.choose(call(np.all, rises), g, np.nan)
+
+
+def _ends(points: Any, left: Any) -> tuple[Any, Any]:
+    """What stands at both ends of the intervals."""
+    return lib.floats(call(np.take, points, left)), lib.floats(call(np.take, points, left + 1))
+
+
+def _interval(x: Any, xp: Any) -> tuple[Any, Any]:
+    """The number of the interval of `xp` in which each point lies, and whether it lies in one."""
+    last = lib.length(xp, 0) - 1
+    left = call(np.clip, call(np.searchsorted, xp, x, side="right") - 1, 0, last - 1)
+    first, end = call(np.take, xp, 0), call(np.take, xp, -1)  # a list, perhaps
+    inside = np.greater_equal(x, first) & np.less_equal(x, end)
+    return left, inside
+
+
+@vjp(np.interp, "xp")
+def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    lib.need_real("np.interp", fp)
+    left, inside = _interval(x, xp)
+    lower, upper = _ends(xp, left)
+    below, above = _ends(fp, left)
+    width = lib.nonzero(upper - lower)
+    t = (x - lower) / width
+    share = -(_sorted(g, xp) * ((above - below) / width) * inside)
+    bar = lib.scatter(share * (1 - t), xp, (left,))
+    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), share * t)
+
+
+@vjp(np.interp, "fp")
+def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    left, _ = _interval(x, xp)
+    lower, upper = _ends(xp, left)
+    t = call(np.clip, (x - lower) / lib.nonzero(upper - lower), 0.0, 1.0)
+    t = lib.choose(np.greater_equal(x, upper), 1.0, t)  # the last interval may have no width
+    g = _sorted(g, xp)
+    bar = lib.scatter(g * (1 - t), fp, (left,))
+    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)

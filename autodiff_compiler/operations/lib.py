@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import runtime
 from ..errors import RuleLookupError
-from ..ir import numpy_ops, opset
+from ..ir import opset
 from ..ir.core import Loc, Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
 from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
@@ -298,7 +298,7 @@ def choose(cond: Any, x: Any, y: Any) -> Any:
         chosen = np.where(cond, x, y)
         return chosen[()] if chosen.ndim == 0 else chosen
     if is_scalar(cond, x, y):
-        return current().emit(numpy_ops.SELECT, cond, x, y)
+        return apply(runtime.select, cond, x, y)
     return apply(np.where, cond, x, y)
 
 
@@ -372,12 +372,12 @@ def steep(quotient: Any) -> Any:
 _LARGEST: dict[Any, float] = {np.dtype(t): float(np.finfo(t).max) for t in (np.float16, np.float32, np.float64)}
 
 
-_BOUNDED = (PRIMS[np.sin], PRIMS[np.cos], PRIMS[np.tanh], PRIMS[np.arctan], PRIMS[np.sign])
+_BOUNDED = (np.sin, np.cos, np.tanh, np.arctan, np.sign)
 
 
 def _is_small(x: Any) -> bool:
     """The exponential of the number does not overflow, as far as can be seen."""
-    return below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim in _BOUNDED)
+    return below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim.fn in _BOUNDED)
 
 
 def damped(g: Any, p: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Derivative rules of products of arrays and of linear algebra.
+"""Products of arrays and linear algebra.
 
 Products are bilinear and pull back without conjugation, as docs/semantics.md says for complex numbers. Reference for
-the decompositions: Giles, Collected matrix derivative results for forward and reverse mode AD (2008).
+Cholesky: Giles, Collected matrix derivative results for forward and reverse mode AD (2008).
 """
 
 from __future__ import annotations
@@ -12,22 +12,52 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..ir.core import current, type_of
-from ..ir.ops_linalg import parse_einsum, tensordot_axes
+from ..ir.core import Builder, Op, current, type_of
+from ..ir.infer import broadcast_dims, join_lengths, promote
+from ..ir.ops_common import DimTuple, Dtype, as_array, axes_of, mixed_dtype, must_equal, scalar_or_array
+from ..ir.opset import MUL, PRIMS
+from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
+from .batching import Batcher, batch, no_rule
 from .lib import call, conj, ndim, part, spread, swap
-from .record import vjp
+from .record import op, vjp
 
-_COLUMN = (Ellipsis, slice(None), None)
-_ROW = (Ellipsis, None, slice(None))
-
-
-def _column(x: Any) -> Any:
-    return part(x, (slice(None), None) if ndim(x) == 1 else _COLUMN)
+# --- products ---------------------------------------------------------------------------------------------------------
 
 
-def _row(x: Any) -> Any:
-    return part(x, (None, slice(None)) if ndim(x) == 1 else _ROW)
+def _pair(b: Builder, x: Any, y: Any) -> tuple[Ty, Ty] | None:
+    """The operands' types as arrays, or None if they are not known to be arrays of known rank."""
+    a, c = type_of(x), type_of(y)
+    a = as_array(b, x) if a.kind not in ("py", "generic", "scalar", "array") else a
+    c = as_array(b, y) if c.kind not in ("py", "generic", "scalar", "array") else c
+    for t in (a, c):
+        if t.kind not in ("py", "generic", "scalar", "array"):
+            return None
+    return a, c
+
+
+def _matmul_type(b: Builder, x1: Any, x2: Any) -> Ty:
+    pair = _pair(b, x1, x2)
+    if pair is None:
+        return ANY
+    dtypes = promote(np.matmul, list(pair))
+    dtype = dtypes[0] if dtypes else None
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None or not p or not q:
+        return Ty("any", dtype, None)
+    must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
+    batch = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
+    return scalar_or_array(True, dtype, (*batch, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ())))
+
+
+def _total_matmul(b: Builder, x1: Any, x2: Any) -> bool:
+    # A mismatch of lengths is seen by inference, which then marks the operation as a check.
+    types = [type_of(x1), type_of(x2)]
+    return all(t.kind == "array" and t.dims and t.dtype is not None for t in types)
+
+
+op("np.matmul", "x1: array, x2: array", type=_matmul_type, total=_total_matmul)
+MATMUL = op(operator.matmul, "x1, x2", name="@", type=_matmul_type, total=_total_matmul)
 
 
 @vjp((np.matmul, operator.matmul), "x1")
@@ -40,6 +70,13 @@ def _matmul_x(g: Any, out: Any, x: Any, y: Any) -> Any:
     if p == 1:
         return swap_product(g, y)
     return g @ swap(y)
+
+
+def _column(x: Any) -> Any:
+    return part(x, (slice(None), None) if ndim(x) == 1 else _COLUMN)
+
+
+_COLUMN = (Ellipsis, slice(None), None)
 
 
 def swap_product(g: Any, y: Any) -> Any:
@@ -61,7 +98,71 @@ def _matmul_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     return swap(x) @ g
 
 
-# --- products over other axes -----------------------------------------------------------------------------------------
+def _row(x: Any) -> Any:
+    return part(x, (None, slice(None)) if ndim(x) == 1 else _ROW)
+
+
+_ROW = (Ellipsis, None, slice(None))
+
+
+@batch(np.matmul, operator.matmul)
+def _matmul_batch(self: Batcher, op: Op) -> Any:
+    x, y = self.new(op.args)
+    return _product(self, x, y)
+
+
+def _product(self: Batcher, x: Any, y: Any) -> Any:
+    """``x @ y``, where a vector on a side is made a matrix unless NumPy takes it for one at this side anyway."""
+    m, n = self.rank(x), self.rank(y)
+    row = m == 1 and self.is_stack(x) and (self.is_stack(y) or n > 2)
+    column = n == 1 and self.is_stack(y)
+    if column and m == 1 and not self.is_stack(x):
+        return self.stack(PRIMS[np.matmul], y, x)
+    if row:
+        x = self.index(x, slice(None), None, slice(None))
+        m = 2
+    if column:
+        y = self.index(y, slice(None), slice(None), None)
+        n = 2
+    if m > 1 and n > 1:
+        rank = max(m, n)
+        x, y = self.aligned(x, rank), self.aligned(y, rank)
+    out = self.stack(PRIMS[np.matmul], x, y)
+    if row or column:
+        picked = ((Ellipsis, 0, slice(None)) if row else (Ellipsis, 0)) if not (row and column) else (Ellipsis, 0, 0)
+        out = self.index(out, *picked)
+    return out
+
+
+def _dot_type(b: Builder, a: Any, b_: Any) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None:
+        return Ty("any", dtype, None)
+    if not p or not q:
+        return scalar_or_array(True, dtype, p or q)
+    must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
+    return scalar_or_array(True, dtype, (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ())))
+
+
+DOT = op("np.dot", "a: array, b: array", type=_dot_type, total=_total_matmul)
+
+
+@vjp(np.dot, "a")
+def _dot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
+    p, q = ndim(a), ndim(b)
+    if p == 0 or q == 0:
+        return g * b
+    if q == 1:
+        return _outer_last(g, b)
+    if p == 1 and q == 2:
+        return np.dot(b, g)
+    if p == 2 and q == 2:
+        return np.dot(g, swap(b))
+    return _contract(g, a, b, _dot_axes(p, q), True)
 
 
 def _contract(g: Any, x: Any, y: Any, contracted: tuple[tuple[int, ...], tuple[int, ...]], first: bool) -> Any:
@@ -83,18 +184,9 @@ def _dot_axes(p: int, q: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (p - 1,), (max(q - 2, 0),)
 
 
-@vjp(np.dot, "a")
-def _dot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
-    p, q = ndim(a), ndim(b)
-    if p == 0 or q == 0:
-        return g * b
-    if q == 1:
-        return _outer_last(g, b)
-    if p == 1 and q == 2:
-        return np.dot(b, g)
-    if p == 2 and q == 2:
-        return np.dot(g, swap(b))
-    return _contract(g, a, b, _dot_axes(p, q), True)
+def _outer_last(g: Any, b: Any) -> Any:
+    """`g` times the vector `b` along a new last axis."""
+    return g * b if ndim(g) == 0 else part(g, (Ellipsis, None)) * b
 
 
 @vjp(np.dot, "b")
@@ -113,9 +205,32 @@ def _dot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return _contract(g, a, b, _dot_axes(p, q), False)
 
 
-def _outer_last(g: Any, b: Any) -> Any:
-    """`g` times the vector `b` along a new last axis."""
-    return g * b if ndim(g) == 0 else part(g, (Ellipsis, None)) * b
+@batch(np.dot)
+def _dot_batch(self: Batcher, op: Op) -> Any:
+    x, y = self.new(op.args)
+    m, n = self.rank(x), self.rank(y)
+    if m == 0 or n == 0:
+        return self.stack(MUL, self.aligned(x, max(m, n)), self.aligned(y, max(m, n)))
+    if m > 2 or n > 2:
+        raise no_rule(op)
+    return _product(self, x, y)
+
+
+def _inner_type(b: Builder, a: Any, b_: Any, /) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    if p is None or q is None:
+        return Ty("any", dtype, None)
+    if not p or not q:
+        return scalar_or_array(True, dtype, p or q)
+    must_equal(b, p[-1], q[-1])
+    return scalar_or_array(True, dtype, (*p[:-1], *q[:-1]))
+
+
+op("np.inner", "a: array, b: array", type=_inner_type, total="known")
 
 
 @vjp(np.inner, "a")
@@ -134,6 +249,29 @@ def _inner_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return _contract(g, a, b, ((p - 1,), (q - 1,)), False)
 
 
+def _size(b: Builder, dims: DimTuple | None) -> DimLike:
+    if dims is None:
+        return b.dims.fresh()
+    rest = [d for d in dims if d != 1]
+    if not rest:
+        return 1
+    if len(rest) == 1:
+        return rest[0]
+    if all(isinstance(d, int) for d in rest):
+        return int(np.prod(rest))
+    return b.dims.named(("size", *rest))
+
+
+def _outer_type(b: Builder, a: Any, b_: Any) -> Ty:
+    pair = _pair(b, a, b_)
+    if pair is None:
+        return ANY
+    return array(mixed_dtype(pair), (_size(b, pair[0].dims), _size(b, pair[1].dims)))
+
+
+op("np.outer", "a: array, b: array", type=_outer_type, total="known")
+
+
 @vjp(np.outer, "a")
 def _outer_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(g, b if ndim(b) == 1 else call(np.ravel, b)), a)
@@ -142,6 +280,14 @@ def _outer_a(g: Any, out: Any, a: Any, b: Any) -> Any:
 @vjp(np.outer, "b")
 def _outer_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(a if ndim(a) == 1 else call(np.ravel, a), g), b)
+
+
+def _vdot_type(b: Builder, a: Any, b_: Any, /) -> Ty:
+    pair = _pair(b, a, b_)
+    return ANY if pair is None else scalar_or_array(True, mixed_dtype(pair), ())
+
+
+op("np.vdot", "a: array, b: array", type=_vdot_type)
 
 
 @vjp(np.vdot, "a")
@@ -154,11 +300,37 @@ def _vdot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(g * conj(a), b)
 
 
-def _tensordot(g: Any, a: Any, b: Any, axes: Any, first: bool) -> Any:
-    contracted = None if lib.symbolic(axes) else tensordot_axes(axes, ndim(a), ndim(b))
-    if contracted is None:
-        raise lib.unsupported("the derivative of np.tensordot needs constant axes")
-    return _contract(g, a, b, contracted, first)
+def tensordot_axes(axes: Any, p: int, q: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The contracted axes of both operands of ``tensordot``, or None if they are not known."""
+    if isinstance(axes, (int, np.integer)):
+        n = int(axes)
+        return (tuple(range(p - n, p)), tuple(range(n))) if 0 <= n <= min(p, q) else None
+    if not isinstance(axes, (tuple, list)) or len(axes) != 2:
+        return None
+    left, right = (tuple(e) if isinstance(e, (tuple, list)) else (e,) for e in axes)
+    found = axes_of(left, p), axes_of(right, q)
+    if found[0] is None or found[1] is None or len(found[0]) != len(found[1]):
+        return None
+    return found[0], found[1]
+
+
+def _tensordot_type(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Ty:
+    pair = as_array(b, a), as_array(b, b_)
+    if any(t.kind != "array" for t in pair):
+        return ANY
+    dtype = mixed_dtype(pair)
+    p, q = pair[0].dims, pair[1].dims
+    contracted = None if p is None or q is None else tensordot_axes(axes, len(p), len(q))
+    if p is None or q is None or contracted is None:
+        return Ty("array", dtype, None)
+    for i, j in zip(*contracted):
+        must_equal(b, p[i], q[j])
+    dims = [d for k, d in enumerate(p) if k not in contracted[0]]
+    dims += [d for k, d in enumerate(q) if k not in contracted[1]]
+    return array(dtype, tuple(dims))
+
+
+op("np.tensordot", "a: array, b: array, axes", type=_tensordot_type, total="known")
 
 
 @vjp(np.tensordot, "a")
@@ -166,9 +338,90 @@ def _tensordot_a(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     return _tensordot(g, a, b, axes, True)
 
 
+def _tensordot(g: Any, a: Any, b: Any, axes: Any, first: bool) -> Any:
+    contracted = None if lib.symbolic(axes) else tensordot_axes(axes, ndim(a), ndim(b))
+    if contracted is None:
+        raise lib.unsupported("the derivative of np.tensordot needs constant axes")
+    return _contract(g, a, b, contracted, first)
+
+
 @vjp(np.tensordot, "b")
 def _tensordot_b(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     return _tensordot(g, a, b, axes, False)
+
+
+@batch(np.tensordot)
+def _tensordot_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x, y, axes = args["a"], args["b"], args.get("axes", 2)
+    m, n = self.rank(x), self.rank(y)
+    if type(axes) is int:
+        axes = (tuple(range(m - axes, m)), tuple(range(axes)))
+    if self.is_stack(x) == self.is_stack(y) or self.has_stack(axes):
+        raise no_rule(op)
+    first, second = [(k,) if type(k) is int else tuple(k) for k in axes]
+    if not all(type(k) is int for k in (*first, *second)):
+        raise no_rule(op)
+    if self.is_stack(x):
+        return self.stack(op.prim, x, y, axes=(tuple([k % m + 1 for k in first]), second))
+    out = self.emit(op.prim, x, y, axes=(first, tuple([k % n + 1 for k in second])))
+    return self.stack(PRIMS[np.moveaxis], out, m - len(first), 0)
+
+
+def parse_einsum(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[str]] | None:
+    """The labels of every operand and of the result; an ellipsis becomes labels ``"0"``, ``"1"`` ... from its end."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ndims):
+        return None
+    inputs: list[list[str]] = []
+    hidden = 0
+    for term, rank in zip(terms, ndims):
+        head, dots, tail = term.partition("...")
+        extra = rank - len(head) - len(tail) if dots else 0
+        if extra < 0 or (not dots and rank != len(term)):
+            return None
+        hidden = max(hidden, extra)
+        inputs.append([*head, *[str(k) for k in reversed(range(extra))], *tail])
+    broadcast = [str(k) for k in reversed(range(hidden))]
+    if arrow:
+        head, dots, tail = right.partition("...")
+        output = [*head, *(broadcast if dots else []), *tail]
+        if not dots and hidden:
+            return None
+    else:
+        counts: dict[str, int] = {}
+        for letter in left.replace(",", "").replace(".", ""):
+            counts[letter] = counts.get(letter, 0) + 1
+        output = broadcast + sorted(k for k, n in counts.items() if n == 1)
+    return inputs, output
+
+
+def _einsum_type(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False) -> Ty:
+    types = [as_array(b, o) for o in operands]
+    if any(t.kind != "array" for t in types) or not isinstance(subscripts, str):
+        return ANY
+    dtype = mixed_dtype(types)
+    if any(t.dims is None for t in types):
+        return Ty("any", dtype, None)
+    parsed = parse_einsum(subscripts, [t.ndim or 0 for t in types])
+    if parsed is None:
+        return ANY
+    lengths: dict[str, list[DimLike]] = {}
+    for labels, t in zip(parsed[0], types):
+        for label, d in zip(labels, t.dims or ()):
+            lengths.setdefault(label, []).append(b.dims.find(d))
+    joined = {label: join_lengths(b, found) for label, found in lengths.items()}
+    if not all(label in joined for label in parsed[1]):
+        return ANY
+    dims = tuple([joined[label] for label in parsed[1]])
+    if not dims and optimize is not False:
+        return Ty("any", dtype, dims)  # a 0-d array where it is done by tensordot, else a scalar
+    return scalar_or_array(True, dtype, dims)
+
+
+EINSUM = op("np.einsum", "subscripts, *operands: arrays", type=_einsum_type, alias="maybe", total="known")
 
 
 @vjp(np.einsum, "*operands")
@@ -238,13 +491,65 @@ def _at_least_as_large(bar: Any, x: Any) -> Any:
     return bar + lib.zeros(x)  # NumPy finds out
 
 
-# --- linear algebra ---------------------------------------------------------------------------------------------------
+@batch(np.einsum)
+def _einsum_batch(self: Batcher, op: Op) -> Any:
+    subscripts, *operands = self.new(op.args)
+    if op.kwargs or not isinstance(subscripts, str) or "->" not in subscripts or "." in subscripts:
+        raise no_rule(op)
+    inputs, output = subscripts.replace(" ", "").split("->")
+    letter = next(c for c in "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in subscripts)
+    parts = [letter + s if self.is_stack(x) else s for s, x in zip(inputs.split(","), operands, strict=True)]
+    return self.stack(op.prim, f"{','.join(parts)}->{letter}{output}", *operands)
+
+
+# --- square matrices --------------------------------------------------------------------------------------------------
+
+
+def inexact_dtype(types: list[Ty]) -> Dtype:
+    found = mixed_dtype(types)
+    if found is None or found.kind in "biu":
+        return None if found is None else np.dtype(np.float64)
+    return found if found in (np.float32, np.float64, np.complex64, np.complex128) else None
+
+
+def square_type(b: Builder, a: Any) -> Ty:
+    """A stack of square matrices in, the same out."""
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None or len(t.dims) < 2:
+        return ANY
+    must_equal(b, t.dims[-2], t.dims[-1])
+    return array(inexact_dtype([t]), (*t.dims[:-1], t.dims[-2]))
+
+
+op("np.linalg.inv", "a: array", type=square_type)
 
 
 @vjp(np.linalg.inv, "a")
 def _inv(g: Any, out: Any, a: Any) -> Any:
     transposed = swap(out)
     return -(transposed @ g @ transposed)
+
+
+@batch(np.linalg.inv)
+def _inv_batch(self: Batcher, op: Op) -> Any:
+    return self.stack(op.prim, *self.new(op.args))
+
+
+def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
+    p, q = as_array(b, a), as_array(b, b_)
+    if p.kind != "array" or q.kind != "array" or p.dims is None or q.dims is None or len(p.dims) < 2 or not q.dims:
+        return ANY
+    must_equal(b, p.dims[-2], p.dims[-1])
+    dtype = inexact_dtype([p, q])
+    if len(q.dims) == 1:
+        must_equal(b, p.dims[-1], q.dims[-1])
+        return array(dtype, (*p.dims[:-2], p.dims[-1]))
+    must_equal(b, p.dims[-1], q.dims[-2])
+    batch = broadcast_dims(b, [p.dims[:-2], q.dims[:-2]]) or ()
+    return array(dtype, (*batch, p.dims[-1], q.dims[-1]))
+
+
+op("np.linalg.solve", "a: array, b: array", type=_solve_type)
 
 
 @vjp(np.linalg.solve, "b")
@@ -264,14 +569,46 @@ def _solve_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return -(bar @ swap(out))
 
 
+@batch(np.linalg.solve)
+def _solve_batch(self: Batcher, op: Op) -> Any:
+    a, y = self.new(op.args)
+    m, n = self.rank(a), self.rank(y)
+    if n == 1:
+        if m != 2:
+            raise no_rule(op)
+        y = self.spread(y)
+        return self.index(self.stack(op.prim, a, self.index(y, slice(None), slice(None), None)), Ellipsis, 0)
+    rank = max(m, n)
+    return self.stack(op.prim, self.aligned(a, rank), self.aligned(y, rank))
+
+
+op(runtime.inverse, "a: array", type=square_type)
+
+
 @vjp(runtime.inverse, "a")
 def _inverse(g: Any, out: Any, a: Any) -> Any:
     return _inv(g, out, a)
 
 
+def _det_type(b: Builder, a: Any) -> Ty:
+    t = square_type(b, a)
+    return ANY if t.dims is None else scalar_or_array(True, t.dtype, t.dims[:-2])
+
+
+op("np.linalg.det", "a: array", type=_det_type)
+
+
 @vjp(np.linalg.det, "a")
 def _det(g: Any, out: Any, a: Any) -> Any:
     return _matrix(g) * call(runtime.cofactors, a)
+
+
+def _matrix(g: Any) -> Any:
+    """`g`, one number per matrix, so that it broadcasts against the matrices."""
+    return g if ndim(g) == 0 else part(g, (Ellipsis, None, None))
+
+
+op(runtime.cofactors, "a: array", type=square_type)
 
 
 @vjp(runtime.cofactors, "a")
@@ -280,9 +617,17 @@ def _cofactors(g: Any, out: Any, a: Any) -> Any:
     return np.sum(g * out, axis=(-2, -1), keepdims=True) * m - out @ swap(g) @ m
 
 
-def _matrix(g: Any) -> Any:
-    """`g`, one number per matrix, so that it broadcasts against the matrices."""
-    return g if ndim(g) == 0 else part(g, (Ellipsis, None, None))
+def _slogdet_type(b: Builder, a: Any) -> Any:
+    t = _det_type(b, a)
+    if t is ANY:
+        return ANY
+    real = t.dtype
+    if real is not None and real.kind == "c":
+        real = np.empty(0, real).real.dtype
+    return t, scalar_or_array(True, real, t.dims)
+
+
+SLOGDET = op("np.linalg.slogdet", "a: array", type=_slogdet_type, nout=2)
 
 
 @vjp(np.linalg.slogdet, "a")
@@ -294,6 +639,13 @@ def _slogdet(g: Any, out: Any, a: Any) -> Any:
     if g_log is None:
         return None
     return _matrix(g_log) * swap(call(runtime.inverse, a))
+
+
+def _cholesky_type(b: Builder, a: Any) -> Ty:
+    return square_type(b, a)
+
+
+op("np.linalg.cholesky", "a: array", type=_cholesky_type)
 
 
 @vjp(np.linalg.cholesky, "a")

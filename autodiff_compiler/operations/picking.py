@@ -1,7 +1,4 @@
-"""Derivative rules of functions whose results are elements of their arguments, and of ufunc methods.
-
-The function applied to the numbers of the elements says where each of the result came from.
-"""
+"""Functions whose results are elements of their arguments, counts of elements, and ufunc methods."""
 
 from __future__ import annotations
 
@@ -10,9 +7,36 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
+from ..ir.core import Builder, type_of
+from ..ir.infer import broadcast_dims
+from ..ir.ops_common import as_array, common_dtype, is_number, one_axis, reduced, scalar_or_array, shape_dims
+from ..ir.types import ANY, Ty, array
 from . import lib
 from .lib import call
-from .record import nondiff, vjp
+from .record import op, vjp
+
+# --- picking ----------------------------------------------------------------------------------------------------------
+
+
+def _resize_type(b: Builder, a: Any, new_shape: Any) -> Ty:
+    t = as_array(b, a)
+    return array(t.dtype, shape_dims(b, new_shape)) if t.kind == "array" else ANY
+
+
+op("np.resize", "a: array, new_shape", type=_resize_type)
+
+
+def _picks(fn: Any, argument: str) -> None:
+    @vjp(fn, argument)
+    def rule(g: Any, out: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if lib.is_empty(a):
+            return None
+        return picked(fn, g, a, *args, **kwargs)
+
+
+def picked(fn: Any, g: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+    """The cotangent of `a` for ``fn(a, *args)``, whose elements are elements of `a`."""
+    return _returned(g, a, call(fn, _numbers(a), *args, **kwargs))
 
 
 def _numbers(a: Any, first: Any = 0) -> Any:
@@ -30,22 +54,46 @@ def _returned(g: Any, a: Any, source: Any) -> Any:
     return lib.emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
 
 
-def picked(fn: Any, g: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-    """The cotangent of `a` for ``fn(a, *args)``, whose elements are elements of `a`."""
-    return _returned(g, a, call(fn, _numbers(a), *args, **kwargs))
-
-
-def _picks(fn: Any, argument: str) -> None:
-    @vjp(fn, argument)
-    def rule(g: Any, out: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-        if lib.is_empty(a):
-            return None
-        return picked(fn, g, a, *args, **kwargs)
-
-
 _picks(np.resize, "a")
+
+
+def _some_type(b: Builder, arr: Any, axis: Any) -> Ty:
+    """`arr` with another length along an axis; a vector if there is none."""
+    t = as_array(b, arr)
+    if t.kind != "array":
+        return ANY
+    if axis is None:
+        return array(t.dtype, (b.dims.fresh(),))
+    place = None if t.dims is None else one_axis(axis, len(t.dims))
+    if t.dims is None or place is None:
+        return array(t.dtype, None)
+    return array(t.dtype, (*t.dims[:place], b.dims.fresh(), *t.dims[place + 1 :]))
+
+
+op("np.delete", "arr: array, obj, axis", type=lambda b, arr, obj, axis=None: _some_type(b, arr, axis))
 _picks(np.delete, "arr")
+
+
+def _windows_type(
+    b: Builder, x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
+) -> Ty:
+    t = as_array(b, x)
+    if t.kind != "array" or t.dims is None:
+        return ANY
+    sizes = shape_dims(b, window_shape)
+    if sizes is None:
+        return ANY
+    return array(t.dtype, (*[b.dims.fresh() for _ in t.dims], *sizes))
+
+
+op(
+    "np.lib.stride_tricks.sliding_window_view",
+    "x: array, window_shape, axis, subok, writeable",
+    type=_windows_type,
+    alias="view",
+)
 _picks(np.lib.stride_tricks.sliding_window_view, "x")
+op("np.extract", "condition: array, arr: array", type=lambda b, condition, arr: _some_type(b, arr, None))
 
 
 @vjp((np.extract,), "arr")
@@ -53,9 +101,23 @@ def _extract(g: Any, out: Any, condition: Any, arr: Any) -> Any:
     return _returned(g, arr, call(np.extract, condition, _numbers(arr)))
 
 
+op(
+    "np.compress",
+    "condition: array, a: array, axis, out",
+    type=lambda b, condition, a, axis=None: _some_type(b, a, axis),
+)
+
+
 @vjp((np.compress,), "a")
 def _compress(g: Any, out: Any, condition: Any, a: Any, axis: Any = None) -> Any:
     return _returned(g, a, call(np.compress, condition, _numbers(a), axis))
+
+
+op(
+    "np.insert",
+    "arr: array, obj, values: array, axis",
+    type=lambda b, arr, obj, values, axis=None: _some_type(b, arr, axis),
+)
 
 
 @vjp(np.insert, "arr")
@@ -75,6 +137,20 @@ def _insert_values(g: Any, out: Any, arr: Any, obj: Any, values: Any, axis: Any 
     return lib.reshape_as(lib.part(flat, (slice(None, -1),)), values)
 
 
+def _choose_type(b: Builder, a: Any, choices: Any) -> Ty:
+    if not isinstance(choices, (list, tuple)):
+        return ANY
+    types = [as_array(b, c) for c in choices]
+    place = as_array(b, a)
+    if place.kind != "array" or not types or any(t.kind != "array" for t in types):
+        return ANY
+    dims = broadcast_dims(b, [place.dims, *[t.dims for t in types]])
+    return scalar_or_array(True, common_dtype(types), dims)
+
+
+op("np.choose", "a: array, choices: arrays, out, mode", type=_choose_type)
+
+
 @vjp(np.choose, "choices")
 def _choose(g: Any, out: Any, a: Any, choices: Any, *, mode: Any = "raise") -> Any:
     if mode != "raise" or not isinstance(choices, (list, tuple)):
@@ -82,14 +158,72 @@ def _choose(g: Any, out: Any, a: Any, choices: Any, *, mode: Any = "raise") -> A
     return tuple([lib.masked(g, lib.equal(a, k)) for k in range(len(choices))])
 
 
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+
+def _bincount_type(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ty:
+    return array(np.dtype(np.int64 if weights is None else np.float64), (b.dims.fresh(),))
+
+
+op("np.bincount", "x: array, weights: array, minlength", type=_bincount_type)
+
+
 @vjp(np.bincount, "weights")
 def _bincount(g: Any, out: Any, x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     return None if weights is None else lib.part(g, (x,))
 
 
-nondiff((np.digitize, np.argpartition, np.lexsort))
+def _indices_type(b: Builder, x: Any, *rest: Any, **kwargs: Any) -> Ty:
+    t = type_of(x)
+    return scalar_or_array(True, np.dtype(np.intp), t.dims) if t.kind in ("array", "py", "generic", "scalar") else ANY
+
+
+op("np.digitize", "x: array, bins: array, right", type=_indices_type, nondiff=True)
+op(
+    "np.argpartition",
+    "a: array, kth, axis, kind, order",
+    type=lambda b, a, kth, axis=-1: _indices_type(b, a) if axis is not None else ANY,
+    nondiff=True,
+)
+op("np.lexsort", "keys, axis", nondiff=True)
+
+
+def _histogram_type(
+    b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    if weights is not None:
+        return ANY, ANY
+    counts = array(np.dtype(np.int64 if density is None else np.float64), (b.dims.fresh(),))
+    edges = as_array(b, bins)
+    return counts, array(edges.dtype if edges.dims else None, (b.dims.fresh(),))
+
+
+op("np.histogram", "a: array, bins: array, range, density, weights: array", type=_histogram_type, nout=2)
+
+
+@vjp(np.histogram, "a")
+def _histogram(g: Any, out: Any, a: Any, bins: Any = 10, range: Any = None, density: Any = None) -> Any:
+    if g[1] is not None and lib.is_scalar(bins) and range is None:
+        raise lib.unsupported("the edges of np.histogram have no derivative rule", "pass the edges, or range=")
+    return None  # counts
+
 
 # --- ufunc methods ----------------------------------------------------------------------------------------------------
+
+
+def _folded_type(b: Builder, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Ty:
+    t = as_array(b, array)
+    if t.kind != "array" or not is_number(t.dtype) or t.dtype is None or t.dtype.kind != "f":
+        return ANY
+    return scalar_or_array(True, t.dtype, reduced(t.dims, axis, keepdims))
+
+
+for _name in ("logaddexp", "logaddexp2", "hypot"):
+    op(
+        f"np.{_name}.reduce",
+        "array: array, axis, dtype, out, keepdims, initial: array, where: array",
+        type=_folded_type,
+    )
 
 
 @vjp(np.logaddexp.reduce, "array")
@@ -107,6 +241,15 @@ def _logaddexp2(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = 
 @vjp(np.hypot.reduce, "array")
 def _hypot(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
     return lib.expand(g / lib.nonzero(out), axis, keepdims, array) * array
+
+
+def _accumulated_type(b: Builder, array: Any, axis: Any = 0) -> Ty:
+    t = as_array(b, array)
+    return t if t.kind == "array" and t.dims else ANY
+
+
+for _name in ("maximum", "minimum"):
+    op(f"np.{_name}.accumulate", "array: array, axis, dtype, out", type=_accumulated_type)
 
 
 def _accumulated(better: Any) -> Any:
@@ -138,6 +281,19 @@ vjp(np.maximum.accumulate, "array")(_accumulated(lambda x, best: lib.invert(np.l
 vjp(np.minimum.accumulate, "array")(_accumulated(lambda x, best: lib.invert(np.greater_equal(x, best))))
 
 
+def _reduceat_type(b: Builder, array_: Any, indices: Any, axis: Any = 0) -> Ty:
+    t, i = as_array(b, array_), as_array(b, indices)
+    place = None if t.dims is None else one_axis(axis, len(t.dims))
+    if t.kind != "array" or t.dims is None or place is None or i.dims is None or t.dtype is None:
+        return ANY
+    if t.dtype.kind not in "fc":
+        return ANY
+    return array(t.dtype, (*t.dims[:place], *i.dims, *t.dims[place + 1 :]))
+
+
+op("np.add.reduceat", "array: array, indices: array, axis, dtype, out", type=_reduceat_type)
+
+
 @vjp(np.add.reduceat, "array")
 def _reduceat(g: Any, out: Any, array: Any, indices: Any, axis: Any = 0) -> Any:
     # What is added where a sum begins and taken off where it ends is, summed up, the cotangent of each element.
@@ -151,20 +307,3 @@ def _reduceat(g: Any, out: Any, array: Any, indices: Any, axis: Any = 0) -> Any:
     steps = lib.added(lib.zeros_of(shape, g), (indices,), g)
     steps = lib.added(steps, (ends,), -g)
     return np.moveaxis(lib.part(np.cumsum(steps, 0), (slice(None, -1),)), 0, place)
-
-
-@vjp(np.nextafter, "x1")
-def _nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g
-
-
-@vjp(np.unwrap, "p")
-def _unwrap(g: Any, out: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = None) -> Any:
-    return g  # what is added is constant between the jumps
-
-
-@vjp(np.histogram, "a")
-def _histogram(g: Any, out: Any, a: Any, bins: Any = 10, range: Any = None, density: Any = None) -> Any:
-    if g[1] is not None and lib.is_scalar(bins) and range is None:
-        raise lib.unsupported("the edges of np.histogram have no derivative rule", "pass the edges, or range=")
-    return None  # counts

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import RuleLookupError
 from ..ir.core import Builder, Prim, type_of
-from ..ir.infer import broadcast_dims
+from ..ir.infer import broadcast_dims, cannot_raise, infer_ufunc
+from ..ir.ops_common import bound, bound_total, is_number
 from ..ir.opset import PRIMS, apply, lookup
-from ..ir.types import ANY, Ty
+from ..ir.roles import PLAIN
+from ..ir.types import ANY, PY_FLOAT, Ty
 from . import roots
 from .lib import (
     BOOL,
@@ -72,11 +77,12 @@ Partial = Rule | Over | Overflowing | int | EllipsisType | None
 
 # Set once code outside of this package entered something: then the table is no longer what the package's version says.
 _by_users: list[str] = []
+_PACKAGE = __name__.split(".")[0] + "."
 
 
 def _note(frame: Any) -> None:
     module = str(frame.f_globals.get("__name__", ""))
-    if not module.startswith(__name__.split(".")[0] + "."):
+    if not module.startswith(_PACKAGE):
         _by_users.append(module)
 
 
@@ -95,18 +101,119 @@ def _prim(fn: Any, make: bool) -> Prim:
     prim = fn if isinstance(fn, Prim) else lookup(fn)
     if prim is None:
         name = getattr(fn, "__qualname__", repr(fn))
-        if not make:
+        ours = str(getattr(fn, "__module__", "")).startswith(_PACKAGE) and not isinstance(fn, np.ufunc)
+        if not make or ours:
             raise RuleLookupError(
                 f"{name} is not a primitive of the compiler",
                 None,
                 "mark the function with autodiff_compiler.primitive first",
             )
-        prim = _define(fn)
+        prim = _standard(fn) or _define(fn)
     return prim
 
 
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def op(
+    fn: Any,
+    params: str = "",
+    *,
+    name: str = "",
+    type: Any = None,
+    total: Any = None,
+    nondiff: bool = False,
+    **columns: Any,
+) -> Prim:
+    """Enter the record of an operation into the table.
+
+    fn:     the callable, or its dotted name ``"np.linalg.inv"``
+    params: its parameters, each with its role if that is not "plain": ``"a: array, axis, *operands: arrays"``
+    type:   ``type(builder, *args, **kwargs)``: the type of the result, from the operation's own arguments
+    total:  ``total(builder, *args, **kwargs)``: the call cannot raise; ``"known"``: it cannot raise where its type is
+            inferred in full, but for the equalities of lengths that inference marks
+    columns: other fields of `Prim`
+    """
+    if isinstance(fn, str):
+        name, fn = name or fn, attribute(fn)
+    found = [part.partition(":") for part in params.split(",") if part]
+    record = Prim(
+        name or fn.__name__, fn, params=tuple([p.strip() for p, _, _ in found]),
+        roles=tuple([role.strip() or PLAIN for _, _, role in found]), nondiff=nondiff, **columns,
+    )  # fmt: skip
+    if type is not None:
+        record.infer = bound(type)
+    if total == "known":
+        record.total = lambda b, args, kwargs: _is_known(record, b, args, kwargs)
+    elif total is not None:
+        record.total = bound_total(total)
+    PRIMS[fn] = record
+    return record
+
+
+def attribute(path: str) -> Any:
+    """The callable that a dotted name such as ``np.linalg.inv`` denotes."""
+    found: Any = np
+    for part in path.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def _is_known(prim: Prim, b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    assert prim.infer is not None
+    t = prim.infer(b, args, kwargs)
+    return isinstance(t, Ty) and t.kind in ("array", "generic") and is_number(t.dtype) and t.dims is not None
+
+
+_PRINTED = {"true_divide": "divide", "conjugate": "conj", "absolute": "abs"}
+# Functions of `math` that make a float of one or two floats, and those of them that never raise.
+MATH_UNARY = [
+    "sqrt", "exp", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "fabs", "degrees", "radians", "erf", "erfc", "gamma", "lgamma", "cbrt", "exp2",
+]  # fmt: skip
+MATH_BINARY = ["atan2", "pow", "fmod", "copysign", "remainder"]
+_NEVER_RAISE = ["atan", "tanh", "asinh", "fabs", "degrees", "radians", "erf", "erfc"]
+
+
+def _standard(fn: Any) -> Prim | None:
+    """The record of a ufunc of NumPy's or of a function of `math` on floats: all but the derivative follows from it."""
+    stem = getattr(fn, "__name__", "")
+    if isinstance(fn, np.ufunc) and getattr(np, stem, None) is fn:  # not one of other packages
+        ufunc: Any = fn
+        params = "x: array" if ufunc.nin == 1 else "x1: array, x2: array"
+
+        def total(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+            return not kwargs and cannot_raise(ufunc, [type_of(a) for a in args])
+
+        record = op(
+            ufunc, params, name="np." + _PRINTED.get(stem, stem), infer=infer_ufunc(ufunc), elementwise=True,
+            nout=ufunc.nout,
+        )  # fmt: skip
+        record.total = total
+        return record
+    if stem in (*MATH_UNARY, *MATH_BINARY) and getattr(math, stem, None) is fn:
+        return op(
+            fn, "x" if stem in MATH_UNARY else "x, y", name="math." + stem, type=lambda b, *args: PY_FLOAT,
+            total=are_floats if stem in _NEVER_RAISE else None,
+        )  # fmt: skip
+    return None
+
+
+def are_floats(b: Builder, *args: Any) -> bool:
+    """All operands are floating numbers."""
+    types = [type_of(a) for a in args]
+    return all(t.is_scalar and t.dtype is not None and t.dtype.kind == "f" for t in types)
+
+
+# The types of a ufunc that makes floating numbers of integers too.
+FLOATING, FLOATING_PAIR = infer_ufunc(np.exp), infer_ufunc(np.arctan2)
+
+# --- derivatives ------------------------------------------------------------------------------------------------------
+
+
 def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
-    """Declare the partial derivatives of an elementwise function of one or more arguments.
+    """Declare the partial derivatives of an elementwise function of one or more arguments. A ufunc of NumPy's and a
+    function of `math` need no other record.
 
     ``partials[k](out, *args)`` is the derivative of the result with respect to argument `k`. None means that it is
     zero everywhere, 1 and -1 mean that the cotangent is passed on, negated. `singular`: a partial may be infinite

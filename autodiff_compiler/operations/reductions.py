@@ -1,18 +1,108 @@
-"""Derivative rules of reductions and scans. Equal largest (smallest) elements share the cotangent equally."""
+"""Sums, products, extremes and norms. Equal largest (smallest) elements share the cotangent equally."""
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import runtime
-from ..ir import opset
+from ..ir.core import Builder, Op, Prim
+from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
+from ..ir.types import ANY, Ty, generic
 from . import lib, roots
-from .lib import call, conj, count, equal, expand, part, per, spread
-from .record import nondiff, vjp
+from .batching import Batcher, batch, no_rule, stack_axes
+from .lib import call, conj, count, equal, expand, per, spread
+from .record import op, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def sum_dtype(dtype: Dtype) -> Dtype:
+    """Sums and products of small integers are computed in the platform's integer."""
+    if dtype is None or not is_number(dtype):
+        return None
+    if dtype.kind in "bi" and dtype.itemsize < 8:
+        return np.dtype(np.int64)
+    if dtype.kind == "u" and dtype.itemsize < 8:
+        return np.dtype(np.uint64)
+    return dtype
+
+
+def _real_dtype(dtype: Dtype) -> Dtype:
+    return np.empty(0, dtype).real.dtype if dtype is not None and dtype.kind == "c" else dtype
+
+
+def _reduced_type(b: Builder, a: Any, axis: Any, keepdims: Any, dtype: Any) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array":
+        return ANY
+    found = dtype(t.dtype)
+    if t.dims is None and axis is None and keepdims is False:
+        return generic(found)
+    return scalar_or_array(True, found, reduced(t.dims, axis, keepdims))
+
+
+def reduction(
+    name: str, params: str, dtype: Callable[[Dtype], Dtype], *, axis: Any = None, total: bool = False,
+    several: bool = True, real: bool = False, linear: bool = False, nondiff: bool = False,
+) -> Prim:  # fmt: skip
+    """The record of a function that combines elements along axes.
+
+    dtype:   that of the result, from that of the elements
+    axis:    what no axis means
+    total:   it has a result for no elements too
+    several: `axis` may be a tuple
+    real:    the result is real for complex elements
+    """
+    record = op(name, params, linear=(params.partition(":")[0],) if linear else (), nondiff=nondiff)
+    subject = record.params[0]
+    known = {subject, "axis", "dtype", "out", "ddof", "keepdims"}
+
+    def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+        """The arguments by name; None for those that change what is computed in ways not looked at here."""
+        found = {"axis": axis, **dict(zip(record.params, args)), **kwargs}
+        return None if len(args) > len(record.params) or found.keys() - known or found.get("out") is not None else found
+
+    def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+        call = given(args, kwargs)
+        if call is None or (not several and isinstance(call["axis"], tuple)):
+            return ANY
+
+        def result(elements: Dtype) -> Dtype:
+            found = dtype_of(call.get("dtype"), dtype(elements))
+            return _real_dtype(found) if real else found
+
+        return _reduced_type(b, call[subject], call["axis"], call.get("keepdims", False), result)
+
+    def never_raises(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        call = given(args, kwargs)
+        if call is None or call.get("dtype") is not None:
+            return False
+        t = as_array(b, call[subject])
+        return (
+            t.kind == "array" and is_number(t.dtype) and t.dims is not None
+            and axes_of(call["axis"], len(t.dims)) is not None
+            and isinstance(call.get("keepdims", False), bool) and isinstance(call.get("ddof", 0), int)
+        )  # fmt: skip
+
+    def batched(self: Batcher, op: Op) -> Any:
+        call = self.bound(op)
+        x, along = call.pop(subject), call.pop("axis", axis)
+        if call.keys() - {"keepdims", "ddof"} or self.has_stack(list(call.values())):
+            raise no_rule(op)
+        return self.stack(op.prim, x, axis=stack_axes(along, self.rank(x), op), **call)
+
+    record.infer = infer
+    record.batch = batched if several else None
+    record.total = never_raises if total else None
+    return record
+
+
+_SUMMED = "axis, dtype, out, keepdims, initial: array, where: array"
+SUM = reduction("np.sum", f"a: array, {_SUMMED}", sum_dtype, total=True, linear=True)
 
 
 @vjp(np.sum, "a")
@@ -20,9 +110,21 @@ def _sum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepd
     return spread(expand(g, axis, keepdims, a), a)
 
 
+reduction("np.add.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True, linear=True)
+
+
 @vjp(np.add.reduce, "array")
 def _add_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
     return spread(expand(g, axis, keepdims, array), array)
+
+
+def _mean_dtype(dtype: Dtype) -> Dtype:
+    if dtype is None or not is_number(dtype):
+        return None
+    return np.dtype(np.float64) if dtype.kind in "biu" else dtype
+
+
+MEAN = reduction("np.mean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype, total=True, linear=True)
 
 
 @vjp(np.mean, "a")
@@ -30,14 +132,32 @@ def _mean(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
     return spread(expand(per(g, count(a, axis)), axis, keepdims, a), a)
 
 
-def _centered(a: Any, axis: Any) -> Any:
-    return a - per(np.sum(a, axis=axis, keepdims=True), count(a, axis))
+reduction("np.nansum", f"a: array, {_SUMMED}", sum_dtype)
+
+
+@vjp(np.nansum, "a")
+def _nansum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return lib.masked(spread(expand(g, axis, keepdims, a), a), lib.invert(np.isnan(a)))
+
+
+reduction("np.nanmean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype)
+
+
+_VARIANCE = "a: array, axis, dtype, out, ddof, keepdims, where: array, mean: array, correction"
+VAR = reduction("np.var", _VARIANCE, _mean_dtype, real=True, total=True)
 
 
 @vjp(np.var, "a")
 def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     scale = g * per(2, count(a, axis) - ddof)
     return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
+
+
+def _centered(a: Any, axis: Any) -> Any:
+    return a - per(np.sum(a, axis=axis, keepdims=True), count(a, axis))
+
+
+STD = reduction("np.std", _VARIANCE, _mean_dtype, real=True, total=True)
 
 
 @vjp(np.std, "a")
@@ -49,24 +169,24 @@ def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
     return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
 
 
-# --- products and scans -----------------------------------------------------------------------------------------------
+op(builtins.sum, "iterable, start")
 
 
-@vjp(np.cumsum, "a")
-def _cumsum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    if axis is None:
-        return lib.reshape_as(np.flip(np.cumsum(np.flip(g))), a)
-    return np.flip(np.cumsum(np.flip(g, axis), axis), axis)
+@vjp(sum, "iterable")
+def _python_sum(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
+    lib.ndim(iterable)  # an array, not a list
+    return spread(g, iterable)
 
 
-@vjp(np.cumprod, "a")
-def _cumprod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    # d out[k] / d a[i] is the product before i times the product of a[i + 1 .. k]; no division, so zeros are as good
-    # as others.
-    if axis is None or lib.ndim(a) == 0:
-        return lib.reshape_as(_cumprod(g, out, call(np.ravel, a), 0), a)
-    before = call(runtime.shift, out, axis, 1)
-    return call(runtime.flip_scan, g, a, axis) * before
+@vjp(sum, "start")
+def _python_sum_start(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
+    return g
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+PROD = reduction("np.prod", f"a: array, {_SUMMED}", sum_dtype, total=True)
 
 
 @vjp(np.prod, "a")
@@ -87,11 +207,6 @@ def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
     return expand(g, axis, keepdims, a) * _others(a, axis)
 
 
-@vjp(np.multiply.reduce, "array")
-def _multiply_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return _prod(g, out, array, axis, keepdims=keepdims)
-
-
 def _others(a: Any, axis: int) -> Any:
     """For every element the product of the others along the axis; no division, so right where some are 0."""
     before = np.cumprod(call(runtime.shift, a, axis, 1), axis)
@@ -99,32 +214,28 @@ def _others(a: Any, axis: int) -> Any:
     return before * after
 
 
-@vjp(runtime.linear_scan, "g")
-def _linear_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
-    return call(runtime.flip_scan, g, x, axis)
+reduction("np.multiply.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True)
 
 
-@vjp(runtime.linear_scan, "x")
-def _linear_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
-    return call(runtime.flip_scan, g, x, axis) * call(runtime.shift, out, axis, 0)
-
-
-@vjp(runtime.flip_scan, "g")
-def _flip_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
-    return call(runtime.linear_scan, g, x, axis)
-
-
-@vjp(runtime.flip_scan, "x")
-def _flip_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
-    return call(runtime.shift, call(runtime.linear_scan, g, x, axis), axis, 0) * out
-
-
-@vjp(runtime.shift, "x")
-def _shift(g: Any, out: Any, x: Any, axis: Any, fill: Any, step: Any = 1) -> Any:
-    return call(runtime.shift, g, axis, 0, -step)
+@vjp(np.multiply.reduce, "array")
+def _multiply_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return _prod(g, out, array, axis, keepdims=keepdims)
 
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
+
+
+def _same_dtype(dtype: Dtype) -> Dtype:
+    return dtype
+
+
+for _name in ("max", "min", *(("amax", "amin") if np.amax is not np.max else ())):
+    reduction(f"np.{_name}", "a: array, axis, out, keepdims, initial: array, where: array", _same_dtype)
+
+
+@vjp((np.max, np.amax, np.min, np.amin), "a")
+def _max(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return _shared(g, out, a, axis, keepdims)
 
 
 def _shared(g: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
@@ -137,14 +248,26 @@ def _shared(g: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     return lib.masked(expand(share, axis, keepdims, a), chosen)
 
 
-@vjp((np.max, np.amax, np.min, np.amin), "a")
-def _max(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return _shared(g, out, a, axis, keepdims)
+@batch(np.sum, np.prod, np.mean, np.max, np.min)
+def _reduce_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x = args.pop("a")
+    keepdims = args.get("keepdims", False)
+    if args.keys() - {"axis", "keepdims"} or type(keepdims) is not bool:
+        raise no_rule(op)
+    return self.stack(op.prim, x, axis=stack_axes(args.get("axis"), self.rank(x), op), keepdims=keepdims)
+
+
+for _name in ("maximum", "minimum"):
+    reduction(f"np.{_name}.reduce", f"array: array, {_SUMMED}", _same_dtype, axis=0)
 
 
 @vjp((np.maximum.reduce, np.minimum.reduce), "array")
 def _max_reduce(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
     return _shared(g, out, array, axis, keepdims)
+
+
+reduction("np.ptp", "a: array, axis, out, keepdims", _same_dtype)
 
 
 @vjp(np.ptp, "a")
@@ -154,6 +277,13 @@ def _ptp(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -
 
 
 # --- norms ------------------------------------------------------------------------------------------------------------
+
+
+def _norm_type(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Ty:
+    return _reduced_type(b, x, axis, keepdims, lambda d: _real_dtype(_mean_dtype(d)) if d != np.float16 else None)
+
+
+NORM = op("np.linalg.norm", "x: array, ord, axis, keepdims", type=_norm_type)
 
 
 @vjp(np.linalg.norm, "x")
@@ -184,83 +314,33 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
     return wide * power * conj(np.sign(x))
 
 
-nondiff(
-    (np.argmax, np.argmin, np.any, np.all, np.count_nonzero, np.argsort, np.searchsorted, np.nonzero, np.flatnonzero)
-)
-nondiff((runtime.sorted_places, runtime.place_of_max, runtime.place_of_min))
+# --- questions --------------------------------------------------------------------------------------------------------
 
 
-# --- sums without nan, Python's sum, interpolation -------------------------------------------------------------------
+def _truth_dtype(dtype: Dtype) -> Dtype:
+    return np.dtype(bool) if is_number(dtype) else None
 
 
-@vjp(np.nansum, "a")
-def _nansum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return lib.masked(spread(expand(g, axis, keepdims, a), a), lib.invert(np.isnan(a)))
+for _name in ("any", "all"):
+    reduction(f"np.{_name}", "a: array, axis, out, keepdims, where: array", _truth_dtype, total=True, nondiff=True)
 
 
-@vjp(sum, "iterable")
-def _python_sum(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
-    lib.ndim(iterable)  # an array, not a list
-    return spread(g, iterable)
+def _index_dtype(dtype: Dtype) -> Dtype:
+    return np.dtype(np.intp)
 
 
-@vjp(sum, "start")
-def _python_sum_start(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
-    return g
+for _name in ("argmax", "argmin"):
+    reduction(f"np.{_name}", "a: array, axis, out, keepdims", _index_dtype, several=False, nondiff=True)
 
 
-@vjp(np.interp, "x")
-def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
-    lib.need_real("np.interp", fp)
-    left, inside = _interval(x, xp)
-    lower, upper = _ends(xp, left)
-    below, above = _ends(fp, left)
-    return lib.masked(_sorted(g, xp) * ((above - below) / lib.nonzero(upper - lower)), inside)
+def _count_nonzero_type(b: Builder, a: Any, axis: Any = None, *, keepdims: Any = False) -> Ty:
+    if axis is None and keepdims is False:
+        # A Python int or an np.intp, by the version of NumPy.
+        return Ty("scalar", np.dtype(np.int64), ()) if as_array(b, a).kind == "array" else ANY
+    return _reduced_type(b, a, axis, keepdims, _index_dtype)
 
 
-@vjp(np.interp, "xp")
-def _interp_xp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
-    lib.need_real("np.interp", fp)
-    left, inside = _interval(x, xp)
-    lower, upper = _ends(xp, left)
-    below, above = _ends(fp, left)
-    width = lib.nonzero(upper - lower)
-    t = (x - lower) / width
-    share = -(_sorted(g, xp) * ((above - below) / width) * inside)
-    bar = lib.scatter(share * (1 - t), xp, (left,))
-    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), share * t)
-
-
-@vjp(np.interp, "fp")
-def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
-    left, _ = _interval(x, xp)
-    lower, upper = _ends(xp, left)
-    t = call(np.clip, (x - lower) / lib.nonzero(upper - lower), 0.0, 1.0)
-    t = lib.choose(np.greater_equal(x, upper), 1.0, t)  # the last interval may have no width
-    g = _sorted(g, xp)
-    bar = lib.scatter(g * (1 - t), fp, (left,))
-    return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
-
-
-def _sorted(g: Any, xp: Any) -> Any:
-    """`g`, or nan where the points do not increase: there the value means nothing."""
-    if not lib.symbolic(xp):  # a list, perhaps
-        points = np.asarray(xp)
-        return g if np.all(points[:-1] <= points[1:]) else g * np.nan
-    last = lib.length(xp, 0) - 1
-    rises = np.less_equal(part(xp, (slice(None, last),)), part(xp, (slice(1, None),)))
-    return lib.choose(call(np.all, rises), g, np.nan)
-
-
-def _ends(points: Any, left: Any) -> tuple[Any, Any]:
-    """What stands at both ends of the intervals."""
-    return lib.floats(call(np.take, points, left)), lib.floats(call(np.take, points, left + 1))
-
-
-def _interval(x: Any, xp: Any) -> tuple[Any, Any]:
-    """The number of the interval of `xp` in which each point lies, and whether it lies in one."""
-    last = lib.length(xp, 0) - 1
-    left = call(np.clip, call(np.searchsorted, xp, x, side="right") - 1, 0, last - 1)
-    first, end = call(np.take, xp, 0), call(np.take, xp, -1)  # a list, perhaps
-    inside = np.greater_equal(x, first) & np.less_equal(x, end)
-    return left, inside
+op(
+    "np.count_nonzero", "a: array, axis, keepdims", type=_count_nonzero_type,
+    total=lambda b, a: as_array(b, a).kind == "array", nondiff=True,
+)  # fmt: skip

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir.core import Value, current, type_of
-from ..ir.numpy_ops import OVER, PRODUCT, RATIO
-from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SUB
+from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, SUB, apply
 from . import lib
 from .lib import SUBSCRIPTS, WEIGHTS, guarded
 from .signs import POWERS, least_at_zero, not_negative, positive
 
 Product = Callable[..., Any]
 _SUMS = (ADD, SUB, ACCUM)
-_FACTORS = (MUL, PRIMS[np.multiply])
+_FACTORS = (MUL.fn, np.multiply)
 
 
 def quotient(
@@ -43,10 +43,10 @@ def quotient(
             return lib.spread(rest * numerator, root)
         if least_at_zero(x):
             # As for a norm: a kink, at which the derivative is taken to be zero.
-            return current().emit(OVER, g * numerator, root)
+            return apply(runtime.over, g * numerator, root)
     if not _vanishes(g, x):
         return guarded(g, plain, args, WEIGHTS, safe)
-    return guarded(g, lambda *a: current().emit(RATIO, g * numerator, divisor(*a)), args, SUBSCRIPTS, safe)
+    return guarded(g, lambda *a: apply(runtime.ratio, g * numerator, divisor(*a)), args, SUBSCRIPTS, safe)
 
 
 def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float = 0.5) -> Any:
@@ -57,12 +57,12 @@ def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float
         return lib.times(g, partial(*args))
     if not _vanishes(g, x):
         return guarded(g, lambda *a: lib.times(g, partial(*a)), args, WEIGHTS, safe)
-    return guarded(g, lambda *a: current().emit(PRODUCT, g, partial(*a)), args, SUBSCRIPTS, safe)
+    return guarded(g, lambda *a: apply(runtime.product, g, partial(*a)), args, SUBSCRIPTS, safe)
 
 
 def over(g: Any, d: Any) -> Any:
     """``g / d``, zero where `d` is."""
-    return current().emit(OVER, g, d)
+    return apply(runtime.over, g, d)
 
 
 def decays(g: Any, out: Any) -> bool:
@@ -99,14 +99,14 @@ def without(g: Any, y: Value, depth: int = 8) -> Any:
     if prim in _SUMS:
         rests = [without(a, y, less) for a in args]
         return None if None in rests else current().emit(prim, *rests)
-    if prim in _FACTORS:
+    if prim.fn in _FACTORS:
         for a, b in (args, args[::-1]):
             rest = without(a, y, less)
             if rest is not None:
                 return rest * b
-    if prim is PRIMS[np.square] and args[0] is y:
+    if prim.fn is np.square and args[0] is y:
         return y
-    if prim in POWERS and args[0] is y and type(args[1]) in (int, float) and args[1] >= 1:
+    if prim.fn in POWERS and args[0] is y and type(args[1]) in (int, float) and args[1] >= 1:
         n = args[1]
         return 1.0 if n == 1 else y if n == 2 else current().emit(prim, y, n - 1)
     return None

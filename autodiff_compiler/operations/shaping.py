@@ -1,4 +1,4 @@
-"""Derivative rules of functions that make, shape, join and repeat arrays."""
+"""Functions that give an array another shape or order of axes, and diagonals and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -6,104 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from .. import runtime
 from ..ir import opset
-from ..ir.core import Value, current, type_of
-from ..ir.numpy_ops import UNSTACK
-from ..ir.ops_make import ASTYPE
-from ..ir.ops_shape import move_order, pad_widths
+from ..ir.core import Builder, Op, Value, type_of
+from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
+from ..ir.opset import PRIMS, reshape_dims
+from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
+from .batching import Batcher, batch, no_rule, stack_axes
 from .lib import call
-from .picking import picked
-from .record import constant_in, nondiff, vjp
+from .record import op, vjp
 
-# --- making arrays ----------------------------------------------------------------------------------------------------
-
-nondiff((np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity))
+# --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-@vjp((np.full, np.full_like), "fill_value")
-def _full(g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
-    return g
+def _is_number(a: Any) -> bool:
+    """One of NumPy's numbers: it has methods of arrays, of which some give numbers again."""
+    return type_of(a).kind == "generic"
 
 
-constant_in(np.full_like, "a")
+def _reshape_type(b: Builder, a: Any, shape: Any, order: Any = "C") -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or isinstance(shape, np.ndarray):
+        return ANY
+    dims = reshape_dims(b, t.dims, shape)
+    return type_of(a) if _is_number(a) and dims == () else array(t.dtype, dims)
 
 
-def _pieces(g: Any, items: Any) -> Any:
-    """A cotangent for every leaf of a nested list or tuple from which an array was made."""
-    if isinstance(items, (list, tuple)):
-        return tuple([_pieces(lib.part(g, (k,)), item) for k, item in enumerate(items)])
-    if type_of(items).kind == "list":
-        return current().emit(UNSTACK, g)
-    return g
-
-
-@vjp(np.array, "object")
-def _array(g: Any, out: Any, object: Any, dtype: Any = None, *, copy: Any = True) -> Any:
-    return _pieces(g, object)
-
-
-@vjp((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray), "a")
-def _asarray(g: Any, out: Any, a: Any, dtype: Any = None) -> Any:
-    # ascontiguousarray makes a vector of a number.
-    return _pieces(g, a)
-
-
-@vjp(np.copy, "a")
-def _copy(g: Any, out: Any, a: Any, order: Any = None) -> Any:
-    return _pieces(g, a)
-
-
-@vjp(ASTYPE, "x")
-def _astype(g: Any, out: Any, x: Any, dtype: Any) -> Any:
-    if isinstance(dtype, Value) or np.dtype(dtype).kind in "fc":
-        return g
-    if np.dtype(dtype).kind not in "biu":
-        raise lib.unsupported("a derivative would have to pass through an array of objects or strings",
-                          "use an array of floats, or a list")  # fmt: skip
-    return None
-
-
-@vjp(np.nan_to_num, "x")
-def _nan_to_num(g: Any, out: Any, x: Any) -> Any:
-    return lib.masked(g, np.isfinite(x))
-
-
-def _fractions(out: Any, num: Any, endpoint: Any) -> Any:
-    """How far each of the `num` points lies on the way, along the first axis of `out`."""
-    t = call(np.linspace, 0.0, 1.0, num, endpoint=endpoint)
-    rank = lib.ndim(out)
-    return t if rank == 1 else lib.reshape(t, (-1,) + (1,) * (rank - 1))
-
-
-@vjp(np.linspace, "start")
-def _linspace_start(
-    g: Any, out: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, *, dtype: Any = None
-) -> Any:
-    return g * (1 - _fractions(out, num, endpoint))
-
-
-@vjp(np.linspace, "stop")
-def _linspace_stop(
-    g: Any, out: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, *, dtype: Any = None
-) -> Any:
-    return g * _fractions(out, num, endpoint)
-
-
-@vjp(np.arange, "start")
-def _arange_start(g: Any, out: Any, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
-    return None if stop is None else g
-
-
-@vjp(np.arange, "step")
-def _arange_step(g: Any, out: Any, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
-    return g * call(np.arange, lib.length(out, 0))
-
-
-constant_in(np.arange, "stop")
-
-# --- shaping ----------------------------------------------------------------------------------------------------------
+op("np.reshape", "a: array, shape, order", type=_reshape_type, alias="maybe")
 
 
 @vjp(np.reshape, "a")
@@ -113,9 +42,77 @@ def _reshape(g: Any, out: Any, a: Any, shape: Any, order: Any = "C") -> Any:
     return lib.reshape_as(g, a)
 
 
+@batch(np.reshape)
+def _reshape_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    if args.keys() - {"a", "shape"} and args.get("order") not in (None, "C"):
+        raise no_rule(op)
+    old = op.args[1] if len(op.args) > 1 else op.kwargs["shape"]
+    shape = args["shape"]
+    if type(old) is Value and old in self.shapes:
+        shape = self.lengths(self.env[self.shapes[old]])
+    if type(shape) is int or (type(shape) is Value and shape.type.kind == "py"):
+        shape = (shape,)
+    if not isinstance(shape, (tuple, list)) or self.has_stack(shape):
+        raise no_rule(op)
+    return self.stack(PRIMS[np.reshape], args["a"], (self.size(), *shape))
+
+
+def ravel_type(b: Builder, a: Any, order: Any = "C") -> Ty:
+    return _reshape_type(b, a, -1)
+
+
+def _total_transpose(b: Builder, a: Any) -> bool:
+    return as_array(b, a).kind == "array"
+
+
+op("np.ravel", "a: array, order", type=ravel_type, alias="maybe", total=_total_transpose)
+
+
 @vjp(np.ravel, "a")
 def _ravel(g: Any, out: Any, a: Any, order: Any = "C") -> Any:
     return _reshape(g, out, a, -1, order)
+
+
+@batch(np.ravel)
+def _ravel_batch(self: Batcher, op: Op) -> Any:
+    if len(op.args) > 1 or op.kwargs:
+        raise no_rule(op)
+    return self.stack(PRIMS[np.reshape], self.new(op.args[0]), (self.size(), -1))
+
+
+def _squeeze_type(b: Builder, a: Any, axis: Any = None) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return Ty(t.kind, t.dtype, None)
+    if _is_number(a):
+        return type_of(a)
+    dims = [b.dims.find(d) for d in t.dims]
+    if axis is not None:
+        axes = axes_of(axis, len(dims))
+        return array(t.dtype, None if axes is None else tuple([d for k, d in enumerate(dims) if k not in axes]))
+    if any(d != 1 and not b.dims.not_one(d) for d in dims):
+        return array(t.dtype, None)
+    return array(t.dtype, tuple([d for d in dims if d != 1]))
+
+
+op("np.squeeze", "a: array, axis", type=_squeeze_type, alias="view", total=_total_transpose)
+
+
+def _expand_dims_type(b: Builder, a: Any, axis: Any) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return Ty(t.kind, t.dtype, None)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    ndim = len(t.dims) + len(axes)
+    places = axes_of(axes, ndim)
+    if places is None:
+        return array(t.dtype, None)
+    rest = iter(t.dims)
+    return array(t.dtype, tuple([1 if k in places else next(rest) for k in range(ndim)]))
+
+
+op("np.expand_dims", "a: array, axis", type=_expand_dims_type, alias="view", total="known")
 
 
 @vjp((np.squeeze, np.expand_dims), "a")
@@ -123,11 +120,70 @@ def _squeeze(g: Any, out: Any, a: Any, axis: Any = None) -> Any:
     return lib.reshape_as(g, a)
 
 
+@batch(np.expand_dims)
+def _expand_batch(self: Batcher, op: Op) -> Any:
+    x, axis = self.new(op.args)
+    return self.stack(op.prim, x, stack_axes(axis, 0, op))
+
+
+op("np.atleast_1d", "*arys: arrays", type=lambda b, a: at_least(as_array(b, a), 1), alias="maybe", total="known")
+op("np.atleast_2d", "*arys: arrays", type=lambda b, a: at_least(as_array(b, a), 2), alias="maybe", total="known")
+
+
 @vjp((np.atleast_1d, np.atleast_2d), "*arys")
 def _at_least(g: Any, out: Any, *arys: Any) -> Any:
     if len(arys) != 1:
         raise lib.unsupported("np.atleast_1d and np.atleast_2d have a derivative rule for one array")
     return (lib.reshape_as(g, arys[0]),)
+
+
+def _shaped(b: Builder, a: Any, shape: Any) -> Ty:
+    """`a` with other axes; a scalar becomes an array."""
+    t = as_array(b, a)
+    return array(t.dtype, shape) if t.kind == "array" else ANY
+
+
+def _broadcast_to_type(b: Builder, array: Any, shape: Any) -> Ty:
+    return _shaped(b, array, shape_dims(b, shape))
+
+
+op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view")
+
+
+@vjp(np.broadcast_to, "array")
+def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
+    return g
+
+
+@batch(np.broadcast_to)
+def _broadcast_batch(self: Batcher, op: Op) -> Any:
+    x, shape = self.new(op.args)
+    old = op.args[1]
+    if type(old) is Value and old in self.shapes:
+        shape = self.lengths(self.env[self.shapes[old]])
+    if type(shape) is int or (type(shape) is Value and shape.type.kind == "py"):
+        shape = (shape,)
+    if op.kwargs or not isinstance(shape, (tuple, list)) or self.has_stack(shape):
+        raise no_rule(op)
+    return self.stack(PRIMS[np.broadcast_to], self.aligned(x, len(shape)), (self.size(), *shape))
+
+
+# --- order of axes and elements ---------------------------------------------------------------------------------------
+
+
+def _transpose_type(b: Builder, a: Any, axes: Any = None) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return Ty(t.kind, t.dtype, None)
+    if _is_number(a):
+        return type_of(a)
+    if axes is None:
+        return array(t.dtype, t.dims[::-1])
+    order = axes_of(tuple(axes), len(t.dims))
+    return array(t.dtype, None if order is None or len(order) != len(t.dims) else tuple([t.dims[k] for k in order]))
+
+
+op("np.transpose", "a: array, axes", type=_transpose_type, alias="view", total="known")
 
 
 @vjp(np.transpose, "a")
@@ -138,9 +194,60 @@ def _transpose(g: Any, out: Any, a: Any, axes: Any = None) -> Any:
     return lib.transpose(g, tuple(np.argsort(order).tolist()))
 
 
+@batch(np.transpose)
+def _transpose_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x = args["a"]
+    axes, rank = args.get("axes"), self.rank(x)
+    if axes is None:
+        axes = tuple(range(rank))[::-1]
+    if not all(type(k) is int for k in axes):
+        raise no_rule(op)
+    return self.stack(PRIMS[np.transpose], x, (0, *[k % rank + 1 for k in axes]))
+
+
+def _swapaxes_type(b: Builder, a: Any, axis1: Any, axis2: Any) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return Ty(t.kind, t.dtype, None)
+    i, j = one_axis(axis1, len(t.dims)), one_axis(axis2, len(t.dims))
+    if i is None or j is None:
+        return array(t.dtype, None)
+    dims = list(t.dims)
+    dims[i], dims[j] = dims[j], dims[i]
+    return array(t.dtype, tuple(dims))
+
+
+op("np.swapaxes", "a: array, axis1, axis2", type=_swapaxes_type, alias="view", total="known")
+
+
 @vjp(np.swapaxes, "a")
 def _swapaxes(g: Any, out: Any, a: Any, axis1: Any, axis2: Any) -> Any:
     return np.swapaxes(g, axis1, axis2)
+
+
+def move_order(source: Any, destination: Any, ndim: int) -> tuple[int, ...] | None:
+    """The order of axes with which ``transpose`` does ``moveaxis``, or None if it is not known."""
+    one = isinstance(source, int)
+    src = axes_of((source,) if one else tuple(source), ndim)
+    dst = axes_of((destination,) if isinstance(destination, int) else tuple(destination), ndim)
+    if src is None or dst is None or len(src) != len(dst):
+        return None
+    order = [k for k in range(ndim) if k not in src]
+    for d, s in sorted(zip(dst, src)):
+        order.insert(d, s)
+    return tuple(order)
+
+
+def _moveaxis_type(b: Builder, a: Any, source: Any, destination: Any) -> Ty:
+    t = as_array(b, a)
+    if t.kind != "array" or t.dims is None:
+        return Ty(t.kind, t.dtype, None)
+    order = move_order(source, destination, len(t.dims))
+    return array(t.dtype, None if order is None else tuple([t.dims[k] for k in order]))
+
+
+op("np.moveaxis", "a: array, source, destination", type=_moveaxis_type, alias="view", total="known")
 
 
 @vjp(np.moveaxis, "a")
@@ -150,9 +257,24 @@ def _moveaxis(g: Any, out: Any, a: Any, source: Any, destination: Any) -> Any:
     return np.moveaxis(g, destination, source)
 
 
-@vjp(np.broadcast_to, "array")
-def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
-    return g
+@batch(np.swapaxes, np.moveaxis)
+def _swap_batch(self: Batcher, op: Op) -> Any:
+    x, first, second = self.new(op.args)
+    rank = self.rank(x)
+    return self.stack(op.prim, x, stack_axes(first, rank, op), stack_axes(second, rank, op))
+
+
+def _same_type(b: Builder, a: Any, *rest: Any, **kwargs: Any) -> Ty:
+    t = as_array(b, a)
+    return t if t.kind == "array" else ANY
+
+
+def _flip_type(b: Builder, m: Any, axis: Any = None) -> Ty:
+    t = _same_type(b, m)
+    return generic(t.dtype) if t.kind == "array" and t.dims == () else t
+
+
+op("np.flip", "m: array, axis", type=_flip_type, alias="view")
 
 
 @vjp(np.flip, "m")
@@ -160,14 +282,30 @@ def _flip(g: Any, out: Any, m: Any, axis: Any = None) -> Any:
     return np.flip(g, axis)
 
 
+@batch(np.flip)
+def _flip_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x = args["m"]
+    return self.stack(op.prim, x, stack_axes(args.get("axis"), self.rank(x), op))
+
+
+op("np.flipud", "m: array", type=_same_type, alias="view")
+
+
 @vjp(np.flipud, "m")
 def _flipud(g: Any, out: Any, m: Any) -> Any:
     return np.flipud(g)
 
 
+op("np.fliplr", "m: array", type=_same_type, alias="view")
+
+
 @vjp(np.fliplr, "m")
 def _fliplr(g: Any, out: Any, m: Any) -> Any:
     return np.fliplr(g)
+
+
+op("np.roll", "a: array, shift, axis", type=_same_type)
 
 
 @vjp(np.roll, "a")
@@ -176,186 +314,63 @@ def _roll(g: Any, out: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     return np.roll(g, back, axis)
 
 
+@batch(np.roll)
+def _roll_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    if args.get("axis") is None or self.has_stack(args["shift"]):
+        raise no_rule(op)
+    return self.stack(op.prim, args["a"], args["shift"], stack_axes(args["axis"], 0, op))
+
+
+def _rot90_type(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Ty:
+    t = as_array(b, m)
+    if t.kind != "array" or not isinstance(k, int) or not isinstance(axes, tuple) or len(axes) != 2:
+        return ANY
+    return _swapaxes_type(b, m, *axes) if k % 2 else t
+
+
+op("np.rot90", "m: array, k, axes", type=_rot90_type, alias="view")
+
+
 @vjp(np.rot90, "m")
 def _rot90(g: Any, out: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     return np.rot90(g, -k, axes)
 
 
-# --- joining ----------------------------------------------------------------------------------------------------------
+# --- diagonals and triangles ------------------------------------------------------------------------------------------
 
 
-def _split(g: Any, arrays: Any, axis: int) -> tuple[Any, ...]:
-    """The parts of `g` along an axis along which arrays were joined."""
-    parts = []
-    start: Any = None
-    for k, a in enumerate(arrays):
-        n = lib.length(a, axis)
-        stop = None if k == len(arrays) - 1 else n if start is None else start + n
-        parts.append(lib.at_shape(lib.part(g, lib.vector_index(axis, slice(start, stop))), a))
-        start = stop
-    return tuple(parts)
+def _diagonal_length(b: Builder, rows: DimLike, columns: DimLike, k: Any) -> DimLike:
+    rows, columns = b.dims.find(rows), b.dims.find(columns)
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(k, int):
+        return max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+    if isinstance(k, int) and k == 0 and rows == columns:
+        return rows
+    return b.dims.fresh()
 
 
-@vjp(np.concatenate, "arrays")
-def _concatenate(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
-    if type(arrays) is Value and arrays.type.kind == "list" and isinstance(axis, int):
-        return call(runtime.split_like, g, arrays, axis)
-    if not isinstance(arrays, (list, tuple)):
-        raise lib.unsupported("np.concatenate has a derivative rule for lists and tuples of arrays")
-    if axis is None:
-        flat = [call(np.ravel, a) for a in arrays]
-        return tuple([lib.reshape_as(part, a) for part, a in zip(_split(g, flat, 0), arrays)])
-    return _split(g, arrays, lib.axes(axis, arrays[0])[0])
+def _diag_type(b: Builder, v: Any, k: Any = 0) -> Ty:
+    t = as_array(b, v)
+    if t.kind != "array" or t.dims is None or len(t.dims) not in (1, 2):
+        return ANY
+    if len(t.dims) == 2:
+        return array(t.dtype, (_diagonal_length(b, t.dims[0], t.dims[1], k),))
+    d = b.dims.find(t.dims[0])
+    if isinstance(k, int) and (k == 0 or isinstance(d, int)):
+        n: DimLike = d if k == 0 else int(d) + abs(k)  # type: ignore[arg-type]
+    else:
+        n = b.dims.named(("diag", d, abs(k))) if isinstance(k, int) else b.dims.fresh()
+    return array(t.dtype, (n, n))
 
 
-@vjp(runtime.split_like, "g")
-def _split_like(g: Any, out: Any, g_: Any, arrays: Any, axis: Any) -> Any:
-    return call(np.concatenate, g, axis)
+op("np.diag", "v: array, k", type=_diag_type, alias="maybe", total="known")
 
 
-constant_in(runtime.split_like, "arrays")
-
-
-@vjp(np.stack, "arrays")
-def _stack(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
-    place = lib.axes(axis, out)[0]
-    if type(arrays) is Value and arrays.type.kind == "list":
-        return current().emit(UNSTACK, np.moveaxis(g, place, 0))
-    return tuple([lib.part(g, lib.vector_index(place, k)) for k in range(len(arrays))])
-
-
-@vjp(np.vstack, "tup")
-def _vstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
-    if all(lib.ndim(a) < 2 for a in tup):
-        return tuple([lib.part(g, (k,) if lib.ndim(a) else (k, 0)) for k, a in enumerate(tup)])
-    if any(lib.ndim(a) < 2 for a in tup):
-        tup = [a if lib.ndim(a) >= 2 else call(np.atleast_2d, a) for a in tup]
-        parts = _split(g, tup, 0)
-        return parts  # a row of shape (1, n) for a vector: the transform sums the axis of length 1 away
-    return _split(g, tup, 0)
-
-
-@vjp(np.hstack, "tup")
-def _hstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
-    if all(lib.ndim(a) == 0 for a in tup):
-        return tuple([lib.part(g, (k,)) for k in range(len(tup))])
-    wide = [call(np.atleast_1d, a) if lib.ndim(a) == 0 else a for a in tup]
-    parts = _split(g, wide, 0 if lib.ndim(wide[0]) == 1 else 1)
-    return tuple([lib.part(p, (0,)) if lib.ndim(a) == 0 else p for p, a in zip(parts, tup)])
-
-
-@vjp(np.column_stack, "tup")
-def _column_stack(g: Any, out: Any, tup: Any) -> Any:
-    if all(lib.ndim(a) == 1 for a in tup):
-        return tuple([lib.part(g, (slice(None), k)) for k in range(len(tup))])
-    wide = [lib.reshape(a, (-1, 1)) if lib.ndim(a) == 1 else a for a in tup]
-    return tuple([lib.part(p, (slice(None), 0)) if lib.ndim(a) == 1 else p for p, a in zip(_split(g, wide, 1), tup)])
-
-
-@vjp(np.append, "arr")
-def _append_array(g: Any, out: Any, arr: Any, values: Any, axis: Any = None) -> Any:
-    return _concatenate(g, out, (arr, values), axis)[0]
-
-
-@vjp(np.append, "values")
-def _append_values(g: Any, out: Any, arr: Any, values: Any, axis: Any = None) -> Any:
-    return _concatenate(g, out, (arr, values), axis)[1]
-
-
-# --- repeating --------------------------------------------------------------------------------------------------------
-
-
-@vjp(np.repeat, "a")
-def _repeat(g: Any, out: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
-    if axis is None:
-        flat = call(np.ravel, a)
-        return lib.reshape_as(_repeated(g, flat, repeats, 0), a)
-    return _repeated(g, a, repeats, lib.axes(axis, a)[0])
-
-
-def _repeated(g: Any, a: Any, repeats: Any, axis: int) -> Any:
-    if lib.is_scalar(repeats):
-        lengths = [lib.length(a, k) for k in range(lib.ndim(a))]
-        lengths[axis : axis + 1] = [lengths[axis], _count(repeats)]
-        return np.sum(lib.reshape(g, tuple(lengths)), axis=axis + 1)
-    places = call(np.repeat, call(np.arange, lib.length(a, axis)), repeats)
-    return lib.scatter(g, a, lib.vector_index(axis, places))
-
-
-def _count(n: Any) -> Any:
-    """How often an element is repeated: NumPy lets negative numbers pass where there is none."""
-    return max(n, 0) if isinstance(n, int) else n
-
-
-@vjp(np.tile, "A")
-def _tile(g: Any, out: Any, A: Any, reps: Any) -> Any:
-    counts = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
-    if not all(lib.is_scalar(r) for r in counts):
-        raise lib.unsupported("the derivative of np.tile needs a number or a tuple of numbers for `reps`")
-    rank = max(lib.ndim(A), len(counts))
-    counts = (1,) * (rank - len(counts)) + counts
-    lengths = (1,) * (rank - lib.ndim(A)) + tuple([lib.length(A, k) for k in range(lib.ndim(A))])
-    shape: list[Any] = []
-    summed: list[int] = []
-    for r, n in zip(counts, lengths):
-        if not (isinstance(r, int) and r == 1):
-            summed.append(len(shape))
-            shape.append(_count(r))
-        shape.append(n)
-    if not summed:
-        return g
-    total = np.sum(lib.reshape(g, tuple(shape)), axis=tuple(summed))
-    return total if rank == lib.ndim(A) else lib.reshape_as(total, A)
-
-
-# The padding that repeats elements of the array.
-_REPEATING = {"edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": ()}
-
-
-@vjp(np.pad, "array")
-def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
-    if mode in _REPEATING and set(keywords) <= set(_REPEATING[mode]) and keywords.get("reflect_type") != "odd":
-        return picked(np.pad, g, array, pad_width, mode, **keywords)
-    if mode != "constant":
-        raise lib.unsupported(
-            f"np.pad has no derivative rule for mode={mode!r}" + "".join(f", {k}={v!r}" for k, v in keywords.items()),
-            "use mode 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'",
-        )
-    if lib.symbolic(keywords.get("constant_values", 0)):
-        raise lib.unsupported("np.pad has no derivative rule for padding that is computed")
-    rank = lib.ndim(array)
-    if rank == 0:
-        return g
-    widths = pad_widths(pad_width, rank)
-    if widths is None:
-        raise lib.unsupported("the derivative of np.pad needs a number or a tuple of pairs for `pad_width`")
-    items = []
-    for axis, (before, after) in enumerate(widths):
-        if isinstance(before, int) and isinstance(after, int):
-            items.append(slice(before or None, -after if after else None))
-        else:
-            items.append(slice(before, before + lib.length(array, axis)))
-    return lib.at_shape(lib.part(g, tuple(items)), array)
-
-
-# --- differences, diagonals, triangles --------------------------------------------------------------------------------
-
-
-@vjp(np.diff, "a")
-def _diff(g: Any, out: Any, a: Any, n: Any = 1, axis: Any = -1) -> Any:
-    if not isinstance(n, int):
-        raise lib.unsupported("the derivative of np.diff needs a constant for `n`")
-    place = lib.axes(axis, a)[0]
-    for order in reversed(range(n)):
-        x = a if order == 0 else np.diff(a, n=order, axis=place)
-        ahead, behind = (lib.vector_index(place, s) for s in (slice(1, None), slice(None, -1)))
-        g = _minus_at(lib.scatter(g, x, ahead), behind, g)
-    return g
-
-
-def _minus_at(bar: Any, items: tuple[Any, ...], g: Any) -> Any:
-    path = (("index", items),)
-    return lib.emit(opset.ADDAT, bar, path, -g)
+@vjp(np.diag, "v")
+def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
+    if lib.ndim(v) == 1:
+        return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
+    return _on_diagonal(g, v, k, 0, 1)
 
 
 def _on_diagonal(g: Any, x: Any, offset: Any, axis1: int, axis2: int) -> Any:
@@ -375,16 +390,41 @@ def _on_diagonal(g: Any, x: Any, offset: Any, axis1: int, axis2: int) -> Any:
     return lib.emit(opset.SET, lib.zeros_for(g, x), path, g)
 
 
-@vjp(np.diag, "v")
-def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
-    if lib.ndim(v) == 1:
-        return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
-    return _on_diagonal(g, v, k, 0, 1)
+def _diagonal_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Ty:
+    t = as_array(b, a)
+    axes = None if t.dims is None else axes_of((axis1, axis2), len(t.dims))
+    if t.kind != "array" or t.dims is None or axes is None:
+        return ANY
+    rest = [d for k, d in enumerate(t.dims) if k not in axes]
+    return array(t.dtype, (*rest, _diagonal_length(b, t.dims[axes[0]], t.dims[axes[1]], offset)))
+
+
+op("np.diagonal", "a: array, offset, axis1, axis2", type=_diagonal_type, alias="view", total="known")
 
 
 @vjp(np.diagonal, "a")
 def _diagonal(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return _on_diagonal(g, a, offset, *lib.axes((axis1, axis2), a))
+
+
+@batch(np.diagonal)
+def _diagonal_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    first, second = (stack_axes(args.get(name, k), 0, op) for k, name in enumerate(("axis1", "axis2")))
+    return self.stack(op.prim, args["a"], offset=args.get("offset", 0), axis1=first, axis2=second)
+
+
+def _trace_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Ty:
+    t = _diagonal_type(b, a, offset, axis1, axis2)
+    if t.kind != "array" or t.dims is None:
+        return ANY
+    dtype = t.dtype
+    if dtype is not None and dtype.kind in "biu":
+        dtype = None
+    return scalar_or_array(True, dtype, t.dims[:-1])
+
+
+op("np.trace", "a: array, offset, axis1, axis2, dtype, out", type=_trace_type, total="known")
 
 
 @vjp(np.trace, "a")
@@ -400,11 +440,32 @@ def _trace(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any
     return lib.transpose(product, tuple(np.argsort(order).tolist()))
 
 
+def _tri_type(b: Builder, m: Any, k: Any = 0) -> Ty:
+    t = as_array(b, m)
+    if t.kind != "array" or not t.dims:
+        return ANY
+    return array(t.dtype, t.dims if len(t.dims) != 1 else (t.dims[0], t.dims[0]))
+
+
+op("np.tril", "m: array, k", type=_tri_type, total="known")
+
+
 @vjp(np.tril, "m")
 def _tril(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
     return np.tril(g, k)
 
 
+op("np.triu", "m: array, k", type=_tri_type, total="known")
+
+
 @vjp(np.triu, "m")
 def _triu(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
     return np.triu(g, k)
+
+
+@batch(np.tril, np.triu)
+def _triangle_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    if self.rank(args["m"]) < 2 or self.has_stack(args.get("k", 0)):
+        raise no_rule(op)
+    return self.stack(op.prim, *self.new(op.args), **self.new(op.kwargs))

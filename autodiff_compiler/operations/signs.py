@@ -8,34 +8,31 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir.core import LOOP, Op, Value
-from ..ir.numpy_ops import SELECT
-from ..ir.ops_linalg import EINSUM
-from ..ir.opset import ADD, CAST, DIM, DIV, GET, MUL, NEG, PRIMS, SIZE, SPREAD, SUB, ZEROS
+from ..ir.opset import CAST, DIM, DIV, GET, MUL, NEG, SIZE, SPREAD, SUB, ZEROS
 
-_MAX, _SQUARE, _VARIANCE = PRIMS[np.max], PRIMS[np.square], PRIMS[np.var]
-_SIZES = tuple(PRIMS[f] for f in (np.absolute, abs, np.fabs, math.fabs, np.std, np.linalg.norm, np.var))
-_ROOTS = tuple(PRIMS[f] for f in (np.hypot, math.hypot, np.exp, math.exp, np.exp2))
-_AT_LEAST_ONE = tuple(PRIMS[f] for f in (np.cosh, math.cosh))
-POWERS = tuple(PRIMS[f] for f in (operator.pow, np.power, np.float_power, math.pow))
-_ADDED = (ADD, PRIMS[np.add])
-_PRODUCTS = (MUL, PRIMS[np.multiply])
-_QUOTIENTS = (DIV, PRIMS[np.true_divide])
+# Operations are named by the callable that they are the record of.
+_SIZES = (np.absolute, abs, np.fabs, math.fabs, np.std, np.linalg.norm, np.var)
+_ROOTS = (np.hypot, math.hypot, np.exp, math.exp, np.exp2)
+_AT_LEAST_ONE = (np.cosh, math.cosh)
+POWERS = (operator.pow, np.power, np.float_power, math.pow)
+_ADDED = (operator.add, np.add)
+_PRODUCTS = (operator.mul, np.multiply)
+_QUOTIENTS = (operator.truediv, np.true_divide)
 _SCALED = _PRODUCTS + _QUOTIENTS
-_INNER = tuple(PRIMS[f] for f in (np.dot, np.inner, operator.matmul, np.matmul, np.vdot))
-_TAME_ROOTS = tuple(PRIMS[f] for f in (np.sqrt, math.sqrt, np.cbrt))
-# Of what is positive they make what is positive; and the same, with zeros among it.
+_INNER = (np.dot, np.inner, operator.matmul, np.matmul, np.vdot)
+_TAME_ROOTS = (np.sqrt, math.sqrt, np.cbrt)
+# They keep positive numbers positive; the fillers add zeros to them.
 _KEEPERS = (
-    GET, CAST, SPREAD,
-    *(PRIMS[f] for f in (
-        np.sum, np.add.reduce, np.mean, sum, np.cumsum, np.max, np.min, np.reshape, np.ravel, np.transpose, np.swapaxes,
-        np.moveaxis, np.squeeze, np.expand_dims, np.broadcast_to, np.diagonal, np.repeat, np.take, np.flip, float,
-    )),
+    GET.fn, CAST.fn, SPREAD.fn, np.sum, np.add.reduce, np.mean, sum, np.cumsum, np.max, np.min, np.reshape, np.ravel,
+    np.transpose, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.broadcast_to, np.diagonal, np.repeat,
+    np.take, np.flip, float,
 )  # fmt: skip
-_FILLERS = tuple(PRIMS[f] for f in (np.diag, np.triu, np.tril, np.prod))
-_ZEROS = (ZEROS, PRIMS[np.zeros], PRIMS[np.zeros_like])
-_LARGER, _SMALLER = (PRIMS[np.maximum], PRIMS[np.fmax]), (PRIMS[np.minimum], PRIMS[np.fmin])
-_CHOICES = (PRIMS[np.where], SELECT)
+_FILLERS = (np.diag, np.triu, np.tril, np.prod)
+_ZEROS = (ZEROS.fn, np.zeros, np.zeros_like)
+_LARGER, _SMALLER = (np.maximum, np.fmax), (np.minimum, np.fmin)
+_CHOICES = (np.where, runtime.select)
 DEPTH = 12
 
 
@@ -52,7 +49,7 @@ def below_zero(x: Any) -> bool:
     if op.prim in (MUL, DIV):
         return below_zero(args[0]) and not_negative(args[1])
     if op.prim is SUB and type(args[1]) is Value and args[1].op is not None:
-        return args[1].op.prim is _MAX and args[1].op.args[0] is args[0]
+        return args[1].op.prim.fn is np.max and args[1].op.args[0] is args[0]
     return False
 
 
@@ -79,33 +76,33 @@ def _holds(x: Any, least: bool, depth: int = DEPTH, given: frozenset[Value] = fr
     def all_hold(*args: Any) -> bool:
         return all(_holds(a, least, depth - 1, given) for a in args)
 
-    prim, args = op.prim, op.args
-    if prim in _SIZES or prim in _ROOTS:
-        return not least or prim is _VARIANCE
-    if prim in _AT_LEAST_ONE:
+    fn, args = op.prim.fn, op.args
+    if fn in _SIZES or fn in _ROOTS:
+        return not least or fn is np.var
+    if fn in _AT_LEAST_ONE:
         return True
-    if prim is _SQUARE or (prim in (*_PRODUCTS, *_INNER) and args[0] is args[1]):
-        return _real(args[0]) and (prim not in _INNER or args[0].type.ndim == 1)
-    if prim in _PRODUCTS or prim in _ADDED or prim in _SMALLER:
+    if fn is np.square or (fn in (*_PRODUCTS, *_INNER) and args[0] is args[1]):
+        return _real(args[0]) and (fn not in _INNER or args[0].type.ndim == 1)
+    if fn in _PRODUCTS or fn in _ADDED or fn in _SMALLER:
         return all_hold(*args)
-    if prim in _QUOTIENTS:
+    if fn in _QUOTIENTS:
         return all_hold(args[0]) and _holds(args[1], False, depth - 1, given)
-    if prim in POWERS:
+    if fn in POWERS:
         known = type(args[1]) in (int, float)
         even = known and args[1] % 2 == 0 and (args[1] >= 2 or not least)
         return (even and _real(args[0])) or (all_hold(args[0]) and (not least or (known and args[1] >= 1)))
-    if prim is EINSUM:
+    if fn is np.einsum:
         return _is_square(args) or (isinstance(args[0], str) and all_hold(*args[1:]))
-    if prim in _LARGER:
+    if fn in _LARGER:
         return all_hold(*args) or (not least and any(map(all_hold, args)))
-    if prim in _ZEROS:
+    if fn in _ZEROS:
         return True
-    if prim in _CHOICES and len(args) == 3:
+    if fn in _CHOICES and len(args) == 3:
         return all_hold(*args[1:])
-    if prim is LOOP:
+    if op.prim is LOOP:
         return _stays(op, op.results.index(x), least, depth - 1, given)
     return (
-        (prim in _KEEPERS or prim in _FILLERS or (prim in _TAME_ROOTS and not least))
+        (fn in _KEEPERS or fn in _FILLERS or (fn in _TAME_ROOTS and not least))
         and not op.kwargs.get("initial")
         and all_hold(args[0])
     )
@@ -126,18 +123,18 @@ def positive(x: Any, depth: int = DEPTH) -> bool:
     op = x.op
     if op is None or not depth:
         return False
-    prim, args, less = op.prim, op.args, depth - 1
-    if prim in _AT_LEAST_ONE:
+    fn, args, less = op.prim.fn, op.args, depth - 1
+    if fn in _AT_LEAST_ONE:
         return True
-    if prim in _ADDED:
+    if fn in _ADDED:
         return any(positive(p, less) and not_negative(q) for p, q in (args, args[::-1]))
-    if prim in _PRODUCTS:
+    if fn in _PRODUCTS:
         return any(positive(p, less) and type(q) in (int, float) and q > 0 for p, q in (args, args[::-1]))
-    if prim in _QUOTIENTS:
+    if fn in _QUOTIENTS:
         return positive(args[0], less) and type(args[1]) in (int, float) and args[1] > 0
-    if prim in _LARGER:
+    if fn in _LARGER:
         return positive(args[0], less) or positive(args[1], less)
-    return (prim in _KEEPERS or prim in _TAME_ROOTS) and not op.kwargs.get("initial") and positive(args[0], less)
+    return (fn in _KEEPERS or fn in _TAME_ROOTS) and not op.kwargs.get("initial") and positive(args[0], less)
 
 
 def never_zero(g: Any, depth: int = DEPTH) -> bool:
@@ -147,12 +144,12 @@ def never_zero(g: Any, depth: int = DEPTH) -> bool:
     op = g.op
     if op is None or not depth:
         return False
-    prim, args, less = op.prim, op.args, depth - 1
-    if prim in _SCALED:
+    fn, args, less = op.prim.fn, op.args, depth - 1
+    if fn in _SCALED:
         return all(never_zero(a, less) or (type(a) is Value and _is_count(a)) for a in args)
-    if prim is NEG or prim is SPREAD or prim is CAST:
+    if op.prim in (NEG, SPREAD, CAST):
         return never_zero(args[0], less)
-    if prim is PRIMS[np.where] and len(args) == 3:
+    if fn is np.where and len(args) == 3:
         return all(never_zero(a, less) or (type(a) is float and a == 0) for a in args[1:])
     return positive(g, less)
 

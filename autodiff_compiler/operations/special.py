@@ -1,4 +1,4 @@
-"""Derivative rules of special functions: error, gamma, Bessel, and their derivatives."""
+"""Special functions: error, gamma, Bessel, and their derivatives."""
 
 from __future__ import annotations
 
@@ -8,20 +8,52 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..ir.core import Builder, type_of
+from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib
 from .lib import WEIGHTS, call, choose, equal
-from .record import elementwise, vjp
+from .record import FLOATING, elementwise, op, vjp
+
+op(runtime.erf, "x: array", infer=FLOATING, elementwise=True)
+op(runtime.erfc, "x: array", infer=FLOATING, elementwise=True)
+
 
 _ROOT_PI = math.sqrt(math.pi)
 for _erf, _erfc in ((runtime.erf, runtime.erfc), (math.erf, math.erfc)):
     elementwise(_erf, lambda out, x: 2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
     elementwise(_erfc, lambda out, x: -2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
+op(runtime.ndtr, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.ndtr, lambda out, x: math.sqrt(0.5) / _ROOT_PI * call(runtime.gaussian, x, 0.5))
-elementwise(runtime.gaussian, lambda out, x, rate: -2 * rate * x * out, lambda out, x, rate: -(x * x) * out)
-elementwise(runtime.erfinv, lambda out, x: 0.5 * _ROOT_PI * np.exp(out * out), singular=WEIGHTS)
 
+
+def _gaussian_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A number of Python's stays one."""
+    t = type_of(args[0])
+    if t.kind == "py" and t.dtype == np.float64:
+        return PY_FLOAT
+    return Ty("scalar", t.dtype, ()) if t.kind == "scalar" and t.is_float else FLOATING(b, args[:1], kwargs)
+
+
+op(runtime.gaussian, "x: array, rate", infer=_gaussian_type, elementwise=True)
+elementwise(runtime.gaussian, lambda out, x, rate: -2 * rate * x * out, lambda out, x, rate: -(x * x) * out)
+op(runtime.erfinv, "x: array", infer=FLOATING, elementwise=True)
+elementwise(runtime.erfinv, lambda out, x: 0.5 * _ROOT_PI * np.exp(out * out), singular=WEIGHTS)
 elementwise(math.lgamma, lambda out, x: call(runtime.polygamma, 0, x))
 elementwise(math.gamma, lambda out, x: out * call(runtime.polygamma, 0, x))
+
+
+def _bessel_type(b: Builder, n: Any, x: Any) -> Ty:
+    t = type_of(x)
+    if t.kind not in ("array", "generic") or not t.is_float or t.dims is None:
+        return ANY
+    return t if t.dims else generic(t.dtype)
+
+
+def _polygamma_type(b: Builder, n: Any, x: Any) -> Ty:
+    return PY_FLOAT if type_of(x).kind == "py" else _bessel_type(b, n, x)
+
+
+op(runtime.polygamma, "n, x: array", type=_polygamma_type)
 
 
 @vjp(runtime.polygamma, "x")
@@ -29,7 +61,16 @@ def _polygamma(g: Any, out: Any, n: Any, x: Any) -> Any:
     return g * call(runtime.polygamma, n + 1, x)
 
 
+def _same_float_type(b: Builder, x: Any) -> Ty:
+    t = type_of(x)
+    if not t.is_float or t.kind != "array" or t.dtype not in (np.float32, np.float64):
+        return ANY
+    return Ty("any" if not t.dims else "array", t.dtype, t.dims)
+
+
+op("np.i0", "x: array", type=_same_float_type)
 elementwise(np.i0, lambda out, x: call(runtime.bessel_i, 1, x))
+op(runtime.bessel_i, "n, x: array", type=_bessel_type)
 
 
 @vjp(runtime.bessel_i, "x")
@@ -38,12 +79,23 @@ def _bessel(g: Any, out: Any, n: Any, x: Any) -> Any:
     return g * (0.5 * (before + after))
 
 
+def _sinc_type(b: Builder, x: Any) -> Ty:
+    t = type_of(x)
+    if t.dtype not in (np.float32, np.float64) or t.kind != "array":
+        return ANY
+    return Ty("any" if not t.dims else "array", t.dtype, t.dims)
+
+
+op("np.sinc", "x: array", type=_sinc_type, elementwise=True)
+
+
 def _of_sinc(out: Any, x: Any) -> Any:
     lib.need_real("np.sinc", x)
     return call(runtime.sinc_slope, x)
 
 
 elementwise(np.sinc, _of_sinc)
+op(runtime.sinc_slope, "x: array", infer=FLOATING, elementwise=True)
 
 
 def _sinc_slope(out: Any, x: Any) -> Any:

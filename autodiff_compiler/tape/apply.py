@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLookupError, UnsupportedError
-from ..ir import numpy_ops  # noqa: F401  (fills the table)
 from ..ir.core import Prim
 from ..ir.opset import GET, PRIMS
 from .recording import CALL, CONSTANT, LIST, SLICE, STATE, TUPLE, Recording

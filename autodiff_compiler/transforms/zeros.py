@@ -20,12 +20,11 @@ from .. import runtime
 from ..analysis.activity import differentiable_operands, varied_values
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
-from ..ir.numpy_ops import OVER, PRODUCT, RATIO, SELECT
-from ..ir.ops_linalg import EINSUM
-from ..ir.ops_shape import WHERE
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
 from ..ir.rewrite import free_values, operands_first
+from ..operations.choices import OVER, PRODUCT, RATIO, SELECT, WHERE
 from ..operations.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
+from ..operations.linalg import EINSUM
 from ..operations.signs import never_zero
 
 DEPTH = 12

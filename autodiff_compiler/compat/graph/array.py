@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ... import runtime
-from ...ir.numpy_ops import SELECT, select
 from ...ir.opset import ADDAT, CAST, SET
+from ...operations.choices import SELECT
+from ...runtime import select
 from ...tape.apply import apply
 from ...tape.native import Tensor as Traced
 

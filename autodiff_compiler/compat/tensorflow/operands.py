@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...ir import ops_nn  # noqa: F401  (fills the table)
 from ...ir.opset import PRIMS
 from ...tape.apply import apply
 from ...tape.custom import record_barrier

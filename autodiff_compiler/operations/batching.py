@@ -1,4 +1,7 @@
-"""What `batch` drives: a function built again, with operations on stacks where one of the operands is a stack."""
+"""What batching rules use. A rule builds an operation again on stacks of its operands.
+
+A rule is ``rule(batcher, op)``. The batcher knows which values are stacks: these have one more axis in front.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, Function, Op, Prim, Region, Value, leaves, map_leaves, type_of
-from ..ir.opset import DIM, GET, PRIMS, SHAPE_OF
+from ..ir.opset import DIM, GET, PRIMS, SHAPE_OF, ZEROS
 from ..ir.types import Dim, Ty
-
-BROADCAST = PRIMS[np.broadcast_to]
 
 Rule = Callable[["Batcher", Op], Any]
 
@@ -108,7 +109,7 @@ class Batcher:
             return x
         if type_of(x).kind not in ("array", "generic"):
             raise NotBatchedError(f"a constant {x}")
-        return self.stack(BROADCAST, x, (self.size(), *self.lengths(x)))
+        return self.stack(PRIMS[np.broadcast_to], x, (self.size(), *self.lengths(x)))
 
     # --- operations -----------------------------------------------------------------------------------------------
 
@@ -125,7 +126,7 @@ class Batcher:
             return
         found = op.prim.batch
         if found is None and op.prim.elementwise and op.prim.nout == 1:
-            found = elementwise
+            found = broadcast_stacks
         if found is None or op.prim.nout != 1:
             raise NotBatchedError(op.prim.name)
         made = found(self, op)
@@ -150,7 +151,9 @@ def _copied(dims: Any) -> Any:
     )  # fmt: skip
 
 
-def rule(*prims: Any) -> Callable[[Rule], Rule]:
+def batch(*prims: Any) -> Callable[[Rule], Rule]:
+    """Declare how these operations are applied to stacks."""
+
     def register(made: Rule) -> Rule:
         for p in prims:
             (p if isinstance(p, Prim) else PRIMS[p]).batch = made
@@ -174,10 +177,19 @@ def stack_axes(axis: Any, rank: int, op: Op) -> Any:
     raise no_rule(op)
 
 
-@rule(np.where)
-def elementwise(self: Batcher, op: Op) -> Any:
+def broadcast_stacks(self: Batcher, op: Op) -> Any:
+    """The rule of elementwise operations."""
     if op.kwargs:
         raise no_rule(op)
     args = self.new(op.args)
     rank = max(self.rank(x) for x in args)
     return self.stack(op.prim, *[self.aligned(x, rank) for x in args])
+
+
+def of_one_operand(self: Batcher, op: Op) -> Any:
+    """The rule of operations on the elements of their first operand."""
+    if self.has_stack(self.new(op.args[1:])):
+        raise no_rule(op)
+    if op.prim is ZEROS and op.args[0].type.is_scalar:
+        return self.stack(PRIMS[np.zeros_like], self.new(op.args[0]))
+    return self.stack(op.prim, *self.new(op.args), **self.new(op.kwargs))

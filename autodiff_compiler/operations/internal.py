@@ -1,0 +1,112 @@
+"""The operations that only the compiler makes: shapes and dtypes of cotangents, casts and copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir import opset
+from ..ir.core import Op, type_of
+from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO
+from . import lib
+from .batching import Batcher, batch, no_rule, of_one_operand
+from .record import constant_in, nondiff, vjp
+
+
+@vjp(opset.SUM_TO, "g")
+def _sum_to(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return lib.spread(g, g_)
+
+
+@vjp(opset.SPREAD, "g")
+def _spread(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return g  # the transform sums it to the shape of `g_`
+
+
+@batch(SPREAD)
+def _spread_batch(self: Batcher, op: Op) -> Any:
+    g, x = self.new(op.args)
+    if type_of(g).kind == "py":
+        raise no_rule(op)
+    rank = self.rank(x)
+    if not self.is_stack(g):
+        return self.emit(PRIMS[np.broadcast_to], g, self.lengths(x))
+    if self.rank(g) > rank:
+        raise no_rule(op)
+    return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))
+
+
+@vjp(opset.FULL_LIKE, "g")
+def _full_like(g: Any, out: Any, x: Any, g_: Any) -> Any:
+    return g
+
+
+@vjp(opset.FINISH, "g")
+def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
+    return lib.spread(g, g_)
+
+
+constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
+
+
+@batch(SUM_TO, FINISH)
+def _sum_to_batch(self: Batcher, op: Op) -> Any:
+    g, x = self.new(op.args)
+    if not self.is_stack(g):
+        raise no_rule(op)
+    have, want = self.rank(g), self.rank(x)
+    dims = type_of(x).dims[self.is_stack(x) :]  # type: ignore[index]
+    if have < want:
+        g = self.stack(PRIMS[np.broadcast_to], self.aligned(g, want), (self.size(), *self.lengths(x)))
+    else:
+        extra = have - want
+        if extra:
+            g = self.stack(PRIMS[np.sum], g, axis=tuple(range(1, 1 + extra)))
+        ones = tuple([k + 1 for k, n in enumerate(dims) if n == 1])
+        if ones:
+            g = self.stack(PRIMS[np.sum], g, axis=ones, keepdims=True)
+        if not all(self.b.dims.not_one(n) for n in dims if n != 1):
+            g = self.stack(SUM_TO, g, self.spread(x))
+    dtype = type_of(x).dtype
+    if dtype is None or dtype.kind not in "fc":
+        if type_of(x).kind == "py":
+            return g
+        raise no_rule(op)
+    if type_of(g).dtype != dtype or type_of(g).dtype is None:
+        g = self.stack(CAST, g, dtype)
+    return g
+
+
+@vjp(opset.CAST, "g")
+def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
+    return g
+
+
+@vjp((opset.COPY, opset.AS_SCALAR), "a")
+def _copy(g: Any, out: Any, a: Any) -> Any:
+    return g
+
+
+@batch(DIM)
+def _dim_batch(self: Batcher, op: Op) -> Any:
+    x, axis = self.new(op.args)
+    if type(axis) is not int:
+        raise no_rule(op)
+    return self.emit(DIM, x, axis + 1 if axis >= 0 else axis)
+
+
+@batch(SHAPE_OF)
+def _shape_batch(self: Batcher, op: Op) -> Any:
+    return self.lengths(self.new(op.args[0]))
+
+
+@batch(DTYPE)
+def _dtype_batch(self: Batcher, op: Op) -> Any:
+    return self.emit(DTYPE, self.new(op.args[0]))
+
+
+batch(opset.CAST, opset.COPY, opset.ZEROS)(of_one_operand)
+nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
+nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
+nondiff((opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.CONTAINS))

@@ -1,0 +1,184 @@
+"""Functions of Python's numbers: `math`, built-in functions, casts."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import Builder, type_of
+from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
+from . import lib, roots
+from .lib import call, choose, guarded, is_scalar
+from .record import are_floats, op, vjp
+
+# --- math -------------------------------------------------------------------------------------------------------------
+
+
+def float_type(b: Builder, *args: Any) -> Ty:
+    return PY_FLOAT
+
+
+op(math.log, "x, base", name="math.log", type=float_type)
+
+
+@vjp(math.log, "x")
+def _math_log(g: Any, out: Any, x: Any, base: Any = None) -> Any:
+    if base is None:
+        return guarded(g, lambda x: lib.steep(g / x), (x,))
+    return guarded(g, lambda x, base: lib.steep(g / (x * call(math.log, base))), (x, base))
+
+
+@vjp(math.log, "base")
+def _math_log_base(g: Any, out: Any, x: Any, base: Any) -> Any:
+    return -(g * out / (base * call(math.log, base)))
+
+
+op(math.hypot, "*coordinates", name="math.hypot", type=float_type)
+
+
+@vjp(math.hypot, "*coordinates")
+def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
+    rest = roots.without(g, out)
+    scaled = g / lib.nonzero(out) if rest is None else rest
+    return tuple([scaled * x for x in coordinates])
+
+
+op(math.fsum, "seq", name="math.fsum", type=float_type)
+
+
+@vjp(math.fsum, "seq")
+def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
+    return lib.spread(g, seq)
+
+
+def int_type(b: Builder, *args: Any) -> Ty:
+    return py_int()
+
+
+for _fn in (math.floor, math.ceil, math.trunc):
+    op(_fn, "x", name=f"math.{_fn.__name__}", type=int_type, nondiff=True)
+
+
+def bool_type(b: Builder, *args: Any) -> Ty:
+    return PY_BOOL
+
+
+for _test in (math.isnan, math.isinf, math.isfinite):
+    op(_test, "x", name=f"math.{_test.__name__}", type=bool_type, nondiff=True)
+op(math.isclose, "a, b", name="math.isclose", type=bool_type, nondiff=True)
+
+# --- casts ------------------------------------------------------------------------------------------------------------
+
+
+def _cast_type(dtype: Any) -> Any:
+    def infer(b: Builder, x: Any) -> Ty:
+        t = type_of(x)
+        if t.is_scalar:
+            return generic(dtype)
+        if t.kind == "array" and t.dims == ():
+            return generic(dtype)
+        if t.kind == "array" and t.dims is not None and any(map(b.dims.not_one, t.dims)):
+            return Ty("array", np.dtype(dtype), t.dims)
+        # Before NumPy 2.4, a scalar is made of an array of one element, whatever its shape.
+        return Ty("any", np.dtype(dtype), None)
+
+    return infer
+
+
+def _unchanged(g: Any, out: Any, x: Any) -> Any:
+    return g
+
+
+FLOATING_CASTS = (np.float64, np.float32, np.float16, np.complex128, np.complex64)
+for _type in FLOATING_CASTS:
+    vjp(op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), alias="maybe"), "x")(_unchanged)
+
+
+INTEGER_CASTS = (
+    np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16, np.uint8, np.bool_,
+)  # fmt: skip
+for _kind in INTEGER_CASTS:
+    op(_kind, "x", name=f"np.{np.dtype(_kind).name}", type=_cast_type(_kind), alias="maybe", nondiff=True)
+op(int, "x", type=int_type, nondiff=True)
+vjp(op(float, "x", type=float_type, total=are_floats), "x")(_unchanged)
+op(complex, "real, imag", type=lambda b, *args: PY_COMPLEX)
+
+
+@vjp(complex, "real")
+def _complex_real(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
+    return g
+
+
+@vjp(complex, "imag")
+def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
+    return 1j * g
+
+
+# --- built-in functions -----------------------------------------------------------------------------------------------
+
+
+def _extreme_type(b: Builder, *args: Any) -> Ty:
+    types = [type_of(a) for a in args]
+    if len(args) < 2 or not all(t.is_scalar for t in types):
+        return ANY
+    found = types[0]
+    for t in types[1:]:
+        found = join(found, t, b.dims)
+    return Ty(found.kind, found.dtype, ())
+
+
+def _total_extreme(b: Builder, *args: Any) -> bool:
+    types = [type_of(a) for a in args]
+    return len(args) > 1 and all(t.is_scalar and t.dtype is not None and t.dtype.kind in "bif" for t in types)
+
+
+for _choice in (builtins.max, builtins.min):
+    op(_choice, "*args", type=_extreme_type, total=_total_extreme, alias="maybe")
+
+
+def _extreme(larger: bool) -> Fn:
+    def rule(g: Any, out: Any, *args: Any) -> Any:
+        if len(args) < 2 or not is_scalar(*args):
+            raise lib.unsupported(
+                "min and max have a derivative rule for two or more numbers", "use np.min or np.max for arrays"
+            )
+        bars: list[Any] = []
+        for wins in reversed(_chosen(args, larger)):
+            bars.append(choose(wins, g, 0.0))
+            g = choose(wins, 0.0, g)
+        return (g, *reversed(bars))
+
+    return rule
+
+
+Fn = Callable[..., Any]
+
+
+def _chosen(args: tuple[Any, ...], larger: bool) -> list[Any]:
+    """For every operand but the first, whether Python's max (min) prefers it to those before it."""
+    best, better = args[0], []
+    for x in args[1:]:
+        wins = x > best if larger else x < best
+        better.append(wins)
+        best = choose(wins, x, best)
+    return better
+
+
+vjp(builtins.max, "*args")(_extreme(True))
+vjp(builtins.min, "*args")(_extreme(False))
+
+
+def _round_type(b: Builder, number: Any, ndigits: Any = None, /) -> Ty:
+    t = type_of(number)
+    if t.kind != "py" or t.dtype is None or t.dtype.kind not in "bif":
+        return ANY
+    if ndigits is None:
+        return py_int()
+    return Ty("py", t.dtype if t.dtype.kind == "f" else np.dtype(np.int64), ())
+
+
+op(builtins.round, "number, ndigits", type=_round_type, nondiff=True)
