@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim
 from ..ir.opset import infer_step
-from .avals import Entries, Items, Ref, Seq, rebuilt, same
+from .avals import Ref, Seq, rebuilt, same
 from .causes import parents_of
 from .handlers import Node, Val
 from .layout import Layout, layout_of
@@ -118,5 +118,4 @@ class ArrayStores(Outputs):
         for cell in self.inputs.initial:
             self.content(cell)
         for cell, content in self.state.heap.items():
-            if type(content) in (Items, Entries):
-                self.state.heap[cell] = rebuilt(content, renewed)
+            self.state.heap[cell] = rebuilt(content, renewed)

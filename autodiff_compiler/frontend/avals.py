@@ -665,6 +665,11 @@ def same(a: Any, b: Any) -> bool:
     return is_constant(a) and bool(structural_key(a) == structural_key(b))
 
 
+def items_in(content: Any) -> tuple[Any, ...]:
+    """The items or entries of a container, as far as they are known one by one."""
+    return content.items if isinstance(content, (Items, Entries)) else ()
+
+
 def is_composite(av: Any) -> bool:
     return isinstance(av, Composite)
 

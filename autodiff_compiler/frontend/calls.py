@@ -515,7 +515,7 @@ class Calls(Construct):
         self.stack.append(tree)
         try:
             with self.budget.copy("inline", tree, name, loc, len(self.stack) > 1):
-                if isinstance(tree, ast.Lambda) and frame.resume is None and not self.lifter.wants(tree.body):
+                if isinstance(tree, ast.Lambda) and frame.resume is None and not self.normalizer.wants(tree.body):
                     result = self.ev(tree.body)
                 else:
                     code = self.lower_block(body_of(tree), False)

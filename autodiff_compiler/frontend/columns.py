@@ -28,6 +28,7 @@ from .avals import (
     is_composite,
     is_number,
     is_reference,
+    items_in,
     parts_of,
     with_parts,
 )
@@ -52,7 +53,7 @@ from .structures import (
 class ListColumns(Disturbances):
     """Reading and changing items of lists of run-time length."""
 
-    # --- forms ----------------------------------------------------------------------------------------------------
+    # --- structures --------------------------------------------------------------------------------------------------
 
     def item_structure(self, av: Any) -> Any:
         """The structure of an item; raises `NoCommonStructure`."""
@@ -239,9 +240,8 @@ class ListColumns(Disturbances):
         for k, value in enumerate(operands, item.place):
             if value is not self.emit(node, LIST_GET, leaves[k], item.index):
                 leaves[k] = self.emit(node, LIST_SET, leaves[k], item.index, value)
-        inside = content.items if type(content) in (Items, Entries) else ()
         distinct: bool = columns.distinct
-        for part in inside:
+        for part in items_in(content):
             distinct = self.taken(item.cell, part, item) and distinct
         in_array = in_array or type(item.structure) is Leaf
         self.write(item.cell, Columns(columns.structure, tuple(leaves), distinct), node, in_array)

@@ -24,7 +24,7 @@ from .core import DEAD, NORMAL, RAISED
 from .handlers import Ctx, Node, Val, expands
 from .pseudo import choice, computed, expanded, run, surely_exits
 from .source import source_of
-from .tries import Raised, Tries, class_raised, keep_arithmetic
+from .try_statements import Raised, TryStatements, class_raised, keep_arithmetic
 
 # Their effects are over with the body, and they catch nothing.
 _KEPT = (np.printoptions, warnings.catch_warnings)
@@ -32,7 +32,7 @@ _QUIET = frozenset({"ignore", "warn", "print"})
 _GENERATED = contextlib.contextmanager(lambda: iter(())).__code__
 
 
-class Contexts(Tries):
+class Contexts(TryStatements):
     def managed(self, manager: Any, item: ast.withitem, body: list[Any], stmt: ast.With) -> list[Any]:
         if type(manager) is Value and manager.op is not None and manager.op.prim is ERRSTATE:
             return self.enclosed(manager, item, body, stmt)

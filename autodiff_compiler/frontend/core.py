@@ -53,6 +53,7 @@ from .avals import (
     SliceOf,
     describe,
     is_constant,
+    items_in,
     leaves_of,
 )
 from .causes import demand
@@ -60,7 +61,7 @@ from .handlers import Node, Val
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
-from .lift import Lifter
+from .normal_form import Normalizer
 from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import BranchJoiner, Cells, State, emit_if
@@ -136,7 +137,7 @@ class Core:
         self.disturbed: dict[int, tuple[str, Loc]] = {}  # see `disturbed`
         self.read_cells: set[int] = set()
         self.mirrored: int | None = None  # a list of which the next change has been done outside already
-        self.lifter = Lifter(self.plan.statements)
+        self.normalizer = Normalizer(self.plan.statements)
         self.inputs = Inputs(self.top, self.cells, self.plan)
         self.state = State()
         self.frames: dict[int, Frame] = {}
@@ -305,9 +306,7 @@ class Core:
                     continue
                 seen.add(leaf.cell)
                 out.append(leaf.cell)
-                content = self.held(leaf.cell)
-                if type(content) in (Items, Entries):
-                    todo += content.items
+                todo += items_in(self.held(leaf.cell))
         return out
 
     # --- what exceptions leave behind -------------------------------------------------------------------------------

@@ -15,18 +15,14 @@ from .avals import (
     Columns,
     Conflict,
     Container,
-    DictRef,
-    Entries,
-    Instance,
     ItemOf,
     Items,
     Joiner,
-    ListRef,
     Maybe,
     Poison,
     Ref,
     Reference,
-    is_composite,
+    items_in,
     join,
     join_contents,
     parts_of,
@@ -101,7 +97,7 @@ class LoopEnd(Joiner):
                 continue
             if cell not in guess.cells:
                 guess.cells[cell] = None
-                guess.forms[("c", cell)] = now
+                guess.ends[("c", cell)] = now
                 self.again = True
             else:
                 self.match_content(("c", cell), content, now, cell)
@@ -110,18 +106,18 @@ class LoopEnd(Joiner):
     def is_left_with(self, env: int, name: str, own: set[int]) -> bool:
         return name in LEFT_WITH and (env in own or env == 0)
 
-    def widen(self, slot: Any, form: Any) -> None:
-        old = self.guess.forms.get(slot, MISSING)
+    def widen(self, slot: Any, end: Any) -> None:
+        old = self.guess.ends.get(slot, MISSING)
         if type(old) is Conflict:
             return
-        self.guess.forms[slot] = form
+        self.guess.ends[slot] = end
 
     def match(self, slot: Any, head: Any, end: Any) -> None:
         """Does the end value of a slot fit what the top of the body assumed?"""
         guess = self.guess
         self.interp.budget.tick(self.interp.builder.loc)
         if type(head) is Conflict or head is MISSING:
-            if type(head) is Conflict and slot not in guess.forms and end is not MISSING and type(end) is not Conflict:
+            if type(head) is Conflict and slot not in guess.ends and end is not MISSING and type(end) is not Conflict:
                 self.clash(head, end, slot)
             return
         if type(end) is Conflict:
@@ -147,7 +143,7 @@ class LoopEnd(Joiner):
         if isinstance(head, Reference) and not guess.is_rebound(slot) and not origins:
             guess.rebound.add(slot)
             if not (head.kin(end) if isinstance(head, Container) else type(end) is Ref):
-                guess.forms[slot] = end
+                guess.ends[slot] = end
             self.again = True
             return
         join(head, end, self, slot)
@@ -157,7 +153,7 @@ class LoopEnd(Joiner):
         return a
 
     def clash(self, a: Val, b: Val, at: Any) -> Any:
-        self.guess.forms[at] = b
+        self.guess.ends[at] = b
         self.again = True
         return a
 
@@ -182,8 +178,8 @@ class LoopEnd(Joiner):
     def container(self, a: Val, b: Val, at: Any) -> Any:
         content = self.top.head_snapshot.heap.get(a.cell)
         now = self.listed(at, self.state.heap.get(b.cell, MISSING), content)
-        if ("content", at) not in self.guess.forms and content is not now:
-            self.guess.forms["content", at] = now
+        if ("content", at) not in self.guess.ends and content is not now:
+            self.guess.ends["content", at] = now
         self.match_content(("h", *at), content, now, b.cell, ("content", at))
         return a
 
@@ -198,17 +194,17 @@ class LoopEnd(Joiner):
             return base
         return unless_returned(builder, self.top.code, lambda: builder.emit(GET, base, ref.path))
 
-    def match_content(self, slot: Any, head: Any, now: Any, cell: int, form: Any = None) -> None:
-        """Does what a cell holds at the end fit what the top of the body assumed? `form`: where else it is noted."""
+    def match_content(self, slot: Any, head: Any, now: Any, cell: int, noted: Any = None) -> None:
+        """Does what a cell holds at the end fit what the top of the body assumed? `noted`: its key among the ends."""
         guess = self.guess
-        form = form or slot
+        noted = noted or slot
         if isinstance(head, Poison) or head is now:
             return
         if isinstance(now, Poison) or now is MISSING:
-            guess.forms[form] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
+            guess.ends[noted] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
             self.again = True
             return
-        join_contents(head, now, self, (slot, cell, form, now))
+        join_contents(head, now, self, (slot, cell, noted, now))
 
     def buffer(self, a: Any, b: Any, at: Any) -> Any:
         if type(a) is not Value:
@@ -219,11 +215,11 @@ class LoopEnd(Joiner):
     def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
         self.match((*at[0], k), a, b)
         if self.again:
-            self.guess.forms[at[2]] = at[3]
+            self.guess.ends[at[2]] = at[3]
 
     def other_keys(self, a: Any, b: Any, at: Any) -> Any:
         if type(a) is not Value:
-            self.guess.forms[at[2]] = Poison(None, "gets other keys in a loop", self.origin)
+            self.guess.ends[at[2]] = Poison(None, "gets other keys in a loop", self.origin)
             self.again = True
 
     def listed(self, slot: Any, now: Any, head: Any) -> Any:
@@ -235,36 +231,36 @@ class LoopEnd(Joiner):
         fits = before is MISSING or (type(before) is ItemOf and (before.cell, before.place) == (now.cell, now.place))
         if fits and now.cell in self.top.entry.heap and slot not in self.guess.items:
             self.guess.items.add(slot)
-            self.guess.forms["content", slot] = now
+            self.guess.ends["content", slot] = now
             self.again = True
         return self.here(lambda: self.interp.resolved(now))
 
     def item(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
-        slot, _, form, _ = at
+        slot, _, noted, _ = at
         if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
             if (*slot, "index") in self.keys:
                 self.exits[(*slot, "index")] = now.index
                 return
             if structural_key(head.index) == structural_key(now.index):
                 return
-        first = type(now) is ItemOf and form not in guess.forms
-        guess.forms[form] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
+        first = type(now) is ItemOf and noted not in guess.ends
+        guess.ends[noted] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
         self.again = True
 
     def run_time_list(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
-        slot, cell, form, _ = at
+        slot, cell, noted, _ = at
         if type(head) is Items:
             guess.dynamic.add(slot)
-            guess.forms[form] = now
+            guess.ends[noted] = now
             try:
                 distinct = type(now) is Items or now.distinct
                 guess.columns[slot] = (self.here(lambda: self.interp.items_structure(now)), distinct)
                 if type(now) is Items and not now.items:
                     del guess.columns[slot]
             except NoCommonStructure as error:
-                guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+                guess.ends[noted] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
             self.again = True
             return
         if slot not in guess.columns:
@@ -277,12 +273,12 @@ class LoopEnd(Joiner):
                 end = self.here(lambda: self.interp.items_structure(now))
             wider = joined(known, end)
         except NoCommonStructure as error:
-            guess.forms[form] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            guess.ends[noted] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
             self.again = True
             return
         columns = self.end_columns(now, known) if wider is known else None
         if columns is None:
-            guess.forms[form] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
+            guess.ends[noted] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
             self.again = True
             return
         if type(now) is Items:
@@ -429,21 +425,12 @@ class LoopEnd(Joiner):
             av = end.envs.get(slot[1], {}).get(slot[2])
             rest = slot[3:]
         else:
-            content = end.heap.get(slot[1])
-            av, rest = _item(content, slot[2]), slot[3:]
+            items = items_in(end.heap.get(slot[1]))
+            av = items[slot[2]] if isinstance(slot[2], int) and slot[2] < len(items) else None
+            rest = slot[3:]
         for k in rest:
-            if type(av) is Maybe:
-                av = av.av
-            if isinstance(av, (ListRef, DictRef, Instance)):
-                av = _item(end.heap.get(av.cell), k)
-            else:
-                av = parts_of(av)[k] if is_composite(av) and k < len(parts_of(av)) else None
+            av = av.av if type(av) is Maybe else av
+            parts = items_in(end.heap.get(av.cell)) if isinstance(av, Container) else parts_of(av)
+            av = parts[k] if isinstance(k, int) and k < len(parts) else None
         av = av.av if type(av) is Maybe else av
-        return av if type(av) in (Ref, ListRef, DictRef, Instance) else None
-
-
-def _item(content: Any, k: Any) -> Any:
-    """One item of what a container holds, or None."""
-    if type(content) in (Items, Entries) and isinstance(k, int) and k < len(content.items):
-        return content.items[k]
-    return None
+        return av if isinstance(av, Reference) else None

@@ -13,18 +13,16 @@ from .avals import (
     MISSING,
     UNSET,
     Columns,
+    Composite,
     Conflict,
-    DictRef,
-    Instance,
     ItemOf,
     Items,
     Joiner,
-    ListRef,
     Maybe,
     Origin,
     Poison,
     Ref,
-    is_composite,
+    Reference,
     is_constant,
     join,
     join_contents,
@@ -44,31 +42,31 @@ class Again(Exception):
 class Guess:
     """What is believed of a loop: grows until it holds."""
 
-    names: dict[tuple[int, str], None] = field(default_factory=dict)  # carried names: (frame, name)
-    cells: dict[int, None] = field(default_factory=dict)  # cells whose content is carried
-    forms: dict[Any, Any] = field(default_factory=dict)  # by slot: the abstract value at the end of the last pass
-    types: dict[Any, Ty] = field(default_factory=dict)  # by leaf
-    varying: dict[Any, set[int]] = field(
-        default_factory=dict
-    )  # by leaf: the axes whose length changes from trip to trip
-    dynamic: set[Any] = field(default_factory=set)  # list slots that change their length
-    poisoned: dict[int, Poison] = field(default_factory=dict)
-    partition: dict[Any, Any] = field(
-        default_factory=dict
-    )  # by slot of a reference: what distinguishes its buffer at the end
-    links: set[tuple[Any, Any]] = field(
-        default_factory=set
-    )  # slots, or cells from before the loop, that may share memory
-    assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
-    # By slot of a list: the form of its items, and whether they share nothing.
+    # What the loop carries: names (frame, name), and cells whose content it carries.
+    names: dict[tuple[int, str], None] = field(default_factory=dict)
+    cells: dict[int, None] = field(default_factory=dict)
+    # By slot: the value at the end of the last pass. By leaf: its type, and the axes whose length an iteration changes.
+    ends: dict[Any, Any] = field(default_factory=dict)
+    types: dict[Any, Ty] = field(default_factory=dict)
+    varying: dict[Any, set[int]] = field(default_factory=dict)
+    # Slots of lists that change their length; by slot of a list: the structure of its items, and whether they share
+    # nothing; the columns made of what list cells hold before the loop.
+    dynamic: set[Any] = field(default_factory=set)
     columns: dict[Any, tuple[Any, bool]] = field(default_factory=dict)
-    lists: dict[int, Any] = field(default_factory=dict)  # the columns made of what list cells hold before the loop
-    families: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: the containers it may be at the end
-    origins: dict[Any, frozenset[int]] = field(default_factory=dict)  # by slot: those of its buffer at the end
-    kept: set[Any] = field(default_factory=set)  # slots found never to be rebound
-    detached: set[Any] = field(default_factory=set)  # slots that may hold what other lists share
-    items: set[Any] = field(default_factory=set)  # slots found to hold an item of a list
-    rebound: set[Any] = field(default_factory=set)  # slots found to be rebound
+    lists: dict[int, Any] = field(default_factory=dict)
+    poisoned: dict[int, Poison] = field(default_factory=dict)
+    # By slot of a reference: what distinguishes its buffer at the end, the containers that it may be there, and the
+    # inputs that its buffer may be there.
+    partition: dict[Any, Any] = field(default_factory=dict)
+    families: dict[Any, frozenset[int]] = field(default_factory=dict)
+    origins: dict[Any, frozenset[int]] = field(default_factory=dict)
+    links: set[tuple[Any, Any]] = field(default_factory=set)  # slots, or cells from before the loop: may share memory
+    assumed: set[tuple[int, str]] = field(default_factory=set)  # names that the body assigns to
+    # Slots found never to be rebound, to be rebound, to hold an item of a list, and what other lists may share.
+    kept: set[Any] = field(default_factory=set)
+    rebound: set[Any] = field(default_factory=set)
+    items: set[Any] = field(default_factory=set)
+    detached: set[Any] = field(default_factory=set)
 
     def is_rebound(self, slot: Any) -> bool:
         """Whether the name gets another buffer or container in the body."""
@@ -79,7 +77,7 @@ class Guess:
     def rebinds(self, entry: State) -> bool:
         """Whether a name of an array or container is assumed to get another one in the body."""
         held = [entry.envs[env].get(name) for env, name in self.assumed if env in entry.envs]
-        return any(type(av) in (Ref, ListRef, DictRef, Instance) or is_composite(av) for av in held)
+        return any(isinstance(av, (Reference, Composite)) for av in held)
 
     def retract(self, kept: set[Any]) -> None:
         """These slots keep what they are bound to. What was found while they had buffers of their own does not hold."""
@@ -118,34 +116,34 @@ class LoopHead(Joiner):
                 continue
             slot = ("n", env, name)
             av = entry.envs[env].get(name, MISSING)
-            form = guess.forms.get(slot, MISSING)
+            end = guess.ends.get(slot, MISSING)
             if name in LEFT_WITH:
                 # What is returned is never read in the loop, and every path that returns sets it.
                 state.envs[env].pop(name, None)
-                self.returned[env, name] = self.generalize(MISSING, form, slot, "")
+                self.returned[env, name] = self.generalize(MISSING, end, slot, "")
                 continue
-            if av is MISSING or type(av) is Maybe or type(form) is Maybe:
+            if av is MISSING or type(av) is Maybe or type(end) is Maybe:
                 inner = av.av if type(av) is Maybe else av
                 flag = av.flag if type(av) is Maybe else av is not MISSING
-                end_inner = form.av if type(form) is Maybe else form
+                end_inner = end.av if type(end) is Maybe else end
                 made = self.generalize(inner, end_inner, slot, name)
                 state.envs[env][name] = (
                     made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
                 )
             else:
-                state.envs[env][name] = self.generalize(av, form, slot, name)
-        items = [c for c in guess.cells if type(guess.forms.get(("c", c))) is ItemOf and c in state.heap]
+                state.envs[env][name] = self.generalize(av, end, slot, name)
+        items = [c for c in guess.cells if type(guess.ends.get(("c", c))) is ItemOf and c in state.heap]
         for cell in guess.cells:
             if cell in state.heap and cell not in items:
                 state.heap[cell] = self.general_content(
-                    entry.heap[cell], guess.forms.get(("c", cell), MISSING), ("c", cell), cell
+                    entry.heap[cell], guess.ends.get(("c", cell), MISSING), ("c", cell), cell
                 )
         for cell in items:
             # It became an item of a list, which is columns from the start.
             if type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
-                state.heap[cell] = self.general_content(entry.heap[cell], guess.forms["c", cell], ("c", cell), cell)
+                state.heap[cell] = self.general_content(entry.heap[cell], guess.ends["c", cell], ("c", cell), cell)
         for cell in guess.cells:
-            end = guess.forms.get(("c", cell))
+            end = guess.ends.get(("c", cell))
             if isinstance(end, Poison) and cell in state.heap:
                 state.heap[cell] = end  # also where it has just become an item of a list
         for cell, poison in guess.poisoned.items():
@@ -185,19 +183,19 @@ class LoopHead(Joiner):
         dims_ = tuple([a.dims[k] if k in varying else d for k, d in enumerate(joined.dims)])
         return Ty(joined.kind, joined.dtype, dims_, joined.elem, joined.length, joined.real)
 
-    def generalize(self, av: Any, form: Any, slot: Any, hint: str) -> Any:
+    def generalize(self, av: Any, end: Any, slot: Any, hint: str) -> Any:
         """What a carried name is at the top of the body: its leaves are the loop's parameters."""
-        form = self.guess.forms.get(slot, form)
+        end = self.guess.ends.get(slot, end)
         self.interp.budget.tick(self.interp.builder.loc)
-        if type(form) is Maybe:
-            form = form.av
-        if av is UNSET and form is not MISSING and form is not UNSET:
+        if type(end) is Maybe:
+            end = end.av
+        if av is UNSET and end is not MISSING and end is not UNSET:
             return Conflict(UNSET.why)
-        if type(av) is Conflict or type(form) is Conflict:
-            return av if type(av) is Conflict else form
-        if av is MISSING and form is MISSING:
+        if type(av) is Conflict or type(end) is Conflict:
+            return av if type(av) is Conflict else end
+        if av is MISSING and end is MISSING:
             return Conflict("is not bound before the loop")
-        return join(av, form, self, (slot, hint))
+        return join(av, end, self, (slot, hint))
 
     def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
         return self.generalize(a, b, (*at[0], k), "")
@@ -267,7 +265,7 @@ class LoopHead(Joiner):
             else:
                 interp.cells.families[cell] = guess.families.get(slot, frozenset())
             content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
-            end = guess.forms.get(("content", slot), MISSING)
+            end = guess.ends.get(("content", slot), MISSING)
             self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
         self.slot_cells.append((slot, cell, av.cell if av is not MISSING else None))
         return sample.to(cell)
@@ -346,20 +344,20 @@ class LoopHead(Joiner):
         if columns is None:
             return Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
         if columns is not MISSING:
-            form, distinct, inits = columns.structure, columns.distinct, columns.leaves
+            structure, distinct, inits = columns.structure, columns.distinct, columns.leaves
         elif known is not None:
-            form, distinct, inits = known[0], True, (UNDEF,) * max(width(known[0]), 1)
+            structure, distinct, inits = known[0], True, (UNDEF,) * max(width(known[0]), 1)
         else:
             return Poison(None, "is unknown here", self.origin)
         if known is not None:
             distinct = distinct and known[1]
-        guess.columns[slot] = (form, distinct)
+        guess.columns[slot] = (structure, distinct)
         params = []
         for k, init in enumerate(inits):
             key = (*slot, "list", k)
             t = guess.types.get(key, UNDEF_TY) if init is UNDEF else type_of(init)
             params.append(self.param(key, init, t, init.hint if type(init) is Value else ""))
-        return Columns(form, tuple(params), distinct)
+        return Columns(structure, tuple(params), distinct)
 
     def in_state(self, state: State, compute: Any) -> Any:
         """What `compute` gives in another state."""
@@ -369,7 +367,7 @@ class LoopHead(Joiner):
         finally:
             self.interp.state = present
 
-    def entry_list(self, content: Any, form: Any, cell: int | None) -> Any:
+    def entry_list(self, content: Any, structure: Any, cell: int | None) -> Any:
         """The columns that a list is when the loop starts; None if some of it is not known."""
         if content is MISSING:
             return MISSING
@@ -379,8 +377,8 @@ class LoopHead(Joiner):
             if any(isinstance(self.entry.heap.get(c), Poison) for c in cells):
                 return None
         found = self.guess.lists.get(id(content))
-        if found is None or (form is not None and found[1].structure is not form):
-            made = self.in_state(self.entry, lambda: interp.columns(content, None, form))
+        if found is None or (structure is not None and found[1].structure is not structure):
+            made = self.in_state(self.entry, lambda: interp.columns(content, None, structure))
             found = self.guess.lists[id(content)] = (content, made)
         columns = found[1]
         if type(content) is Items and cell is not None:

@@ -17,7 +17,7 @@ from .loop_end import LoopEnd
 from .loop_head import Again, LoopHead
 from .pseudo import choice, run
 from .state import State
-from .tries import plain
+from .try_statements import plain
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 

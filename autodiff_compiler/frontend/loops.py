@@ -28,12 +28,14 @@ from .avals import (
     OneShot,
     RangeOf,
     Ref,
+    Reference,
     ReversedOf,
     Seq,
     ViewOf,
     ZipOf,
     describe,
     is_collection,
+    is_reference,
     is_static_int,
     parts_of,
 )
@@ -82,7 +84,7 @@ class Loops(Statements):
         return [self.held(cell) for cell in self.containers_in(av)]
 
     def containers_in(self, av: Val) -> list[int]:
-        if type(av) in (ListRef, DictRef, Instance):
+        if is_reference(av):
             return [av.cell]
         return [cell for part in parts_of(av) if type(av) is not Seq for cell in self.containers_in(part)]
 
@@ -458,7 +460,7 @@ class Loops(Statements):
         by_cell: dict[int, tuple[int, str]] = {}
         for env, names in entry.envs.items():
             for name, av in names.items():
-                if type(av) in (Ref, ListRef, DictRef, Instance):
+                if isinstance(av, Reference):
                     by_cell.setdefault(av.cell, (order[env], name))
         cells = [by_cell[c] for c in guess.cells if c in by_cell]
 
@@ -487,7 +489,7 @@ class Loops(Statements):
         found: dict[Any, int] = {}
         for k, name in cells:
             av = self.state.envs[envs[k]].get(name) if k < len(envs) else None
-            if isinstance(av, (Ref, ListRef, DictRef, Instance)):
+            if isinstance(av, Reference):
                 guess.cells[av.cell] = None
                 found[k, name] = av.cell
 

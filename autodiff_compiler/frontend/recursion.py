@@ -20,10 +20,6 @@ from .avals import (
     Bound,
     Closure,
     Columns,
-    DictRef,
-    Entries,
-    Instance,
-    Items,
     ListRef,
     Maybe,
     Partial,
@@ -31,10 +27,10 @@ from .avals import (
     Ref,
     Super,
     describe,
-    is_composite,
     is_number,
     is_reference,
-    parts_of,
+    items_in,
+    leaves_of,
     same,
 )
 from .core import Frame, Unreachable
@@ -396,20 +392,17 @@ class Recursions(TypedStructures):
     def check_containers(self, av: Any, began: Any, seen: set[int], name: str, node: Any) -> None:
         """The lists, dictionaries and objects returned are new ones, so that what is done to them later is done to
         nothing else."""
-        kind = type(av)
-        if kind is Maybe:
-            self.check_containers(av.av, began, seen, name, node)
-        elif kind in (ListRef, DictRef, Instance):
-            family = self.cells.family(av.cell) | {av.cell}
+        for leaf in leaves_of(av):
+            if not is_reference(leaf):
+                continue
+            family = self.cells.family(leaf.cell) | {leaf.cell}
             if family & seen or any(c in began.heap or c in self.inputs.initial for c in family):
-                self.refuse(f"the recursive function {name!r} returns {describe(av)} that it was given, or twice", node)
+                self.refuse(
+                    f"the recursive function {name!r} returns {describe(leaf)} that it was given, or twice", node
+                )
             seen |= family
-            content = self.checked(av.cell, node)
-            for item in content.items if type(content) in (Items, Entries) else ():
+            for item in items_in(self.checked(leaf.cell, node)):
                 self.check_containers(item, began, seen, name, node)
-        elif is_composite(av):
-            for part in parts_of(av):
-                self.check_containers(part, began, seen, name, node)
 
 
 def _later(d: Any, limit: int) -> bool:

@@ -10,7 +10,7 @@ from .avals import Instance
 from .contexts import Contexts
 from .core import DEAD, NORMAL, Unreachable
 from .handlers import Ctx, Node, Val, lowers
-from .lift import CannotLift
+from .normal_form import NoPlaceBefore
 from .plan import SPLIT
 
 
@@ -41,11 +41,11 @@ class Splitting(Contexts):
         """The statements to lower in place of this one, if the plan changes it."""
         if isinstance(stmt, ast.For) and self.plan.has(SPLIT, stmt):
             return self.flattened(stmt)
-        if not self.lifter.wanted:
+        if not self.normalizer.wanted:
             return None
         try:
-            return self.lifter.statement(stmt)
-        except CannotLift as error:
+            return self.normalizer.statement(stmt)
+        except NoPlaceBefore as error:
             self.plan.refuse(error.node)
 
     def flattened(self, stmt: ast.For) -> list[Any]:

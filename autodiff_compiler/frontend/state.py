@@ -131,16 +131,16 @@ def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any
     return builder.if_(going_on, regions[0], regions[1], [value.type], [value.hint])[0]
 
 
-def columns_unless_returned(interp: ListColumns, content: Any, form: Any, code: Any) -> Columns | None:
-    """What a list holds as columns of the form; None if some of it is not known."""
+def columns_unless_returned(interp: ListColumns, content: Any, structure: Any, code: Any) -> Columns | None:
+    """What a list holds as columns of the structure; None if some of it is not known."""
     if type(content) is Columns:
-        return interp.columns(content, None, form)
+        return interp.columns(content, None, structure)
     if any(isinstance(interp.held(cell), Poison) for cell in interp.cells_in(content.items)):
         return None
     made: list[Columns] = []
 
     def leaf(k: int) -> Any:
-        made.append(interp.columns(content, None, form))
+        made.append(interp.columns(content, None, structure))
         return made[-1].leaves[k]
 
     first = unless_returned(interp.builder, code, lambda: leaf(0))
@@ -148,8 +148,8 @@ def columns_unless_returned(interp: ListColumns, content: Any, form: Any, code: 
     return Columns(made[0].structure, (first, *rest), made[0].distinct)
 
 
-def matches_form(a: Any, b: Any) -> bool:
-    """Two items of lists are of one form, if both are there."""
+def covers_structure(a: Any, b: Any) -> bool:
+    """Two items of lists are of one structure, if both are there."""
     return MISSING in (a, b) or (a.root is b.root or covers(a.root, b.root))
 
 
@@ -375,7 +375,7 @@ class BranchJoiner(Joiner):
     def item(self, a: Any, b: Any, at: Any) -> Any:
         x = b if a is MISSING else a
         if a is MISSING or b is MISSING or (type(a) is type(b) and a.cell == b.cell and a.place == b.place):
-            if all(x.cell in state.heap for state in self.states) and matches_form(a, b):
+            if all(x.cell in state.heap for state in self.states) and covers_structure(a, b):
                 sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
                 sure = a is not MISSING and b is not MISSING and a.sure and b.sure
                 return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, sure)
@@ -393,18 +393,18 @@ class BranchJoiner(Joiner):
         interp = self.interp
         present = interp.state
         try:
-            forms = []
+            structures = []
             for side, content in enumerate((a, b)):
                 interp.state = self.states[side]
                 if type(content) is Columns or content.items:
                     with self.builder.inside(self.regions[side]):
-                        forms.append(interp.items_structure(content))
-            form = LEAF if not forms else forms[0] if len(forms) == 1 else joined(forms[0], forms[1])
+                        structures.append(interp.items_structure(content))
+            structure = LEAF if not structures else joined(structures[0], structures[-1])
             sides = []
             for side, content in enumerate((a, b)):
                 interp.state = self.states[side]
                 with self.builder.inside(self.regions[side]):
-                    sides.append(columns_unless_returned(interp, content, form, self.codes[side]))
+                    sides.append(columns_unless_returned(interp, content, structure, self.codes[side]))
                 if type(content) is Items:
                     inside = interp.cells_in(content.items)
                     self.elements += [(cell, side, element) for element in inside]
@@ -417,7 +417,7 @@ class BranchJoiner(Joiner):
         if first is None or second is None:
             return Poison(None, "is a list of different lengths on two paths, of items that are not known", self.origin)
         leaves = [self.leaf(x, y, hint) for x, y in zip(first.leaves, second.leaves)]
-        return Columns(form, tuple(leaves), first.distinct and second.distinct)
+        return Columns(structure, tuple(leaves), first.distinct and second.distinct)
 
     def run(self) -> State:
         """The joined state; afterwards `exits` and `results` are complete."""

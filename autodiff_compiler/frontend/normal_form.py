@@ -1,4 +1,6 @@
-"""Taking conditional expressions and calls out of the statement that they stand in, in the order of evaluation.
+"""A-normal form, where the plan needs it: conditional expressions and calls become statements of their own.
+
+They are put before the statement that they stand in, in the order of evaluation:
 
 y = g(x) + (a if c else b)      becomes      t1 = g(x)
                                              if c: t2 = a
@@ -23,14 +25,14 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-class CannotLift(Exception):
-    """It stands where no statement can come before it; `node` is the one that was to be lifted."""
+class NoPlaceBefore(Exception):
+    """It stands where no statement can come before it; `node` is the one that was to become one."""
 
     def __init__(self, node: Any):
         self.node = node
 
 
-class Lifter:
+class Normalizer:
     def __init__(self, wanted: set[Any]):
         self.wanted = wanted
         self.count = 0
@@ -65,22 +67,22 @@ class Lifter:
         return made
 
     def statement(self, stmt: Any) -> list[Any] | None:
-        """The statements that stand for this one, or None if there is nothing to lift."""
+        """The statements that stand for this one, or None if nothing in it is to become one."""
         field = _HEADS.get(type(stmt))
         if field is None:
             part = getattr(stmt, "test", None) if isinstance(stmt, ast.While) else stmt
             if isinstance(stmt, (ast.While, ast.Assert, ast.Raise, ast.Delete)) and self.wants(part):
-                raise CannotLift(next(n for n in ast.walk(stmt) if n in self.wanted))
+                raise NoPlaceBefore(next(n for n in ast.walk(stmt) if n in self.wanted))
             return None
         head = getattr(stmt, field)
         if head is None or not self.wants(head):
             return None
         if isinstance(stmt, ast.AugAssign):
             return self.augmented(stmt)
-        before, lifted = self.lift(head)
+        before, left = self.normalized(head)
         if not before:
             return None
-        made = _changed(stmt, {field: lifted})
+        made = _changed(stmt, {field: left})
         if isinstance(stmt, (ast.For, ast.If)):
             made._original = getattr(stmt, "_original", (stmt,))
         return [*before, made]
@@ -100,7 +102,7 @@ class Lifter:
         read = _changed(target, {"ctx": ast.Load()})
         name = self.temporary(target)
         before.append(self.bound(name, read, target))
-        more, value = self.lift(stmt.value)
+        more, value = self.normalized(stmt.value)
         return [
             *before,
             *more,
@@ -122,23 +124,23 @@ class Lifter:
             return [self.bound(name, node, node)], self.named(name, node, keep=True)
         return [stmt for more, _ in parts for stmt in more], new
 
-    def lift(self, node: Any) -> tuple[list[Any], Any]:
+    def normalized(self, node: Any) -> tuple[list[Any], Any]:
         """What is to be run before, and the expression that is left."""
         if not self.wants(node):
             return [], node
         if isinstance(node, ast.IfExp):
-            before, test = self.lift(node.test)
+            before, test = self.normalized(node.test)
             if not (node in self.wanted or self.wants(node.body) or self.wants(node.orelse)):
                 return before, _changed(node, {"test": test})
             name = self.temporary(node)
             sides = []
             for part in (node.body, node.orelse):
-                more, value = self.lift(part)
+                more, value = self.normalized(part)
                 sides.append([*more, self.bound(name, value, part)])
             return [*before, self.branch(test, sides[0], sides[1], node)], self.named(name, node)
         if isinstance(node, ast.BoolOp):
             if node not in self.wanted and not any(map(self.wants, node.values[1:])):
-                before, first = self.lift(node.values[0])
+                before, first = self.normalized(node.values[0])
                 return before, _changed(node, {"values": [first, *node.values[1:]]})
             name = self.temporary(node)
             return self.short_circuit(node, 0, name), self.named(name, node)
@@ -149,11 +151,11 @@ class Lifter:
             made._continued = True
             return [*before, self.bound(name, made, node)], self.named(name, node)
         if type(node) not in _CHILDREN or (isinstance(node, ast.Compare) and len(node.ops) > 1):
-            raise CannotLift(next(n for n in ast.walk(node) if n in self.wanted))
+            raise NoPlaceBefore(next(n for n in ast.walk(node) if n in self.wanted))
         return self.parts(node)
 
     def short_circuit(self, node: ast.BoolOp, k: int, name: str) -> list[Any]:
-        before, value = self.lift(node.values[k])
+        before, value = self.normalized(node.values[k])
         out = [*before, self.bound(name, value, node.values[k])]
         if k < len(node.values) - 1:
             rest = self.short_circuit(node, k + 1, name)
@@ -163,7 +165,7 @@ class Lifter:
         return out
 
     def parts(self, node: Any) -> tuple[list[Any], Any]:
-        """The operands up to the last one that is lifted are evaluated before it."""
+        """The operands up to the last one that becomes a statement are evaluated before it."""
         slots: list[tuple[str, int | None, Any]] = []
         for field in _CHILDREN[type(node)]:
             value = getattr(node, field)
@@ -177,7 +179,7 @@ class Lifter:
         for k, (field, place, item) in enumerate(slots):
             new = item
             if k <= last:
-                more, new = self.lift(item) if self.wants(item) else ([], item)
+                more, new = self.normalized(item) if self.wants(item) else ([], item)
                 before += more
                 if k < last:
                     more, new = self.settled(new, field == "func")

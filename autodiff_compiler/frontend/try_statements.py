@@ -31,7 +31,7 @@ from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, su
 from .state import State
 
 
-class Tries(Matching):
+class TryStatements(Matching):
     def exception_classes(self, handler: ast.ExceptHandler) -> tuple[type, ...]:
         if handler.type is None:
             return (BaseException,)
