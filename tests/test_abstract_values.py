@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections import OrderedDict
 
+import numpy as np
 import pytest
 
 import autodiff_compiler as ad
@@ -257,3 +259,71 @@ def test_an_object_of_another_class_in_a_loop(f, gradient) -> None:
 def test_an_object_of_another_class_in_a_loop_that_cannot_be_unrolled() -> None:
     with pytest.raises(ad.UnsupportedError, match="different classes on different paths"):
         ad.grad(until_it_is_large)(2.0, 100.0)
+
+
+# --- dictionaries whose keys are equal, and not the same --------------------------------------------------------------
+
+
+def weighted(d):
+    return sum(np.sum(v) * (2.0 if type(k) is int else 1.0) for k, v in d.items())
+
+
+def keys_in_a_loop(x, n):
+    d = {1.0: x}
+    for _ in range(n):
+        d = {1: x}
+    return weighted(d)
+
+
+def keys_in_a_branch(x, n):
+    if n > 5:
+        d = {1: x}
+    else:
+        d = {1.0: x}
+    return weighted(d)
+
+
+def keys_in_records(x, n):
+    rows = []
+    for i in range(n):
+        rows.append({1: x} if i % 2 else {1.0: x})
+    return sum(weighted(d) for d in rows)
+
+
+def keys_that_are_bools(x, n):
+    rows = []
+    for i in range(n):
+        rows.append({True: x} if i % 2 else {1: x})
+    return sum(weighted(d) for d in rows)
+
+
+@pytest.mark.parametrize(
+    ("f", "gradient"),
+    [(keys_in_a_loop, 2.0), (keys_in_a_branch, 1.0), (keys_in_records, 4.0), (keys_that_are_bools, 5.0)],
+)
+def test_keys_that_are_equal_and_not_the_same(f, gradient) -> None:
+    np.testing.assert_array_equal(ad.grad(f)(np.ones(2), 3), [gradient, gradient])
+
+
+def another_class_of_dictionary(x, n):
+    d = {"a": x}
+    s = 0.0
+    for _ in range(n):
+        s = s + np.sum(d["a"]) * (2.0 if type(d) is OrderedDict else 1.0)
+        d = OrderedDict(a=x)
+    return s
+
+
+def the_class_is_not_asked_for(x, n):
+    d = {"a": x}
+    s = 0.0
+    for _ in range(n):
+        s = s + np.sum(d["a"])
+        d = OrderedDict(a=x * 2.0)
+    return s
+
+
+def test_a_dictionary_of_another_class_in_a_loop() -> None:
+    with pytest.raises(ad.UnsupportedError, match="the type of this value is not known"):
+        ad.grad(another_class_of_dictionary)(np.ones(2), 3)
+    np.testing.assert_array_equal(ad.grad(the_class_is_not_asked_for)(np.ones(2), 3), [5.0, 5.0])

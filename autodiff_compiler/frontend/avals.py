@@ -147,7 +147,7 @@ class Composite(Aval):
         for f in fields(self):  # type: ignore[arg-type]
             if f.name not in free:
                 x, y = getattr(self, f.name), getattr(other, f.name)
-                if x is not y and not (isinstance(x, (int, str, tuple)) and type(x) is type(y) and x == y):
+                if x is not y and not (isinstance(x, (int, str, tuple)) and same_keys(x, y)):
                     return False
         return True
 
@@ -587,7 +587,7 @@ def join_contents(a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
     if type(first) in (Items, Columns) and (not both or type(b) in (Items, Columns)):
         if Columns in kinds or (both and len(a.items) != len(b.items)):
             return joiner.run_time_list(a, b, at)
-    if not isinstance(first, (Items, Entries)) or (both and (type(a) is not type(b) or a.keys != b.keys)):
+    if not isinstance(first, (Items, Entries)) or (both and (type(a) is not type(b) or not same_keys(a.keys, b.keys))):
         return joiner.other_keys(a, b, at)
     missing = (MISSING,) * len(first.items)
     xs, ys = [missing if content is MISSING else content.items for content in (a, b)]
@@ -677,6 +677,11 @@ def is_composite(av: Any) -> bool:
 def is_reference(av: Any) -> bool:
     """A list, dictionary or object."""
     return isinstance(av, Container)
+
+
+def same_keys(a: Any, b: Any) -> bool:
+    """The same keys of a dictionary, by type and value: ``1``, ``1.0`` and ``True`` are equal, and not the same."""
+    return a is b or bool(structural_key(a) == structural_key(b))
 
 
 def is_plain_key(key: Any) -> bool:

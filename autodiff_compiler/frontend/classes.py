@@ -64,7 +64,7 @@ class Classes(Questions):
         if kind is Obj:
             return type(av.obj)
         if kind is DictRef:
-            ordered = {cell in self.cells.ordered for cell in self.cells.family(av.cell)}
+            ordered = self.cells.dict_classes(av.cell)
             return None if len(ordered) > 1 else collections.OrderedDict if ordered.pop() else dict
         if kind is Instance:
             return None if av.cls is OneShot else av.cls

@@ -30,6 +30,7 @@ from .avals import (
     is_reference,
     items_in,
     parts_of,
+    same_keys,
     with_parts,
 )
 from .disturbed import Disturbances
@@ -227,7 +228,7 @@ class ListColumns(Disturbances):
             fits = covers(columns.structure, item.root)
         except NoCommonStructure:
             fits = False
-        if not fits or (type(item.structure) is Node and content.keys != item.structure.keys):
+        if not fits or (type(item.structure) is Node and not same_keys(content.keys, item.structure.keys)):
             self.fail(
                 "an item of a list of run-time length changes its length, its keys, or what kind of thing they lead to",
                 node,
@@ -335,8 +336,10 @@ class ListColumns(Disturbances):
         old = self.held(cell)
         if type(old) not in (Items, Entries) or not self.state.links.get(cell):
             return
-        same_keys = type(content) is type(old) and content.keys == old.keys and len(content.items) == len(old.items)
-        kept = content.items if same_keys else (None,) * len(old.items)
+        stays = (
+            type(content) is type(old) and same_keys(content.keys, old.keys) and len(content.items) == len(old.items)
+        )
+        kept = content.items if stays else (None,) * len(old.items)
         if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
             return
         heap = self.state.heap
@@ -354,7 +357,9 @@ class ListColumns(Disturbances):
         """An item of this structure, or a part of one, may be the container that holds this."""
         if type(structure) is ListOf:
             return type(content) is Items
-        if type(structure) is not Node or structure.keys != content.keys or len(structure.parts) != len(content.items):
+        if type(structure) is not Node or len(structure.parts) != len(content.items):
+            return False
+        if not same_keys(structure.keys, content.keys):
             return False
         try:
             return all(covers(sub, self.item_structure(part)) for sub, part in zip(structure.parts, content.items))

@@ -15,6 +15,7 @@ from .avals import (
     Columns,
     Conflict,
     Container,
+    DictRef,
     ItemOf,
     Items,
     Joiner,
@@ -176,6 +177,10 @@ class LoopEnd(Joiner):
         return a
 
     def container(self, a: Val, b: Val, at: Any) -> Any:
+        cells = self.interp.cells
+        if type(a) is DictRef and not cells.dict_classes(b.cell) <= cells.dict_classes(a.cell):
+            self.guess.families[at] = self.guess.families.get(at, frozenset()) | {b.cell}
+            self.again = True
         content = self.top.head_snapshot.heap.get(a.cell)
         now = self.listed(at, self.state.heap.get(b.cell, MISSING), content)
         if ("content", at) not in self.guess.ends and content is not now:

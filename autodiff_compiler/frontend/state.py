@@ -101,6 +101,10 @@ class Cells:
         self.count += 1
         return self.count
 
+    def dict_classes(self, cell: int) -> set[bool]:
+        """Whether a dictionary is an OrderedDict; both where it may be one."""
+        return {c in self.ordered for c in self.family(cell)}
+
     def mark(self, cell: int, kind: int) -> None:
         """It may be `FOLDED` or `PROTECTED`, and so may be what shares its memory."""
         self.origins[cell] = self.origins.get(cell, frozenset()) | {kind}

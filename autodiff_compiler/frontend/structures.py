@@ -25,6 +25,7 @@ from .avals import (
     parts_of,
     record,
     same,
+    same_keys,
     with_parts,
 )
 
@@ -138,7 +139,7 @@ def joined(a: Any, b: Any, leaf: Callable[[Any, Any], Any] = _different) -> Any:
 
 
 def _nodes_alike(a: Node, b: Node) -> bool:
-    if type(a.sample) is not type(b.sample) or len(a.parts) != len(b.parts) or a.keys != b.keys:
+    if type(a.sample) is not type(b.sample) or len(a.parts) != len(b.parts) or not same_keys(a.keys, b.keys):
         return False
     if is_composite(a.sample):
         return alike(a.sample, b.sample)
