@@ -13,6 +13,21 @@ ends in ``_`` writes into its first operand. The parameters are those of the kin
     row("arrays", kernels.logsumexp, "LogSumExp", "...", "reduce_logsumexp (input_tensor, axis=None, keepdims=False)")
 
 Where a system has other values or slopes than the rest (NaN, ties, integers), `own` gives its computing function.
+
+The kinds, and what they take:
+
+- "function": a smooth function of each element; "root": one whose slope is infinite at 0; "plain": one that also takes
+  integers in TensorFlow; "activation": one that may have settings.
+- "step": a step function, by which TensorFlow gives no gradient; "still": one whose gradient is zeros; "predicate": a
+  function without gradient.
+- "operator": what Python has an operator for; "pair": another function of two tensors of one dtype; "comparison" and
+  "logical": functions of two tensors without gradient.
+- "reduction": sums, means and the like; "truth": `any`, `all`; "index": `argmax`, `argmin`; "running": running sums.
+- "along": functions of the rows along an axis, such as softmax.
+- "arrays": everything else. The first `operands` parameters are tensors, the others are settings.
+
+Optimizers, losses, convolution and pooling are not rows: `optimizers`, `losses` and `windows` have their one
+implementation, and the systems' functions differ in arguments and messages.
 """
 
 from __future__ import annotations

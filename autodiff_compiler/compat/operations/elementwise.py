@@ -130,6 +130,13 @@ def _xlogy(a: Any, b: Any) -> Any:
     return np.where(still_zero, 0.0 * a, a * np.log(np.where(still_zero, 1.0, b)))
 
 
+def clipped(a: Any, low: Any = None, high: Any = None) -> Any:
+    """Each element within bounds. At the bounds, and between, the gradient is that of `a`."""
+    if high is not None:
+        a = np.where(value_of(a) > value_of(high), high, a)
+    return a if low is None else np.where(value_of(a) < value_of(low), low, a)
+
+
 def first_of_equals(compare: Any) -> Any:
     """The larger or smaller of two elements. Of equal ones, the first gets the gradient."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ..graph.array import to, value_of
+from .elementwise import clipped
 
 
 def squared(prediction: Any, target: Any) -> Any:
@@ -52,9 +53,7 @@ def cross_entropy_of_probabilities(probabilities: Any, target: Any, axis: Any, s
 def cut(p: Any, smallest: float) -> Any:
     """Probabilities in ``[smallest, 1 - smallest]``."""
     kind = value_of(p).dtype.type
-    low, high = kind(smallest), kind(1.0 - smallest)
-    p = np.where(value_of(p) > high, high, p)
-    return np.where(value_of(p) < low, low, p)
+    return clipped(p, kind(smallest), kind(1.0 - smallest))
 
 
 def sigmoid_cross_entropy(logits: Any, target: Any, positive_weight: Any = None) -> Any:

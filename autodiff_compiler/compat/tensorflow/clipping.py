@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
+from ..operations.elementwise import clipped
 from .made import maximum, reduce_sum, sqrt, square
-from .operands import axes, given, operand, pair, run
+from .operands import axes, computed, given, operand, pair, run
 from .tensors import tensor
 
 
@@ -17,9 +18,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     x = operand(t)
     low, high = pair(given_to(x, clip_value_min), given_to(x, clip_value_max), "ClipByValue")
     pair(x, low, "ClipByValue")
-    v = x._value
-    inner = run(np.where, np.asarray(v > high._value), high, x)
-    return run(np.where, np.asarray(inner._value < low._value), low, inner)
+    return computed(clipped, x, low, high)
 
 
 def given_to(x: Any, value: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ..graph.array import to, value_of
-from ..operations.elementwise import stepped
+from ..operations.elementwise import clipped, stepped
 from .arithmetic import as_operand, check_shapes, in_place_of, result_type
 from .core import make, named, run
 from .tensor import method
@@ -32,12 +32,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     def computed(a: Any, *given: Any) -> Any:
         a = to(a, wanted)
         rest = [to(g, wanted) if hasattr(g, "dtype") else wanted.type(g) for g in given]
-        out = a
-        if low:
-            out = np.where(value_of(out) < value_of(rest[0]), rest[0], out)
-        if high:
-            out = np.where(value_of(out) > value_of(rest[-1]), rest[-1], out)
-        return out
+        return clipped(a, rest[0] if low else None, rest[-1] if high else None)
 
     return run("Clamp", computed, input, *bounds, layout=True)
 

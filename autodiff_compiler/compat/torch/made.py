@@ -119,23 +119,28 @@ _SUMS = {
 }  # fmt: skip
 
 
+_REDUCTION = """if dtype is None and not other:
+    axes = axes_of({0}, {1})
+    name = whole if {1} is None else along
+    return unary((label, axes, {2}), name, lambda a: f(a, axes, {2}), {0}, False)
+return general({all})"""
+
+
 def _reduction(row: Row) -> Parts:
     """A reduction along axes, which may be called `dim` or `axis`."""
     f, label = _SUMS[row.function], row.name
 
-    def reduce(input: Any, dim: Any, keepdim: bool, dtype: Any = None, **other: Any) -> Any:
-        if other:
-            dim, keepdim = other.pop("axis", dim), other.pop("keepdims", keepdim)
-            for name in other:
-                raise TypeError(f"{label.lower()}() got an unexpected keyword argument {name!r}")
+    def general(input: Any, dim: Any, keepdim: bool, dtype: Any = None, **other: Any) -> Any:
+        dim, keepdim = other.pop("axis", dim), other.pop("keepdims", keepdim)
+        for name in other:
+            raise TypeError(f"{label.lower()}() got an unexpected keyword argument {name!r}")
         axes = axes_of(input, dim)
+        wanted = input._value.dtype if dtype is None else dtype.numpy
         full = label + ("Backward0" if dim is None else "Backward1")
-        if dtype is None:
-            return unary((label, axes, keepdim), full, lambda a: f(a, axes, keepdim), input, False)
-        wanted = dtype.numpy
         return run(full, lambda a: f(to(a, wanted), axes, keepdim), input)
 
-    return "return reduce({all})", {"reduce": reduce}
+    names = {"general": general, "unary": unary, "axes_of": axes_of, "f": f, "label": label}
+    return _REDUCTION, {**names, "whole": f"{label}Backward0", "along": f"{label}Backward1"}
 
 
 def _truth(row: Row) -> Parts:
