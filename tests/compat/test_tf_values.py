@@ -239,3 +239,30 @@ def test_dropout_of_infinity(tf):
     tf.random.set_seed(3)
     y = tf.keras.layers.Dropout(0.5)(tf.fill([50], INF), training=True)
     assert set(y.numpy().tolist()) == {0.0, INF}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("tf.nn.leaky_relu(x, alpha=v)", -2.0),
+        ("tf.nn.silu(x, v)", 1.0214514),
+        ("tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], x, v)", 2.1269281),
+        ("tf.nn.weighted_cross_entropy_with_logits(tf.constant([1.0, 0.0]), x, pos_weight=v)", 2.1269281),
+    ],
+)
+def test_settings_that_are_variables_have_gradients(tf, expression, expected):
+    x, v = tf.constant([-2.0, 1.0]), tf.Variable(0.5)
+    for watched in (False, True):
+        with tf.GradientTape() as tape:
+            if watched:
+                tape.watch(x)
+            y = tf.reduce_sum(eval(expression, {"tf": tf, "x": x, "v": v}))
+        assert float(tape.gradient(y, v)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_weights_and_labels_take_the_dtype_of_logits(tf):
+    x, weights = tf.constant([-2.0, 1.0]), np.array([2.0, 3.0])
+    y = tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], x, weights)
+    assert y.dtype == tf.float32
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a double tensor but is a float"):
+        tf.nn.weighted_cross_entropy_with_logits(tf.constant([1.0, 0.0], tf.float64), x, 2.0)

@@ -44,8 +44,9 @@ def _labelled(labels: Any, logits: Any) -> tuple[Any, Any]:
 
 def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Any:
     """`sigmoid_cross_entropy_with_logits` with a weight for what is positive."""
-    z, x = _labelled(labels, logits)
-    return computed(losses.sigmoid_cross_entropy, x, z, pos_weight)
+    z, x = pair(*_labelled(labels, logits), "Mul")
+    weight = pos_weight if isinstance(pos_weight, Arithmetic) else given(pos_weight, x)
+    return computed(losses.sigmoid_cross_entropy, x, z, weight)
 
 
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, name: str | None = None) -> Any:

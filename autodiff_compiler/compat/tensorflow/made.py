@@ -110,7 +110,7 @@ def _activation(row: Row) -> Parts:
         return _function(row)
 
     def activation(x: Any, *settings: Any) -> Any:
-        return computed(lambda a: f(a, *settings), floating(x, row.name, "f"))
+        return computed(f, floating(x, row.name, "f"), *settings)
 
     return "return activation({all})", {"activation": activation}
 
@@ -198,7 +198,7 @@ def _arrays(row: Row) -> Parts:
         else:
             tensors = pair(given[0], given[1], op) if n == 2 else [operand(x) for x in given[:n]]
         try:
-            out = computed(lambda *a: f(*a, *static), *tensors)
+            out = computed(f, *tensors, *static)
         except np.linalg.LinAlgError as error:
             raise invalid(op, row.refused or str(error)) from None
         except (np.exceptions.AxisError, ValueError) as error:

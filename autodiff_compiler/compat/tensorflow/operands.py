@@ -40,7 +40,8 @@ def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def computed(f: Callable[..., Any], *operands: Any) -> Any:
-    """``f`` of the operands' arrays as a tensor, or a tuple of them; recorded where a tape is interested.
+    """``f`` of the operands' arrays as a tensor, or a tuple of them; recorded where a tape is interested. What is no
+    tensor is passed as it is.
 
     `f` is written with NumPy's functions, the kernels and the functions of ``compat.graph.array``, as all that stands
     in the table of operations.
