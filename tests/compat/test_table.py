@@ -97,3 +97,52 @@ def test_a_made_function_refuses_arguments_as_any_other() -> None:
         f()
     with pytest.raises(TypeError, match=r"half\(\) got an unexpected keyword argument 'axis'"):
         f(1, axis=0)
+
+
+X, Y = np.array([[0.3, 0.8], [0.6, 0.4]]), np.array([[0.9, 0.5], [0.25, 0.7]])
+OF_TWO = [
+    (system, row)
+    for row in ROWS
+    for system in ("tensorflow", "torch")
+    if row.names(system) and (row.kind in ("operator", "pair") or row.kind == "arrays" and row.operands == 2)
+]
+
+
+def of_two(system: str, row: Row):
+    """The function of a row, on two matrices."""
+    name = row.names(system)[0].rpartition(".")[2]
+    f = tf_made.operation(row, name) if system == "tensorflow" else torch_made.made(row, name)
+    if row.name in ("MatVec", "Mul") and row.kind == "arrays":
+        return lambda a, b: f(a, b[0])
+    return f
+
+
+@pytest.mark.parametrize(("system", "row"), OF_TWO, ids=[f"{s} {r.names(s)[0]}" for s, r in OF_TWO])
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_operand_may_be_a_constant(tf, torch, system: str, row: Row, which: int) -> None:
+    """What only one operand is differentiated by must not be lost where the other is a plain value."""
+    f = of_two(system, row)
+    values = [X.copy(), Y.copy()]
+    if system == "tensorflow":
+        made = [tf.constant(v) for v in values]
+        made[which] = x = tf.Variable(values[which])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(f(*made))
+        g = tape.gradient(y, x)
+        gradient = np.zeros((2, 2)) if g is None else np.asarray(g)
+    else:
+        made = [torch.tensor(v) for v in values]
+        made[which] = x = torch.tensor(values[which], requires_grad=True)
+        out = f(*made).sum()
+        if out.requires_grad:
+            out.backward()
+        gradient = np.zeros((2, 2)) if x.grad is None else x.grad.numpy()
+
+    def at(step: float, place: tuple[int, int]) -> float:
+        moved = [v.copy() for v in values]
+        moved[which][place] += step
+        tensors = [tf.constant(v) if system == "tensorflow" else torch.tensor(v) for v in moved]
+        return float(np.sum(f(*tensors).numpy()))
+
+    expected = [[(at(1e-6, (i, j)) - at(-1e-6, (i, j))) / 2e-6 for j in range(2)] for i in range(2)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
