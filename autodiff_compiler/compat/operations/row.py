@@ -38,13 +38,18 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
 class Row:
     """One operation in all systems.
 
-    kind: how the arguments become arrays, a key of `SIGNATURES`. function: what computes it, of arrays. name: what the
-    systems call it in graphs and messages. places: for each system, the names with their modules, and the parameters.
-    own: for a system with other values or slopes than the rest, its computing function. integers: what they become,
-    "float" or "keep"; TensorFlow refuses them by itself where NumPy would change the dtype, and for "refuse". operands:
-    how many of the first parameters are tensors. module: in PyTorch, the name of an activation as a module. results:
-    for a system, the name of the tuple of several results and the names of its fields. refused: what TensorFlow says of
-    a matrix that NumPy refuses.
+    - kind: how the arguments become arrays, a key of `SIGNATURES`.
+    - function: what computes it, of arrays.
+    - name: what the systems call it in graphs and messages.
+    - doc: what `help` says.
+    - places: for each system, the names with their modules, and the parameters where they are not those of the kind.
+    - own: for a system with other values or slopes than the rest, its computing function.
+    - integers: what they become in PyTorch, "float" or "keep". TensorFlow refuses them where NumPy would change the
+      dtype, and for "refuse".
+    - operands: how many of the first parameters are tensors.
+    - module: of an activation, the name of the module in PyTorch.
+    - results: for a system, the name of the tuple of several results, and the names of its fields.
+    - refused: what TensorFlow says of a matrix that NumPy refuses.
     """
 
     kind: str
