@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff_compiler.compat import operations
-from autodiff_compiler.compat.mxnet import npx
+from autodiff_compiler.compat.mxnet import made as mx_made
 from autodiff_compiler.compat.operations.row import ROWS, Row
 from autodiff_compiler.compat.operations.signatures import function
 from autodiff_compiler.compat.tensorflow import made as tf_made
@@ -81,7 +81,7 @@ def test_one_row_makes_an_operation_of_all_three(tf, torch) -> None:
     from autodiff_compiler.compat.mxnet import autograd
     from autodiff_compiler.compat.mxnet import np as mnp
 
-    h, a = npx.made(CUBE_ROOT, "cbrt"), mnp.array([8.0, 27.0])
+    h, a = mx_made.operation(CUBE_ROOT, "cbrt"), mnp.array([8.0, 27.0])
     a.attach_grad()
     with autograd.record():
         b = h(a)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..graph.core import Base
-from .arrays import FLOAT, make
-
-
-def _dtype(dtype: Any) -> np.dtype[Any]:
-    return FLOAT if dtype is None else np.dtype(dtype)
+from .arrays import make
+from .made import dtype_of, made
 
 
 def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
@@ -23,57 +19,30 @@ def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
     if dtype is None and isinstance(object, np.ndarray) and object.dtype != np.float64:
         return make(np.array(object))
     plain = [x._value if isinstance(x, Base) else x for x in object] if isinstance(object, (list, tuple)) else object
-    return make(np.array(plain, _dtype(dtype)))
-
-
-def _filled(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    def filled(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
-        return make(f(shape, _dtype(dtype)))
-
-    filled.__name__, filled.__doc__ = name, f"{name.capitalize()}."
-    return filled
-
-
-zeros, ones = _filled("zeros", np.zeros), _filled("ones", np.ones)
+    return make(np.array(plain, dtype_of(dtype)))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, ctx: Any = None) -> Any:
     """An array filled with one number."""
-    return make(np.full(shape, fill_value, _dtype(dtype)))
+    return make(np.full(shape, fill_value, dtype_of(dtype)))
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, ctx: Any = None) -> Any:
     """The numbers from `start` up to but not including `stop`."""
-    return make((np.arange(start) if stop is None else np.arange(start, stop, step)).astype(_dtype(dtype)))
+    return make((np.arange(start) if stop is None else np.arange(start, stop, step)).astype(dtype_of(dtype)))
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, ctx: Any = None) -> Any:
     """Evenly spaced numbers."""
-    return make(np.linspace(start, stop, num, endpoint).astype(_dtype(dtype)))
+    return make(np.linspace(start, stop, num, endpoint).astype(dtype_of(dtype)))
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, ctx: Any = None) -> Any:
     """Ones on a diagonal."""
-    return make(np.eye(N, M, k, _dtype(dtype)))
+    return make(np.eye(N, M, k, dtype_of(dtype)))
 
 
-def _like(f: Callable[..., Any]) -> Callable[..., Any]:
-    def like(a: Any, *value: Any, dtype: Any = None) -> Any:
-        if len(value) > (f is np.full_like):
-            *value, dtype = value  # type: ignore[assignment]
-        return make(f(a._value, *value, dtype=dtype))
-
-    like.__name__ = f.__name__
-    like.__doc__ = f"NumPy's `{f.__name__}`: in the shape and dtype of another array."
-    return like
-
-
-zeros_like, ones_like, full_like = _like(np.zeros_like), _like(np.ones_like), _like(np.full_like)
-
-
-CREATION = {
-    f.__name__: f for f in (array, zeros, ones, full, arange, linspace, eye, zeros_like, ones_like, full_like)
-} | {"empty": zeros, "identity": eye, "empty_like": zeros_like}
+CREATION = {**made("np"), **{f.__name__: f for f in (array, full, arange, linspace, eye)}, "identity": eye}
 
 
 # --- random numbers ---------------------------------------------------------------------------------------------------
@@ -103,13 +72,13 @@ def _plain(x: Any) -> Any:
 def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
     """Numbers of a normal distribution."""
     a, b = _plain(loc), _plain(scale)
-    return make(np.asarray(rng().normal(a, b, _size(size, a, b))).astype(_dtype(dtype)))
+    return make(np.asarray(rng().normal(a, b, _size(size, a, b))).astype(dtype_of(dtype)))
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
     """Uniform numbers."""
     a, b = _plain(low), _plain(high)
-    return make(np.asarray(rng().uniform(a, b, _size(size, a, b))).astype(_dtype(dtype)))
+    return make(np.asarray(rng().uniform(a, b, _size(size, a, b))).astype(dtype_of(dtype)))
 
 
 def randn(*size: int) -> Any:

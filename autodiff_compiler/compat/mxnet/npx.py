@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from ... import nn
-from .. import operations
 from ..graph.array import value_of
 from ..graph.core import run
 from ..operations import windows
-from ..operations.row import Row
-from ..operations.signatures import function
 from ..operations.sorting import order
 from ..space import public
 from .arrays import make
 from .base import MODE
 from .creation import rng
+from .made import made
 
 # What has nothing to do here: what it returns, and why.
 _TRIVIAL: dict[str, tuple[Any, str]] = {
@@ -35,26 +33,8 @@ def _named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return f
 
 
-def _along(f: Callable[..., Any], name: str, data: Any, axis: int, temperature: float | None = None) -> Any:
-    return run(name, lambda a: f(a if temperature is None else a / temperature, axis), data)
-
-
-_BODIES = {"along": "return along(f, op, {all})"}
-
-
-def made(row: Row, name: str) -> Callable[..., Any]:
-    """The function of a row of the table."""
-    scope = {"run": run, "along": _along, "f": row.computes("mxnet"), "op": name}
-    body = _BODIES.get(row.kind, "return run(op, f, {0})")
-    return function(name, row.signature("mxnet"), body, scope, row.doc, __name__)
-
-
-def _all(module: str) -> dict[str, Callable[..., Any]]:
-    return {name: made(row, name) for name, row in operations.entries("mxnet")[module].items()}
-
-
-_MADE = _all("npx")
-ACTIVATIONS = {**_all("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
+_MADE = made("npx")
+ACTIVATIONS = {**made("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
 
 
 def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:

@@ -24,6 +24,7 @@ The kinds, and what they take:
   "logical": functions of two tensors without gradient.
 - "reduction": sums, means and the like; "truth": `any`, `all`; "index": `argmax`, `argmin`; "running": running sums.
 - "along": functions of the rows along an axis, such as softmax.
+- "creation": arrays of a shape; "likeness": arrays in the shape and dtype of another, without gradient.
 - "arrays": everything else. The first `operands` parameters are tensors, the others are settings.
 
 Optimizers, losses, convolution and pooling are not rows: `optimizers`, `losses` and `windows` have their one
@@ -35,6 +36,7 @@ from __future__ import annotations
 import functools
 
 from . import activations as activations
+from . import creation as creation
 from . import elementwise as elementwise
 from . import linear_algebra as linear_algebra
 from . import reductions as reductions

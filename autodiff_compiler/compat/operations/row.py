@@ -30,6 +30,12 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
     "index": ("input, axis=None, output_type=None, name=None", "input, dim=None, keepdim=False", ""),
     "running": ("x, axis=0, exclusive=False, reverse=False, name=None", "input, dim, *, dtype=None", ""),
     "along": ("logits, axis=None, name=None", "input, dim=None, dtype=None", "data, axis=-1"),
+    "creation": (
+        "shape, dtype='float32', name=None, layout=None",
+        "*size, dtype=None, **options",
+        "shape, dtype=None, order='C', ctx=None",
+    ),
+    "likeness": ("input, dtype=None, name=None, layout=None", "input, *, dtype=None, **options", "a, dtype=None"),
     "arrays": ("input, name=None", "input", "data"),
 }
 

@@ -14,7 +14,8 @@ def counts(numbers: Any) -> tuple[int, ...]:
     """Numbers that are given one by one, or as one sequence."""
     if len(numbers) == 1 and isinstance(numbers[0], (tuple, list)):
         numbers = numbers[0]
-    return tuple([int(n) for n in numbers])
+    found: tuple[int, ...] = tuple([int(n) for n in numbers])
+    return found
 
 
 def repeated(a: Any, times: Any, axis: Any = None) -> Any:

@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazy(
         "variables": "Variable",
         "naming": "get_current_name_scope name_scope",
         "elementwise": "add_n cast complex=complex_ identity identity_n logical_not round",
-        "creation": "eye fill linspace meshgrid one_hot ones ones_like range=range_ zeros zeros_like",
+        "creation": "eye fill linspace meshgrid one_hot range=range_",
         "shaping": "concat ensure_shape pad rank reshape shape size slice=slice_ split stack transpose unstack",
         "indexing": "argsort boolean_mask gather gather_nd scatter_nd sort tensor_scatter_nd_add "
         "tensor_scatter_nd_sub tensor_scatter_nd_update where",

@@ -11,41 +11,10 @@ from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import cast
 from .errors import invalid
-from .operands import cut, integer, integers, operand, run, same_dtypes
+from .operands import integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
-
-
-def _filled(shape: Any, value: int, dtype: Any) -> Any:
-    kind = as_dtype(dtype)
-    if kind.name == "string":
-        return tensor(np.full(integers(shape), b"", "S")[()])
-    return tensor(np.full(integers(shape), value, kind.np_dtype)[()])
-
-
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor of zeros."""
-    return _filled(shape, 0, dtype)
-
-
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor of ones."""
-    return _filled(shape, 1, dtype)
-
-
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
-    """Zeros in the shape, and by default the dtype, of a tensor."""
-    x = operand(input)
-    v = x._value
-    return cut(_filled(v.shape, 0, dtypes.of(v.dtype) if dtype is None else dtype), x)
-
-
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
-    """Ones in the shape, and by default the dtype, of a tensor."""
-    x = operand(input)
-    v = x._value
-    return cut(_filled(v.shape, 1, dtypes.of(v.dtype) if dtype is None else dtype), x)
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:

@@ -208,7 +208,16 @@ def _arrays(row: Row) -> Parts:
     return "return arrays({all})", {"arrays": arrays}
 
 
+def _likeness(row: Row) -> Parts:
+    def like(input: Any, dtype: Any) -> Any:
+        x = operand(input)
+        return cut(tensor(row.function(x._value, dtype and as_dtype(dtype).np_dtype)[()]), x)
+
+    return "return like({0}, {1})", {"like": like}
+
+
 _BODIES: dict[str, str] = {
+    "creation": "return tensor(f(integers({0}), as_dtype({1}).np_dtype)[()])",
     "plain": "return f(operand({0}))",
     "predicate": "return computed(f, operand({0}))",
     "still": "return computed(stepped(f), operand({0}))",
@@ -218,10 +227,11 @@ _BODIES: dict[str, str] = {
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
     "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "index": _index,
-    "running": _running, "arrays": _arrays,
+    "running": _running, "arrays": _arrays, "likeness": _likeness,
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {
-    "operand": operand, "computed": computed, "floating": floating, "pair": pair, "bools": bools, "stepped": stepped,
+    "tensor": tensor, "integers": integers, "as_dtype": as_dtype, "operand": operand, "computed": computed,
+    "floating": floating, "pair": pair, "bools": bools, "stepped": stepped,
 }  # fmt: skip
 
 

@@ -15,8 +15,9 @@ from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, sto
 from ...tape.nest import flatten, pack_like
 from ...tape.recording import Recording
 from ...tape.tensor import Operand
+from .operands import cut
 from .operators import Arithmetic
-from .tensors import convert_to_tensor
+from .tensors import convert_to_tensor, tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,14 +75,12 @@ class GradientTape(_tape.GradientTape):
 
     def _filled(self, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
         """The gradients, with zeros for None if that was asked for: open tapes see how they are made."""
-        from .creation import zeros_like
-
         wanted = _tape._unconnected(unconnected)
         found = self.gradient(target, sources, seeds)
         if wanted is NONE:
             return found
         flat = flatten(sources)
-        return pack_like(sources, [zeros_like(x) if g is None else g for x, g in zip(flat, flatten(found))])
+        return pack_like(sources, [_zeros(x) if g is None else g for x, g in zip(flat, flatten(found))])
 
     def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any) -> Any:
         from .slices import gathered, slot_of, sparse_gradient
@@ -98,6 +97,10 @@ class GradientTape(_tape.GradientTape):
         found = super().gradient(target, asked, seeds)
         out = [g if r is None else sparse_gradient(x, r, g) for x, r, g in zip(flat, rows, found)]
         return pack_like(sources, out)
+
+
+def _zeros(x: Any) -> Any:
+    return cut(tensor(np.zeros_like(x._value)[()]), x)
 
 
 def custom_gradient(f: F) -> F:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import to
+from ..operations.shaping import counts
 from . import dtypes
 from .core import Base, make, run
 from .tensor import Tensor, check_device, method
@@ -107,6 +108,24 @@ def from_numpy(ndarray: Any) -> Any:
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     dtypes.of_numpy(ndarray.dtype)
     return make(ndarray)
+
+
+def finished(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
+    """A tensor of an array, with the options that all functions of creation have."""
+    check_device(device)
+    for name in rest:
+        if name not in ("layout", "pin_memory", "memory_format", "out"):
+            raise TypeError(f"unexpected keyword argument {name!r}")
+    made = make(np.asarray(value))
+    if requires_grad:
+        check_floating(made)
+        made.requires_grad_()
+    return made
+
+
+def shape_of(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
+    """The shape that is given as several numbers, as one sequence, or as `size`."""
+    return counts((options.pop("size"),)) if "size" in options else counts(args)
 
 
 def cast(t: Any, dtype: dtypes.dtype) -> Any:

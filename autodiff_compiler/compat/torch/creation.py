@@ -10,36 +10,10 @@ import numpy as np
 
 from ..operations.shaping import counts
 from . import dtypes
-from .conversion import check_floating, numpy_dtype, tensor
-from .core import Base, make, named
-from .tensor import Tensor, check_device, method
-
-
-def _finish(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
-    check_device(device)
-    for name in rest:
-        if name not in ("layout", "pin_memory", "memory_format", "out"):
-            raise TypeError(f"unexpected keyword argument {name!r}")
-    made = make(np.asarray(value))
-    if requires_grad:
-        check_floating(made)
-        made.requires_grad_()
-    return made
-
-
-def _shape(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
-    return counts((options.pop("size"),)) if "size" in options else counts(args)
-
-
-def _filled(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    def filled(*size: Any, dtype: Any = None, **options: Any) -> Any:
-        return _finish(f(_shape(size, options), numpy_dtype(dtype)), **options)
-
-    return named(name, filled, f"{name.capitalize()}: ``{name}(2, 3)`` or ``{name}((2, 3))``, float32 by default.")
-
-
-zeros, ones = _filled("zeros", np.zeros), _filled("ones", np.ones)
-empty = zeros
+from .conversion import finished, numpy_dtype, shape_of, tensor
+from .core import Base, make
+from .made import FUNCTIONS as MADE
+from .tensor import Tensor, method
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
@@ -47,14 +21,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> An
     if isinstance(fill_value, Base):
         dtype, fill_value = dtype or fill_value.dtype, fill_value.item()
     wanted = (dtypes.of_number(fill_value) if dtype is None else dtype).numpy
-    return _finish(np.full(counts((size,)), fill_value, wanted), **options)
-
-
-def _like(f: Callable[..., Any]) -> Callable[..., Any]:
-    def like(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        return f(tuple(input._value.shape), *args, dtype=dtype or input.dtype, **options)
-
-    return named(f"{f.__name__}_like", like, f"`{f.__name__}`, in the shape and dtype of another tensor.")
+    return finished(np.full(counts((size,)), fill_value, wanted), **options)
 
 
 def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Any:
@@ -67,18 +34,18 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **o
     first, last, by = given
     count = max(0, math.ceil((last - first) / by))
     wide = np.float64 if dtype.is_floating_point else np.int64
-    return _finish((first + np.arange(count) * by).astype(wide).astype(dtype.numpy), **options)
+    return finished((first + np.arange(count) * by).astype(wide).astype(dtype.numpy), **options)
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Any:
     """Evenly spaced numbers, both ends included."""
     a, b = [float(x) for x in (start, end)]
-    return _finish(np.linspace(a, b, int(steps)).astype(numpy_dtype(dtype)), **options)
+    return finished(np.linspace(a, b, int(steps)).astype(numpy_dtype(dtype)), **options)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> Any:
     """The unit matrix."""
-    return _finish(np.eye(n, m, dtype=numpy_dtype(dtype)), **options)
+    return finished(np.eye(n, m, dtype=numpy_dtype(dtype)), **options)
 
 
 # --- random numbers ---------------------------------------------------------------------------------------------------
@@ -108,13 +75,13 @@ def rng() -> np.random.Generator:
 
 def rand(*size: Any, dtype: Any = None, **options: Any) -> Any:
     """Uniform numbers in [0, 1)."""
-    value = rng().random(_shape(size, options)).astype(numpy_dtype(dtype))
-    return _finish(np.minimum(value, np.nextafter(value.dtype.type(1), value.dtype.type(0))), **options)
+    value = rng().random(shape_of(size, options)).astype(numpy_dtype(dtype))
+    return finished(np.minimum(value, np.nextafter(value.dtype.type(1), value.dtype.type(0))), **options)
 
 
 def randn(*size: Any, dtype: Any = None, **options: Any) -> Any:
     """Numbers of the standard normal distribution."""
-    return _finish(rng().standard_normal(_shape(size, options)).astype(numpy_dtype(dtype)), **options)
+    return finished(rng().standard_normal(shape_of(size, options)).astype(numpy_dtype(dtype)), **options)
 
 
 def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
@@ -130,12 +97,12 @@ def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
     elif len(rest) == 1:
         low, high = (low, rest[0]) if high is None else (rest[0], high)
     wanted = (dtypes.int64 if dtype is None else dtype).numpy
-    return _finish(rng().integers(low or 0, high, counts((size,))).astype(wanted), **options)
+    return finished(rng().integers(low or 0, high, counts((size,))).astype(wanted), **options)
 
 
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Any:
     """The integers below `n` in random order."""
-    return _finish(rng().permutation(n).astype((dtypes.int64 if dtype is None else dtype).numpy), **options)
+    return finished(rng().permutation(n).astype((dtypes.int64 if dtype is None else dtype).numpy), **options)
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = None) -> Any:
@@ -158,18 +125,23 @@ def _fill(name: str, draw: Callable[..., Any]) -> None:
 
 _fill("uniform_", lambda g, shape, a=0.0, b=1.0, **k: g.uniform(k.get("from_", a), k.get("to", b), shape))
 _fill("normal_", lambda g, shape, mean=0.0, std=1.0: g.normal(mean, std, shape))
-zeros_like, ones_like, full_like, rand_like, randn_like = [_like(f) for f in (zeros, ones, full, rand, randn)]
 
 
-for _f in (zeros, ones, full, tensor):
+def rand_like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """Uniform numbers in [0, 1), in the shape and dtype of another tensor."""
+    return rand(input._value.shape, dtype=dtype or input.dtype, **options)
+
+
+def randn_like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """Numbers of the standard normal distribution, in the shape and dtype of another tensor."""
+    return randn(input._value.shape, dtype=dtype or input.dtype, **options)
+
+
+for _f in (MADE["zeros"], MADE["ones"], full, tensor):
     method(f"new_{_f.__name__}", lambda self, *n, dtype=None, _f=_f, **o: _f(*n, dtype=dtype or self.dtype, **o))
 method("new_empty", getattr(Tensor, "new_zeros"))  # noqa: B009
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
-    for f in (
-        zeros, ones, full, arange, linspace, eye, manual_seed, rand, randn, randint, randperm, normal,
-        zeros_like, ones_like, full_like, rand_like, randn_like,
-    )
-}  # fmt: skip
-FUNCTIONS.update(empty=empty, empty_like=zeros_like)
+    for f in (full, arange, linspace, eye, manual_seed, rand, randn, randint, randperm, normal, rand_like, randn_like)
+}

@@ -18,6 +18,7 @@ from ..operations.signatures import function, parameters
 from . import dtypes
 from .arithmetic import check_shapes, elementwise, in_place_of, result_type
 from .axes import axes_of, check_dim
+from .conversion import finished, numpy_dtype, shape_of
 from .core import Base, assign, make, run
 from .tensor import method
 
@@ -208,11 +209,26 @@ def _result_class(kind: str, names: tuple[str, ...]) -> type[Any]:
     return type(kind, (base,), {"__repr__": text, "__slots__": ()})
 
 
+def _creation(row: Row) -> Parts:
+    def make_new(*size: Any, dtype: Any = None, **options: Any) -> Any:
+        return finished(row.function(shape_of(size, options), numpy_dtype(dtype)), **options)
+
+    return "return make_new({all})", {"make_new": make_new}
+
+
+def _likeness(row: Row) -> Parts:
+    def like(input: Any, *number: Any, dtype: Any = None, **options: Any) -> Any:
+        wanted = input._value.dtype if dtype is None else dtype.numpy
+        return finished(row.function(input._value, *number, dtype=wanted, order="C"), **options)
+
+    return "return like({all})", {"like": like}
+
+
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
     "predicate": _predicate, "pair": _pair, "operator": _pair, "comparison": _comparison, "logical": _comparison,
     "activation": _activation, "along": _along, "reduction": _reduction, "truth": _truth, "index": _index,
-    "running": _running, "arrays": _arrays,
+    "running": _running, "arrays": _arrays, "creation": _creation, "likeness": _likeness,
 }  # fmt: skip
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import rng, zeros
+from ..creation import rng
 from ..dtypes import dtype as _dtype
-from ..made import ACTIVATIONS
+from ..made import ACTIVATIONS, FUNCTIONS
 from ..tensor import Parameter, check_device
 from . import functions, losses
 from .functions import each
@@ -19,7 +19,7 @@ from .modules import Module
 
 
 def _uniform(shape: tuple[int, ...], bound: float, dtype: _dtype | None) -> Parameter:
-    made = zeros(*shape, dtype=dtype)
+    made = FUNCTIONS["zeros"](shape, dtype=dtype)
     made._value[...] = rng().uniform(-bound, bound, shape)
     out: Parameter = Parameter(made)
     return out
