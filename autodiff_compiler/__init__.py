@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from . import nn
+from .api.forward import jvp
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad, vjp
 from .api.trees import from_tree
@@ -16,6 +17,7 @@ from .errors import (
     UnsupportedError,
 )
 from .operations.record import elementwise, primitive
+from .operations.record import jvp as jvp_rule
 from .operations.record import vjp as vjp_rule
 
 if TYPE_CHECKING:
@@ -85,6 +87,8 @@ __all__ = [
     "function",
     "grad",
     "grad_pass_through",
+    "jvp",
+    "jvp_rule",
     "nn",
     "no_gradient",
     "ops",

@@ -43,7 +43,7 @@ from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.transforms import pipeline
-from autodiff_compiler.tree import unflatten
+from autodiff_compiler.tree import flatten, unflatten
 
 os.environ[CHECK] = "1"  # what is lowered is compared with a run of the function
 
@@ -51,7 +51,7 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32")
+CHECKS = ("second", "plain", "warm", "float32", "tangent")
 DEFAULTS = """
 
 def pack(x, y, s):
@@ -288,6 +288,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("plain")
         if compare(program.value, got, args, f"run {run}: the gradient", seed + run, program.gradient_of):
             done.add("differences")
+        if "tangent" in checks and check_tangent(program, args, value, seed + run):
+            done.add("tangent")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
     if "differences" not in done:
@@ -364,6 +366,30 @@ def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bo
     for k, (a, b) in enumerate(zip(plain, got, strict=True)):
         if not np.allclose(a, b, rtol=1e-8, atol=1e-10 * size, equal_nan=True):
             raise Wrong(f"{what}: the unoptimised adjoint gives {a!r} for argument {k}, the emitted one {b!r}")
+    return True
+
+
+def check_tangent(program: Program, args: Args, value: float, seed: int) -> bool:
+    """The tangent along a random direction is the product of the gradient with it. Value, state and arguments are as
+    the plain call leaves them."""
+    rng = np.random.default_rng(seed)
+    program.prepare()
+    given = program.pack(*fresh(args))
+    gradient = program.gradient(*given)
+    leaves, tree = flatten(gradient)
+    chosen = [rng.normal(size=np.shape(g)) if np.result_type(g).kind == "f" else g for g in leaves]
+    direction = [d if isinstance(g, np.ndarray) else type(g)(d) for d, g in zip(chosen, leaves)]
+    program.prepare()
+    given = program.pack(*fresh(args))
+    with refusals("tangent: "):
+        found, along = ad.jvp(program.f, given, unflatten(tree, direction))
+    if not np.isclose(found, value, rtol=1e-9, atol=1e-9):
+        raise Wrong(f"jvp: the value is {found!r}, of the function {value!r}")
+    terms = [g * d for g, d in zip(leaves, direction) if np.result_type(g).kind == "f"]
+    want = float(sum(map(np.sum, terms)))
+    size = max(1.0, *[float(np.sum(np.abs(t))) for t in terms])
+    if not np.isclose(along, want, rtol=1e-9, atol=1e-9 * size, equal_nan=True):
+        raise Wrong(f"jvp: the tangent is {along!r}, the gradient gives {want!r}")
     return True
 
 

@@ -155,13 +155,13 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
     if options.all:
         return CHECKS
     if not options.turns:
-        return ("second",) if options.second else ()
+        return (*["second"] * options.second, *["tangent"] * options.tangent)
     return turns(seed)
 
 
 def turns(seed: int) -> tuple[str, ...]:
     """The unoptimised adjoint for each program, the dearer checks for every other one."""
-    return ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second")
+    return ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent")
 
 
 def kind_of_failure(result: str) -> str:
@@ -179,6 +179,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--level", type=int, default=None, help=f"0 to {LEVELS - 1}; by default the levels take turns")
     parser.add_argument("--second", action="store_true", help="second derivatives too")
+    parser.add_argument("--tangent", action="store_true", help="forward mode, against the gradient")
     parser.add_argument("--all", action="store_true", help="all kinds of checks of each program")
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")

@@ -231,10 +231,14 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
     return hook
 
 
-def refuse_vjp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """``vjp`` inside a function that is being lowered."""
-    raise UnsupportedError(
-        "vjp in a function that is compiled",
-        interp.builder.loc,
-        "use grad or value_and_grad there: of the sum of the result times the cotangent",
-    )
+def refuse(what: str) -> Any:
+    """``vjp`` or ``jvp`` inside a function that is being lowered."""
+
+    def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        raise UnsupportedError(
+            f"{what} in a function that is compiled",
+            interp.builder.loc,
+            "use grad or value_and_grad there: of the sum of the result times the cotangent",
+        )
+
+    return hook

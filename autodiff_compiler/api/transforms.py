@@ -25,7 +25,7 @@ from .arguments import Wanted, argument_place
 from .checking import check_value, is_checking
 from .emission import emit_adjoint
 from .locks import Lock
-from .nested import lower_transform, refuse_vjp
+from .nested import lower_transform, refuse
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
 
@@ -537,29 +537,29 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 3., 40.]), array([ 1., 20.]))
     """
-    return _pullback_of(fun, len(args))(*args)  # type: ignore[no-any-return]
+    return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
 
 
-def _pullback_of(fun: Any, count: int) -> _Pullback:
+def for_all_arguments(cls: type[Transformed], fun: Any, count: int) -> Any:
+    """The transformation of a function by its first `count` arguments; for the same function, the same object."""
     # By identity: callables may be unhashable, or equal and yet different. A bound method is made anew at each access.
     parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
-    key = (count, *[id(p) for p in parts])
-    found = _pullbacks.get(key)
+    key = (cls, count, *[id(p) for p in parts])
+    found = _transformed.get(key)
     if found is None:
-        with _pullbacks_lock:
-            found = _pullbacks.setdefault(
-                key, _Pullback(fun, tuple(range(count)))
-            )  # keeps the parts alive, and so their ids
-            while len(_pullbacks) > 256:
-                del _pullbacks[next(iter(_pullbacks))]
+        with _transformed_lock:
+            # It keeps the parts alive, and so their ids.
+            found = _transformed.setdefault(key, cls(fun, tuple(range(count))))
+            while len(_transformed) > 256:
+                del _transformed[next(iter(_transformed))]
     return found
 
 
-_pullbacks: dict[tuple[int, ...], _Pullback] = {}
-_pullbacks_lock = Lock()
+_transformed: dict[tuple[Any, ...], Transformed] = {}
+_transformed_lock = Lock()
 
 
-vjp.__autodiff_lower__ = refuse_vjp  # type: ignore[attr-defined]
+vjp.__autodiff_lower__ = refuse("vjp")  # type: ignore[attr-defined]
 grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]
 value_and_grad.__autodiff_lower__ = lower_transform(value_and_grad, True, "value_and_grad")  # type: ignore[attr-defined]
 

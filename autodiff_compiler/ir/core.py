@@ -81,8 +81,8 @@ class Prim:
     pullbacks: the pullback of an argument by its parameter name
     nondiff:  the derivative is zero wherever it exists
     singular: a partial may be infinite where the operation is finite: which zeros of a cotangent are kept
-    linear:   the parameters in which the operation is linear
-    tangent:  the tangent of the result, where it is not derived from the columns above
+    linear:   groups of parameters; the operation is linear in those of a group together
+    tangents: the rule for the tangent of a parameter by its name, where it is not derived from the columns above
     batch:    applies the operation to stacks of operands: ``batch(batcher, op)``
     """
 
@@ -103,8 +103,8 @@ class Prim:
     pullbacks: dict[str, Callable[..., Any]] = field(default_factory=dict)
     nondiff: bool = False
     singular: int = 0
-    linear: tuple[str, ...] = ()
-    tangent: Callable[..., Any] | None = None
+    linear: tuple[tuple[str, ...], ...] = ()
+    tangents: dict[str, Callable[..., Any]] = field(default_factory=dict)
     batch: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ from . import (
     scans,
     shaping,
     special,
+    tangents,
 )
 
 hold("operations", "kernels", "runtime")
@@ -41,4 +42,5 @@ __all__ = [
     "scans",
     "shaping",
     "special",
+    "tangents",
 ]

@@ -44,7 +44,7 @@ def _eigh(g: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
     inner = None if g_w is None else part(g_w, _ROWS) * _identity(w, -1)
     if g_v is not None:
         lib.need_real("the eigenvectors of np.linalg.eigh", a)
-        turned = _gaps(w, v) * (swap(v) @ g_v)
+        turned = inverse_gaps(w, v) * (swap(v) @ g_v)
         inner = turned if inner is None else inner + turned
     full = conj(v) @ inner @ swap(v)
     both = full + conj(swap(full))
@@ -67,7 +67,7 @@ def _diagonal(matrix: Any, like: Any) -> Any:
     return matrix * _identity(like, -1)
 
 
-def _gaps(values: Any, like: Any) -> Any:
+def inverse_gaps(values: Any, like: Any) -> Any:
     """``1 / (values[j] - values[i])`` off the diagonal, zero on it."""
     eye = _identity(like, -1)
     return (1.0 - eye) / (part(values, _ROWS) - part(values, _COLUMNS) + eye)
@@ -136,7 +136,7 @@ def _svd(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
     inner = None if g_s is None else part(g_s, _ROWS) * _identity(s, -1)
     if g_u is not None or g_vh is not None:
         lib.need_real("the singular vectors of np.linalg.svd", a)
-        gaps = _gaps(s * s, s)
+        gaps = inverse_gaps(s * s, s)
     if g_u is not None:
         turned = gaps * (swap(u) @ g_u)
         turned = (turned + swap(turned)) * part(s, _ROWS)

@@ -91,7 +91,7 @@ def has_user_rules() -> bool:
     return bool(_by_users)
 
 
-def _prims(fns: Any, make: bool = False) -> list[Prim]:
+def prims_of(fns: Any, make: bool = False) -> list[Prim]:
     """The primitives of a callable, or of several."""
     several: Iterable[Any] = fns if isinstance(fns, (list, tuple, set)) else (fns,)
     return [_prim(fn, make) for fn in several]
@@ -221,7 +221,7 @@ def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
     The partials replace the rules that the function had for these arguments.
     """
     _note(sys._getframe(1))
-    for prim in _prims(fns, make=True):
+    for prim in prims_of(fns, make=True):
         prim.partials = partials
         prim.singular = WEIGHTS if singular is True else singular
         for name, partial in zip(prim.params, partials):
@@ -244,7 +244,7 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
     _note(sys._getframe(1))
 
     def enter(rule: F) -> F:
-        for prim in _prims(fns, make=True):
+        for prim in prims_of(fns, make=True):
             target = name if name in prim.params or "*" + name not in prim.params else "*" + name
             if prim.params and target not in prim.params:
                 raise TypeError(f"{prim.name} has no argument {name!r}, it has {', '.join(prim.params)}")
@@ -256,17 +256,67 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
     return enter
 
 
+def jvp(fns: Any, argument: str) -> Callable[[F], F]:
+    """Declare the tangent by one argument: ``rule(d, out, *args, **kwargs)`` gives what that argument's tangent `d`
+    contributes to the tangent of the result.
+
+    For a variadic argument (named with its star) or a tuple of arrays, `d` is a tuple with a tangent, or None, for
+    each. For several results, the rule returns a tuple. A rule that returns None says that the contribution is zero.
+    One that returns NotImplemented leaves it to the transposed pullback.
+    """
+    _note(sys._getframe(1))
+
+    def enter(rule: F) -> F:
+        for prim in prims_of(fns, make=True):
+            target = argument if argument in prim.params or "*" + argument not in prim.params else "*" + argument
+            if prim.params and target not in prim.params:
+                raise TypeError(f"{prim.name} has no argument {argument!r}, it has {', '.join(prim.params)}")
+            prim.tangents[target] = rule
+        return rule
+
+    return enter
+
+
+def linear(fns: Any, *groups: str) -> None:
+    """Declare groups of arguments in which an operation is linear. A group names its arguments, with commas between.
+
+    The operation is linear in the arguments of a group together. It is applied to their tangents, with zeros for the
+    arguments that have none.
+    """
+    _note(sys._getframe(1))
+    for prim in prims_of(fns):
+        prim.linear = tuple([tuple(group.replace(",", " ").split()) for group in groups])
+
+
+def symmetric(fns: Any, *arguments: str) -> None:
+    """Declare that the derivative with respect to these arguments is its own transpose: the pullback, applied to the
+    tangent, gives the tangent of the result.
+
+    This holds for what works element by element. Elementwise operations need no declaration.
+    """
+    _note(sys._getframe(1))
+    for prim in prims_of(fns):
+        for name in arguments:
+            prim.tangents[name] = functools.partial(_pulled, prim, name)
+
+
+def _pulled(prim: Prim, name: str, d: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
+    rule = pullback(prim, name)
+    assert rule is not None
+    return rule(d, out, *args, **kwargs)
+
+
 def nondiff(fns: Any) -> None:
     """Declare that the derivative is zero wherever it exists."""
     _note(sys._getframe(1))
-    for prim in _prims(fns, make=True):
+    for prim in prims_of(fns, make=True):
         prim.nondiff = True
 
 
 def constant_in(fns: Any, *arguments: str) -> None:
     """Declare that the derivative with respect to these arguments is zero wherever it exists."""
     _note(sys._getframe(1))
-    for prim in _prims(fns):
+    for prim in prims_of(fns):
         for name in arguments:
             prim.pullbacks[name] = _zero
 

@@ -57,7 +57,7 @@ def reduction(
     several: `axis` may be a tuple
     real:    the result is real for complex elements
     """
-    record = op(name, params, linear=(params.partition(":")[0],) if linear else (), nondiff=nondiff)
+    record = op(name, params, linear=((params.partition(":")[0],),) if linear else (), nondiff=nondiff)
     subject = record.params[0]
     known = {subject, "axis", "dtype", "out", "ddof", "keepdims"}
 
@@ -150,10 +150,10 @@ VAR = reduction("np.var", _VARIANCE, _mean_dtype, real=True, total=True)
 @vjp(np.var, "a")
 def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     scale = g * per(2, count(a, axis) - ddof)
-    return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
+    return expand(scale, axis, keepdims, a) * conj(centered(a, axis))
 
 
-def _centered(a: Any, axis: Any) -> Any:
+def centered(a: Any, axis: Any) -> Any:
     return a - per(np.sum(a, axis=axis, keepdims=True), count(a, axis))
 
 
@@ -166,7 +166,7 @@ def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
     rest = roots.without(g, out)
     n = count(a, axis) - ddof
     scale = g / (lib.nonzero(out) * n) if rest is None else spread(rest / n, g)
-    return expand(scale, axis, keepdims, a) * conj(_centered(a, axis))
+    return expand(scale, axis, keepdims, a) * conj(centered(a, axis))
 
 
 op(builtins.sum, "iterable, start")
@@ -194,7 +194,7 @@ def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
     if lib.ndim(a) == 0:
         return g
     if axis is None:
-        return lib.reshape_as(g * _others(call(np.ravel, a), 0), a)
+        return lib.reshape_as(g * product_of_others(call(np.ravel, a), 0), a)
     if isinstance(axis, tuple):
         # One axis after the other.
         stages = [a]
@@ -202,12 +202,12 @@ def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
             stages.append(np.prod(stages[-1], axis=k, keepdims=True))
         g = expand(g, axis, keepdims, a)
         for k, stage in zip(reversed(axis), reversed(stages)):
-            g = g * _others(stage, k)
+            g = g * product_of_others(stage, k)
         return g
-    return expand(g, axis, keepdims, a) * _others(a, axis)
+    return expand(g, axis, keepdims, a) * product_of_others(a, axis)
 
 
-def _others(a: Any, axis: int) -> Any:
+def product_of_others(a: Any, axis: int) -> Any:
     """For every element the product of the others along the axis; no division, so right where some are 0."""
     before = np.cumprod(call(runtime.shift, a, axis, 1), axis)
     after = np.flip(np.cumprod(np.flip(call(runtime.shift, a, axis, 1, -1), axis), axis), axis)

@@ -34,7 +34,7 @@ def _scan_type(b: Builder, a: Any, axis: Any = None, dtype: Any = None, out: Any
     return array(kind, t.dims)
 
 
-CUMSUM = op("np.cumsum", "a: array, axis, dtype, out", type=_scan_type, total="known", linear=("a",))
+CUMSUM = op("np.cumsum", "a: array, axis, dtype, out", type=_scan_type, total="known", linear=(("a",),))
 
 
 @vjp(np.cumsum, "a")

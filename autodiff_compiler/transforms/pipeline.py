@@ -1,4 +1,4 @@
-"""The one table of passes, from a lowered function to an adjoint that is ready to be printed.
+"""The one table of passes, from a lowered function to a derivative that is ready to be printed.
 
 Takes the SSA form of a function. Gives the SSA form of its adjoint, in which every store may be done in place. `PASSES`
 lists the passes in order; no pass calls another one. After each pass, the SSA form is valid (`ir.verify`). What it
@@ -35,9 +35,10 @@ from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import Function
 from .inplace import InPlace
+from .jvp import push_forward
 from .lists import forget_likes
 from .residuals import place
-from .results import finish_results, own_what_is_read
+from .results import finish_results, finish_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
 from .vjp import differentiate
@@ -84,6 +85,10 @@ def _differentiate(task: Task) -> None:
     )  # fmt: skip
 
 
+def _push_forward(task: Task) -> None:
+    task.fn = push_forward(task.fn, task.wrt)
+
+
 def _own(task: Task) -> None:
     if task.split is not None:
         own_what_is_read(task.fn, task.split)
@@ -123,6 +128,15 @@ PASSES: tuple[Pass, ...] = (
          "any function", "no trivial control flow and no dead code", _has_regions),
     Pass("finish", "finish", lambda task: finish_results(task.fn, task.count),
          "an adjoint", "its cotangents have the kind, shape and dtype of the arguments"),
+    Pass("tangent", "push forward", _push_forward,
+         "a function", "the function with a tangent beside each active value", doing="differentiating it"),
+    Pass("tangent", "fuse branches", lambda task: fuse_branches(task.fn),
+         "any function", "branches on one condition that follow each other are one branch", _has_regions,
+         doing="simplifying the tangents"),
+    Pass("tangent", "simplify", lambda task: simplify(task.fn),
+         "any function", "no trivial control flow and no dead code"),
+    Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn),
+         "a function with tangents", "the tangents of results have their kind, shape and dtype"),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),
@@ -176,6 +190,11 @@ def adjoint(
     return run_stage("adjoint", Task(fn, wrt, seeds, keep_results, optimise, use_up, masks)).fn
 
 
+def pushforward(fn: Function, wrt: Sequence[int]) -> Function:
+    """The simplified pushforward of a function; see `transforms.jvp.push_forward`."""
+    return run_stage("tangent", Task(fn, wrt)).fn
+
+
 def finish(fn: Function, count: int) -> None:
     """Give the last `count` results the kind, shape and dtype of the parameters that ``meta["wrt"]`` numbers."""
     run_stage("finish", Task(fn, count=count))
@@ -194,4 +213,14 @@ def restore_in_place(
     return sharing
 
 
-__all__ = ["PASSES", "Pass", "Task", "adjoint", "after_each_pass", "finish", "restore_in_place", "run_stage"]
+__all__ = [
+    "PASSES",
+    "Pass",
+    "Task",
+    "adjoint",
+    "after_each_pass",
+    "finish",
+    "pushforward",
+    "restore_in_place",
+    "run_stage",
+]

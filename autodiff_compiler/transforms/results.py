@@ -1,4 +1,4 @@
-"""The results of an adjoint, as the caller expects them.
+"""The results of a derivative, as the caller expects them.
 
 Takes the adjoint of a function. Gives the adjoint whose cotangents have the kind, shape and dtype of their arguments
 (`finish`), and whose pullback may be called after the caller has written into the arguments (`own_what_is_read`).
@@ -26,6 +26,23 @@ def finish_results(fn: Function, count: int) -> None:
         if not already_like(g, x):
             exits[first + k] = builder.emit(FINISH, g, x)
     fn.body.exit = tuple(exits)
+
+
+def finish_tangents(fn: Function) -> None:
+    """Give tangents the kind, shape and dtype of their results. The second half of the results are the tangents of the
+    first half.
+
+    From here on, operations on tangents are like all others.
+    """
+    builder = Builder(fn.body)
+    exits = list(fn.body.exit)
+    count = len(exits) // 2
+    for k, (v, d) in enumerate(zip(exits[:count], exits[count:])):
+        if type(v) is Value and d is not None and not already_like(d, v):
+            exits[count + k] = builder.emit(FINISH, d, v)
+    fn.body.exit = tuple(exits)
+    for op in fn.body.walk():
+        op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
 
 
 def already_like(g: Any, x: Value) -> bool:

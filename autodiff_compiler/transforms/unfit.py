@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,16 @@ ASSUMED_LENGTH = 3
 
 def contribution_of(op: Op, rule: Any, g: Any, out: Any) -> Any:
     """What a rule gives for one argument of an operation."""
-    try:
+    with covering(op):
         return rule(g, out, *op.args, **op.kwargs)
+
+
+@contextmanager
+def covering(op: Op) -> Iterator[None]:
+    """Rules of an operation are called in here: an error that they raise says that they do not cover the call."""
+    try:
+        yield
+        return
     except (AutodiffError, LookupError, NotImplementedError) as error:
         if not isinstance(error, (IndexError, KeyError)) or isinstance(error, AutodiffError):
             raise
@@ -82,4 +92,4 @@ def sample(op: Op, arg: Any) -> Any:
     return made if t.kind == "array" else made[()] if t.kind == "generic" else made.item()
 
 
-__all__ = ["contribution_of"]
+__all__ = ["contribution_of", "covering"]

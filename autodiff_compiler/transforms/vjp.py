@@ -245,9 +245,9 @@ class Reverse:
         if op in self.tainted:
             raise lost.tainted(op, self.tainted[op])
         for r in op.results:
-            if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if op.prim in _ON_RECORDS else "OSUTV"):
+            if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if op.prim in ON_RECORDS else "OSUTV"):
                 raise lost.without_numbers(op)
-        if op.prim not in _ON_RECORDS and any(map(holds_records, op.operands())):
+        if op.prim not in ON_RECORDS and any(map(holds_records, op.operands())):
             raise lost.without_numbers(op)
         if op.prim is SET:
             a, path, v = op.args
@@ -767,7 +767,7 @@ def holds_records(value: Any) -> bool:
     return type(value) is Value and value.type.dtype is not None and value.type.dtype.names is not None
 
 
-_ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
+ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
 
 
 __all__ = ["Mirror", "differentiate"]

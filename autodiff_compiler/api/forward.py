@@ -1,0 +1,155 @@
+"""``jvp``: forward mode as users call it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..codegen.emit import Emitted
+from ..errors import ArgumentError, IntegerArgumentError
+from ..frontend.lower import Lowered
+from ..ir.core import type_of
+from ..transforms import pipeline
+from ..tree import Tree, children, leaves_like, with_children
+from .nested import refuse
+from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, replaced
+
+
+class Pushforward(Transformed):
+    """From the arguments of a function to what takes their tangents and returns the value and its tangent; see `jvp`.
+
+    The code is specialised on the arguments. Each tangent has the shape and dtype of its argument.
+    """
+
+    suffix = "jvp"
+
+    def __autodiff_portable__(self) -> list[str]:
+        return portable_name(self)
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
+        fn = pipeline.pushforward(lowered.function, wanted.wrt)
+        fn.meta["wrt"] = wanted.wrt
+        out = lowered.out
+        carries = [type_of(r).may_be_float for r in lowered.function.results]
+        return replaced(lowered, fn, ("split", tree, ("tuple", (out, tangent_tree(out, carries)))))
+
+    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        derived = self.transform(lowered, args, kwargs)
+        _, tree, out = derived.out
+        run = self.generate(replaced(derived, derived.function, out))
+        return self._wrapped(run, tree, len(lowered.function.params), derived.function.meta["wrt"])
+
+    def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
+        return self._wrapped(self._load(emitted), *details)
+
+    def _wrapped(self, run: Any, tree: Tree, count: int, wrt: list[int]) -> Callable[..., Any]:
+        """`tree`: the structure of the tangents. `wrt`: the numbers of the inputs that have one."""
+
+        def call(*leaves: Any) -> Callable[[Any], tuple[Any, Any]]:
+            def push(tangents: Any) -> tuple[Any, Any]:
+                return run(*leaves, *match_tangents(tangents, tree, [leaves[k] for k in wrt]))  # type: ignore[no-any-return]
+
+            return push
+
+        call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
+        call.__autodiff_emitted__ = run.__autodiff_emitted__  # type: ignore[attr-defined]
+        call.__autodiff_arity__ = count  # type: ignore[attr-defined]
+        call.__autodiff_details__ = (tree, count, wrt)  # type: ignore[attr-defined]
+        return call
+
+
+def tangent_tree(out: Tree, carries: Sequence[bool]) -> Tree:
+    """The structure of the tangents of a result: None where there can be none.
+
+    >>> tangent_tree(("tuple", (("leaf", 0), ("leaf", 1), ("static", "text"))), [True, False])
+    ('tuple', (('leaf', 2), ('static', None), ('static', None)))
+    """
+    if out[0] == "leaf":
+        return ("leaf", len(carries) + out[1]) if carries[out[1]] else ("static", None)
+    if out[0] == "static":
+        return ("static", None)
+    return with_children(out, [tangent_tree(t, carries) for t in children(out)])
+
+
+def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any]) -> list[Any]:
+    """The leaves of the tangents, checked against the arguments that they belong to."""
+    try:
+        leaves = leaves_like(tree, tangents)[: len(primals)]
+    except (TypeError, AttributeError, IndexError, KeyError) as error:
+        raise ArgumentError(
+            f"the tangents do not have the structure of the arguments: {error}", None, "give each argument a tangent"
+        ) from None
+    refuse_exact(tree, tangents)
+    for k, (d, x) in enumerate(zip(leaves, primals)):
+        if not isinstance(d, (np.ndarray, np.generic, int, float, complex)) or isinstance(d, (bool, np.bool_)):
+            raise ArgumentError(
+                f"tangent number {k} is {d!r}, but its argument is {_described(x)}",
+                None,
+                "pass zeros for an argument that does not move",
+            )
+        if np.shape(d) != np.shape(x):
+            raise ArgumentError(f"tangent number {k} has shape {np.shape(d)}, its argument {np.shape(x)}")
+        if np.iscomplexobj(d) and not np.iscomplexobj(x):
+            raise ArgumentError(f"tangent number {k} is complex, but its argument is {_described(x)}")
+    return [as_tangent(d, x) for d, x in zip(leaves, primals)]
+
+
+def refuse_exact(tree: Tree, d: Any) -> None:
+    """An integer, a bool or a text does not move: its tangent is None."""
+    if tree[0] == "static" and d is not None:
+        raise IntegerArgumentError(
+            f"a tangent, {d!r}, for an argument that is no floating number or array",
+            None,
+            "pass the argument as a float, or None as its tangent",
+        )
+    if tree[0] in ("tuple", "list", "make"):
+        for t, part in zip(tree[-1], d):
+            refuse_exact(t, part)
+    elif tree[0] == "dict":
+        for key, t in zip(tree[1], tree[-1]):
+            refuse_exact(t, d.get(key))
+
+
+def _described(x: Any) -> str:
+    return f"an array of {x.dtype} with shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+
+
+def as_tangent(d: Any, x: Any) -> Any:
+    """The tangent in the type of the argument."""
+    if type(x) in (float, complex):
+        return type(x)(d)
+    return np.asarray(as_cotangent(d, x)) if isinstance(x, np.ndarray) else as_cotangent(d, x)
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of ``fun(*primals)`` and its tangent: the derivative along the direction `tangents`.
+
+    Each tangent has the structure and the shapes of its primal, and is converted to its dtype. The tangent of an
+    integer, a bool or a text is None. The tangent of the result has the structure, shapes and dtypes of the result,
+    with None for what cannot have one. Value and tangent are computed in one sweep, without residuals.
+
+    Raises `ArgumentError` if a tangent does not fit its primal, `IntegerArgumentError` for a tangent of what is no
+    floating number, and for the function what `grad` raises.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> ad.jvp(lambda x, y: x * y, (np.array([1.0, 2.0]), np.array([3.0, 4.0])), (np.array([1.0, 0.0]), np.zeros(2)))
+    (array([3., 8.]), array([3., 0.]))
+    >>> ad.jvp(lambda x, n: x**n, (2.0, 3), (1.0, None))
+    (8.0, 12.0)
+    """
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(f"jvp: the {what} are a tuple, with one for each argument, not {type(given).__name__}")
+    if len(primals) != len(tangents):
+        raise ArgumentError(f"jvp: {len(primals)} primals, but {len(tangents)} tangents")
+    push = for_all_arguments(Pushforward, fun, len(primals))(*primals)
+    return push(tuple(tangents))  # type: ignore[no-any-return]
+
+
+jvp.__autodiff_lower__ = refuse("jvp")  # type: ignore[attr-defined]
+
+__all__ = ["Pushforward", "jvp"]

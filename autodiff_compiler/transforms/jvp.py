@@ -1,0 +1,431 @@
+"""Forward mode: from the IR of a function to that of the same function with a tangent beside each active value.
+
+Primal and tangent are computed in one sweep. An active value that a loop carries, a branch yields or a function takes
+gets its tangent as one more carried value, result or parameter. So control flow stays what it is.
+
+>>> from autodiff_compiler.frontend.lower import lower
+>>> from autodiff_compiler.ir.printer import print_function
+>>> def power(x):
+...     y = x
+...     for _ in range(3):
+...         y = y * x
+...     return y
+>>> print(print_function(push_forward(lower(power, (2.0,), {}).function, [0])))
+func power(%x: float, %x_dot: float) {
+  %y2: float, %y_dot2: scalar float64, %trips: int, %code: int = loop %_: int in range(0, 3, 1) with (%y: float = %x, \
+%y_dot: scalar float64 = %x_dot) {   # line 3
+    %y3: float = * %y, %x   # line 4
+    %v1: scalar float64 = * %y_dot, %x   # line 4
+    %v2: float = * %x_dot, %y   # line 4
+    %y_dot3: scalar float64 = + %v1, %v2   # line 4
+    yield 0, %y3, %y_dot3
+  }
+  return %y2, %y_dot2
+}
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis.activity import activity, differentiable_operands, varied_values
+from ..errors import UnsupportedError
+from ..ir import opset
+from ..ir.core import (
+    CALL,
+    DERIVED,
+    FUNC,
+    IF,
+    LOOP,
+    TRY,
+    UNDEF,
+    Builder,
+    Function,
+    Op,
+    Region,
+    Value,
+    leaves,
+    map_leaves,
+    type_of,
+)
+from ..ir.opset import POP, PUSH, STACK_NEW, SUM_TO, ZEROS
+from ..ir.rewrite import called, clone_function
+from ..ir.types import Ty
+from ..operations import lib, record, tangents
+from ..operations.choices import PRODUCT
+from ..operations.lib import WEIGHTS
+from ..operations.signs import POWERS, positive
+from . import algebra, lost
+from .simplify import simplify
+from .unfit import covering
+from .vjp import ON_RECORDS, cotangent_type, differentiate, holds_records, named_arguments
+
+
+def push_forward(fn: Function, wrt: Sequence[int]) -> Function:
+    """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
+    results and then their tangents. The tangent of a result that cannot carry one is None.
+
+    Tangents have the shapes and dtypes of the values that they belong to.
+    """
+    forward = clone_function(fn)[0]
+    return Pushforward(forward, [forward.params[k] for k in wrt]).run(fn)
+
+
+class Pushforward:
+    """`dots` holds the tangents built so far; an active value that is not in it has the tangent zero."""
+
+    def __init__(self, fn: Function, wrt: list[Value]):
+        self.fn = fn
+        self.wrt = wrt
+        for op in fn.body.walk():
+            op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+        self.active, self.tainted = activity(fn.body, wrt)
+        roots = [op.result for op in fn.body.walk() if has_infinite_slope(op) and op.result in self.active]
+        self.steep: Container[Value] = varied_values(fn.body, roots) if roots else ()  # the tangent may be infinite
+        self.dots: dict[Value, Any] = {}
+        self.lost: dict[Value, Op] = {}  # text, tuples and the like that were made of active values
+        self.caught = self.strict = 0  # how many blocks around catch exceptions, and how many make errors of warnings
+        self.b = Builder(fn.body)
+        algebra.install(self.b)
+        self.b.tag = DERIVED
+
+    def run(self, source: Function) -> Function:
+        body = self.fn.body
+        for v in self.wrt:
+            self.dots[v] = body.param(v.type, f"{v.hint}_dot" if v.hint else "")
+        with self.b.active():
+            self.region(body)
+            self.b.loc = None
+            out = [self.dot(v) if type_of(v).may_be_float else None for v in body.exit]
+        body.exit = (*body.exit, *out)
+        result = Function(source.name, body, dict(source.meta))
+        return result
+
+    # --- tangents -------------------------------------------------------------------------------------------------
+
+    def dot(self, v: Any) -> Any:
+        """The tangent of a value; zeros if it has none."""
+        if v is UNDEF:
+            return UNDEF
+        found = self.dots.get(v) if type(v) is Value else None
+        if found is not None:
+            return found
+        return 0.0 if type_of(v).is_scalar else self.b.emit(ZEROS, v)
+
+    def name(self, v: Value, t: Any) -> None:
+        self.dots[v] = t
+        if type(t) is Value and not t.hint and v.hint:
+            t.hint = f"{v.hint}_dot"
+
+    def has_tangent(self, v: Any) -> bool:
+        """The value is active, and carries numbers that can have a tangent."""
+        return type(v) is Value and v in self.active and carries(v)
+
+    def beside(self, op: Op, k: int, like: Any = None) -> Value:
+        """A result for the tangent of result number `k` of an operation with regions."""
+        r = op.results[k]
+        made = Value(tangent_type(r if like is None else like), f"{r.hint}_dot" if r.hint else "", op)
+        self.dots[r] = made
+        return made
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def region(self, region: Region) -> None:
+        ops, region.ops = region.ops, []
+        for op in ops:
+            self.b.loc = op.loc
+            if op.prim is IF:
+                self.branch(op)
+            elif op.prim is LOOP:
+                self.loop(op)
+            elif op.prim is TRY:
+                self.attempt(op)
+            elif op.prim is FUNC:
+                self.function(op)
+            else:
+                region.ops.append(op)
+                if op.prim is CALL:
+                    self.call(op)
+                elif op.prim in (STACK_NEW, PUSH, POP):
+                    self.stack(op)
+                else:
+                    self.operation(op)
+
+    def operation(self, op: Op) -> None:
+        results = [r for r in op.results if r in self.active]
+        if not results or op.prim.nondiff:
+            return
+        if op in self.tainted:
+            raise lost.tainted(op, self.tainted[op])
+        operands = differentiable_operands(op)
+        carry = any(map(carries, results))
+        for v in operands:
+            if v in self.lost and carry:
+                maker = self.lost[v]
+                raise lost.missing_rule(maker, self.argument_of(maker))
+        if not any(v in self.dots for v in operands):
+            self.lost.update((r, self.lost[v]) for r in results for v in operands if v in self.lost)
+            return
+        if not carry:
+            self.lost.update((r, op) for r in results)
+            return
+        for v in (*op.operands(), *op.results):
+            kind = v.type.dtype.kind if v.type.dtype is not None else ""
+            if kind in ("O", "S", "U", "T") or (holds_records(v) and op.prim not in ON_RECORDS):
+                raise lost.without_numbers(op)
+        self.check_caught(op)
+        self.b.loc = op.loc
+        weighted = self.weighted(op)
+        if weighted is not None:
+            self.name(op.result, weighted)
+            return
+        for r, t in zip(op.results, tangent(self.b, op, self.dots, self.active)):
+            if t is not None:
+                self.name(r, t)
+
+    def weighted(self, op: Op) -> Any:
+        """The tangent of a product with a weight that does not move, if it may be zero where the other tangent is
+        infinite: as in the reverse mode, such a zero stays zero, see `operations.lib.guarded`. None for all other
+        operations."""
+        if op.prim not in PRODUCTS or not any(x in self.steep for x in op.operands()):
+            return None
+        for x, weight in (op.args, op.args[::-1]):
+            if type(weight) is Value and weight not in self.dots and x in self.dots:
+                if weight.type.dtype == lib.BOOL:
+                    return tangents.fitted(lib.choose(weight, self.dots[x], 0.0), op.result)
+                return tangents.fitted(self.b.emit(PRODUCT, weight, self.dots[x]), op.result)
+        return None
+
+    def argument_of(self, op: Op) -> str:
+        return next((name for name, arg in named_arguments(op) if any(v in self.dots for v in leaves(arg))), "")
+
+    def check_caught(self, op: Op) -> None:
+        """A tangent must not raise where the function does not: a handler around would take another way."""
+        by_python = not any(type_of(a).kind in ("array", "generic") for a in op.args)
+        risky = self.strict or (by_python and has_infinite_slope(op))
+        if self.caught and risky:
+            raise UnsupportedError(
+                f"the tangent of {op.prim.name} may raise an exception that the try statement around would catch",
+                op.loc,
+                "compute it before the try statement, or use arrays and no np.errstate",
+            )
+
+    def stack(self, op: Op) -> None:
+        stack = op.result if op.prim is STACK_NEW else op.args[0]
+        if stack not in self.active:
+            return
+        if op.prim is STACK_NEW:
+            self.dots[stack] = self.b.emit(STACK_NEW)
+            self.dots[stack].hint = f"{stack.hint}_dot" if stack.hint else ""
+        elif op.prim is PUSH:
+            self.b.emit(PUSH, self.dots[stack], self.dot(op.args[1]))
+        else:
+            t = self.b.emit(POP, self.dots[stack])
+            t.type = tangent_type(op.result)
+            self.name(op.result, t)
+
+    # --- control flow ---------------------------------------------------------------------------------------------
+
+    def append(self, op: Op) -> None:
+        self.b.region.ops.append(op)
+
+    def branch(self, op: Op) -> None:
+        for inner in op.regions:
+            with self.b.inside(inner):
+                self.region(inner)
+        for k in range(len(op.results)):
+            outs = [inner.exit[k] for inner in op.regions]
+            if not self.has_tangent(op.results[k]):
+                continue
+            if not any(type(out) is Value and out in self.dots for out in outs):
+                continue
+            for inner, out in zip(op.regions, outs):
+                with self.b.inside(inner):
+                    inner.exit = (*inner.exit, self.dot(out))
+            op.results.append(self.beside(op, k))
+        self.append(op)
+
+    def loop(self, op: Op) -> None:
+        (body,) = op.regions
+        range_, inits = op.args
+        count = len(inits)
+        slots = [
+            k for k in range(count) if self.has_tangent(op.results[k]) or self.has_tangent(body.params[k + 1])
+        ]  # fmt: skip
+        starts = [self.dot(inits[k]) for k in slots]
+        for k in slots:
+            p = body.params[k + 1]
+            self.dots[p] = body.param(tangent_type(p), f"{p.hint}_dot" if p.hint else "")
+        with self.b.inside(body):
+            self.region(body)
+            body.exit = (*body.exit, *[self.dot(body.exit[k + 1]) for k in slots])
+        op.args = (range_, (*inits, *starts))
+        op.results[count:count] = [self.beside(op, k) for k in slots]
+        self.append(op)
+
+    def attempt(self, op: Op) -> None:
+        (body,) = op.regions
+        catches, context = op.args
+        self.caught += bool(catches)
+        self.strict += context is not None
+        with self.b.inside(body):
+            self.region(body)
+        self.caught -= bool(catches)
+        self.strict -= context is not None
+        if op.results[1] in self.active:
+            self.lost[op.results[1]] = op
+        for k, out in enumerate(tuple(body.exit)):
+            if self.has_tangent(op.results[2 + k]) and out in self.dots:
+                body.exit = (*body.exit, self.dots[out])
+                op.results.append(self.beside(op, 2 + k))
+        self.append(op)
+
+    # --- functions that call themselves ---------------------------------------------------------------------------
+
+    def function(self, func: Op) -> None:
+        (body,) = func.regions
+        params, results = self.interface(func)
+        for p in params:
+            self.dots[p] = body.param(tangent_type(p), f"{p.hint}_dot" if p.hint else "")
+        self.append(func)  # it may call itself
+        with self.b.inside(body, alone=True):
+            self.region(body)
+            body.exit = (*body.exit, *[self.dot(v) for v in results])
+
+    def interface(self, func: Op) -> tuple[list[Value], list[Value]]:
+        """The parameters and the results of a function that have a tangent beside them."""
+        (body,) = func.regions
+        return [p for p in body.params if self.has_tangent(p)], [v for v in body.exit if self.has_tangent(v)]
+
+    def call(self, op: Op) -> None:
+        func = called(op)
+        (body,) = func.regions
+        given = len(op.args) - 1
+        numbers = [k for k, p in enumerate(body.params[:given]) if self.has_tangent(p)]
+        exits = body.exit[: len(op.results)]
+        outs = [k for k, v in enumerate(exits) if self.has_tangent(v)]
+        del self.b.region.ops[-1]
+        dots = [self.dot(op.args[1 + k]) for k in numbers]
+        self.append(op)
+        op.args = (*op.args, *dots)
+        op.results += [self.beside(op, k) for k in outs]
+
+
+def has_infinite_slope(op: Op) -> bool:
+    """The derivative may be infinite where the function is finite."""
+    if op.prim.singular != WEIGHTS:
+        return False
+    if op.prim in POWERS and type(op.args[1]) in (int, float):
+        return bool(op.args[1] < 1 and op.args[1] != 0)
+    return not positive(op.args[0])
+
+
+PRODUCTS = (opset.MUL, opset.PRIMS[np.multiply])
+
+
+def carries(v: Any) -> bool:
+    """The value holds numbers that may have a tangent."""
+    return type_of(v).may_be_float or holds_records(v)
+
+
+def tangent_type(v: Any) -> Ty:
+    """The facts that hold of any tangent of `v`: its shape, and its dtype where that is certain. A cotangent has the
+    same."""
+    return type_of(v) if holds_records(v) else cotangent_type(v)
+
+
+# --- one operation ----------------------------------------------------------------------------------------------------
+
+
+def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -> tuple[Any, ...]:
+    """The tangents of the results of one operation, from those of its operands; None where one is zero.
+
+    `useful`: of several results, those whose tangents are needed. Raises a located error for an operation without a
+    rule.
+    """
+    given: dict[str, Any] = {}
+    dots = {v: dots[v] for v in differentiable_operands(op) if v in dots}
+    for name, arg in named_arguments(op):
+        d = _in_structure(arg, dots)
+        if d is None:
+            continue
+        given[name] = d
+        if not tangents.column(op.prim, name):
+            raise lost.missing_rule(op, name)
+    args, kwargs = op.args, op.kwargs
+    outs = tuple(op.results)
+    out = outs[0] if op.prim.nout == 1 else outs
+    with covering(op):
+        found, rest = tangents.contributions(op.prim, out, args, kwargs, given)
+        if rest:
+            found.append(transposed(b, op, dots, rest, useful))
+        t = tangents.total(op.prim, [f for f in found if f is not None], out, given)
+    return (t,) if op.prim.nout == 1 else t
+
+
+def _in_structure(arg: Any, dots: Mapping[Value, Any]) -> Any:
+    """The tangents of an argument, in its structure; None if it has none."""
+    if isinstance(arg, (tuple, list)):
+        items = [_in_structure(x, dots) for x in arg]
+        return None if all(d is None for d in items) else tuple(items)
+    return dots.get(arg) if type(arg) is Value else None
+
+
+def transposed(b: Builder, op: Op, dots: Mapping[Value, Any], names: list[str], useful: Any = None) -> Any:
+    """The tangent by these arguments, from the transpose of the pullback: it is linear in the cotangent, so its own
+    pullback does not depend on it.
+
+    For several results a tuple, with None for zero.
+    """
+    body = Region(b.dims.child())
+    inner: dict[Value, Value] = {v: body.param(v.type, v.hint) for v in dict.fromkeys([*op.operands(), *op.results])}
+    seeded = [r for r in op.results if r.type.may_be_float and (useful is None or r in useful)]
+    first = len(body.params)
+    bars = [body.param(cotangent_type(r), "g") if r in seeded else None for r in op.results]
+    args, kwargs = map_leaves(inner.__getitem__, op.args), map_leaves(inner.__getitem__, op.kwargs)
+    outs = tuple([inner[r] for r in op.results])
+    one = op.prim.nout == 1
+    pairs: list[tuple[Value, Any]] = []
+    builder = Builder(body)
+    builder.loc = op.loc
+    algebra.install(builder)
+    with builder.active():
+        for name, arg in named_arguments(op):
+            if name in names:
+                rule = record.pullback(op.prim, name)
+                assert rule is not None
+                g = rule(bars[0] if one else tuple(bars), outs[0] if one else outs, *args, **kwargs)
+                _pair(arg, g, pairs)
+        pairs = [(v, builder.emit(SUM_TO, g, inner[v])) for v, g in pairs if v in dots]
+    if not pairs:
+        return None if one else (None,) * op.prim.nout
+    body.exit = tuple([g for _, g in pairs])
+    pulled = differentiate(Function("pullback", body), list(range(first, len(body.params))), use_up=True)
+    simplify(pulled)
+    env: dict[Value, Any] = dict(zip(pulled.params, [*inner, *seeded]))
+    seeds = iter([dots[v] for v, g in pairs if type_of(g).may_be_float])
+    env.update(zip(pulled.params[len(inner) + len(seeded) :], seeds))
+    for made in pulled.body.ops:
+        if made.regions:
+            raise UnsupportedError(f"the tangent of {op.prim.name} is not known", op.loc, "give it a rule")
+        new = b.emit(made.prim, *map_leaves(env.__getitem__, made.args), **map_leaves(env.__getitem__, made.kwargs))
+        env.update(zip(made.results, (new,) if made.prim.nout == 1 else new))
+    found = dict(zip(seeded, [map_leaves(env.__getitem__, x) for x in pulled.results]))
+    return found.get(op.results[0]) if one else tuple([found.get(r) for r in op.results])
+
+
+def _pair(arg: Any, g: Any, pairs: list[tuple[Value, Any]]) -> None:
+    if g is None:
+        return
+    if isinstance(arg, (tuple, list)):
+        for x, part in zip(arg, g):
+            _pair(x, part, pairs)
+    elif type(arg) is Value:
+        pairs.append((arg, g))
+
+
+__all__ = ["Pushforward", "push_forward", "tangent", "transposed"]
