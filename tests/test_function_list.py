@@ -12,6 +12,7 @@ from autodiff_compiler import nn
 from autodiff_compiler.frontend.definitions import DEFINED
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.operations import record
+from autodiff_compiler.operations.tangents import column
 
 PAGE = Path(__file__).parent.parent / "docs" / "functions.md"
 HEAD = """# Functions with rules
@@ -75,7 +76,29 @@ def listed() -> str:
                 out += f"- {label}: " + ", ".join(f"`{n.removeprefix(prefix)}`" for n in found) + "\n"
         out += "\n"
     out += "## Neural networks\n\n- `autodiff_compiler.nn`: " + ", ".join(f"`{n}`" for n in sorted(nn.__all__)) + "\n"
-    return out.rstrip() + "\n"
+    return f"{out.rstrip()}\n\n{tangents_listed(ours)}"
+
+
+TANGENTS = """## Tangents
+
+How forward mode (`jvp`) finds the tangent of a result. What is not listed here multiplies by its partial derivatives,
+or is made of the functions that are.
+
+"""
+COLUMNS = {
+    "linear": "The function is linear in an argument, and is applied to its tangent",
+    "explicit": "A rule of its own",
+    "transposed": "The transpose of the pullback",
+}
+
+
+def tangents_listed(ours: set[str]) -> str:
+    """The functions by the column of tangents."""
+    out = TANGENTS
+    for how, title in COLUMNS.items():
+        names = {p.name for p in PRIMS.values() if p.name in ours and any(column(p, n) == how for n in p.params)}
+        out += f"- {title}: " + ", ".join(f"`{name}`" for name in sorted(names)) + ".\n"
+    return out
 
 
 def test_the_page_lists_the_rules(request: pytest.FixtureRequest) -> None:

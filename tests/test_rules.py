@@ -15,13 +15,16 @@ import autodiff_compiler as ad
 from autodiff_compiler import runtime
 from autodiff_compiler.ir import opset
 from autodiff_compiler.ir.core import Prim
+from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.opset import PRIMS, lookup
+from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.operations import record
-from autodiff_compiler.operations.check import RuleError, check_rule, named
+from autodiff_compiler.operations.check import RuleError, as_function, check_rule, check_types, named
 from autodiff_compiler.operations.choices import SELECT
 from autodiff_compiler.operations.joining import UNSTACK
 from autodiff_compiler.operations.making import ASTYPE
 from autodiff_compiler.transforms import algebra
+from autodiff_compiler.transforms.jvp import push_forward
 
 from . import nn_rule_cases
 
@@ -719,6 +722,33 @@ def test_rule(name: str) -> None:
             check_rule(fn, *args, kwargs=kwargs, constant=constant, seed=number, order=1, prepare=algebra.install)
         except Exception as error:
             raise AssertionError(f"{name}{args!r} {kwargs!r}: {error}") from error
+
+
+@pytest.mark.parametrize("name", list(BY_PRIM))
+def test_tangents_built_into_ir(name: str) -> None:
+    """Also where they come from the transposed pullback: against central differences, with the facts of their types."""
+    for fn, args, kwargs in BY_PRIM[name]:
+        function, xs = as_function(fn, *args, kwargs=kwargs, constant=CONSTANT.get(name, ()))
+        ds = [direction(x) for x in xs]
+        with np.errstate(all="ignore"):
+            pushed = push_forward(function, list(range(len(xs))))
+            verify(pushed)
+            check_types(pushed, [*xs, *ds])
+            found = interpret(pushed, [*xs, *ds])
+            up, down = (interpret(function, [x + h * d for x, d in zip(xs, ds)]) for h in (1e-6, -1e-6))
+        count = len(function.results)
+        for value, dot, a, b in zip(found[:count], found[count:], up, down):
+            if np.result_type(value).kind in "fc":
+                assert np.shape(dot) == np.shape(value) and np.result_type(dot) == np.result_type(value)
+                want = (np.asarray(a) - np.asarray(b)) / 2e-6
+                message = f"{name}{args!r} {kwargs!r}"
+                np.testing.assert_allclose(dot, want, rtol=1e-5, atol=1e-5, err_msg=message)
+
+
+def direction(x: Any) -> Any:
+    d: Any = RNG.normal(size=np.shape(x))
+    d = d + 1j * RNG.normal(size=np.shape(x)) if np.iscomplexobj(x) else d
+    return d.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(d)
 
 
 def test_complex_singular_values() -> None:

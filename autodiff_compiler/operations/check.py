@@ -15,10 +15,10 @@ from .. import runtime
 from ..errors import RuleLookupError
 from ..ir.core import Builder, Function, Op, Prim, Region, Value, leaves, map_leaves
 from ..ir.interp import interpret
-from ..ir.opset import SUM_TO, lookup
+from ..ir.opset import PRIMS, SUM_TO, lookup
 from ..ir.types import Dim, Ty, array, generic, type_of_constant
 from ..ir.verify import verify
-from . import record
+from . import record, tangents
 
 Prepare = Callable[[Builder], Any]
 
@@ -40,9 +40,10 @@ def check_rule(
 ) -> None:
     """Check all rules of `fn` at these arguments; raise RuleError where one is wrong.
 
-    Reverse mode against central differences, the rule called on arrays against the same rule built into IR, the facts
-    inferred for every value of that IR, second order (``order=2``), float32 (``single``), and that arguments are left
-    as they were. `constant` names the arguments that hold floating numbers and are not differentiated.
+    Pullbacks against central differences; tangents against central differences and against the pullbacks; whether the
+    operation is linear where it is declared to be; rules called on arrays against the same rules built into IR; the
+    facts inferred for every value of that IR; second order (``order=2``); float32 (``single``); and that arguments are
+    left as they were. `constant` names the arguments that hold floating numbers and are not differentiated.
     """
     prim = fn if isinstance(fn, Prim) else lookup(fn)
     if prim is None:
@@ -52,6 +53,12 @@ def check_rule(
         )
     check = _Check(prim, args, kwargs or {}, constant, tolerance, np.random.default_rng(seed), prepare)
     check.run(check.slots, order, single)
+
+
+def as_function(fn: Any, *args: Any, kwargs: dict[str, Any], constant: tuple[str, ...] = ()) -> tuple[Function, Any]:
+    """A call of a primitive as a function of the numbers and arrays in it that may carry a derivative, and those."""
+    prim = fn if isinstance(fn, Prim) else PRIMS[fn]
+    return _Check(prim, args, kwargs, constant, 0.0, np.random.default_rng(0), None).call()
 
 
 def dynamic(arg: Any) -> Iterator[Any]:
@@ -67,6 +74,17 @@ def is_float(x: Any) -> bool:
     if isinstance(x, (np.ndarray, np.generic)):
         return x.dtype.kind in "fc"
     return isinstance(x, (float, complex))
+
+
+def is_all_floats(arg: Any) -> bool:
+    return all(map(is_all_floats, arg)) if isinstance(arg, (list, tuple)) else is_float(arg)
+
+
+def only_floats(arg: Any) -> Any:
+    """The nested argument with None in place of what cannot carry a derivative."""
+    if isinstance(arg, (list, tuple)):
+        return type(arg)(map(only_floats, arg))
+    return arg if is_float(arg) else None
 
 
 def replace(arg: Any, new: Iterator[Any]) -> Any:
@@ -135,6 +153,8 @@ class _Check:
         g = self.cotangent(out)
         bars = self.reverse(g, out, args)
         self.compare_numeric(g, args, bars)
+        self.compare_tangents(g, out, args, bars)
+        self.compare_linear(args)
         self.compare_ir(g, out, args, bars, order)
         for x, old in zip(dynamic(args), before):
             if not np.array_equal(x, old, equal_nan=True):
@@ -212,7 +232,89 @@ class _Check:
         if not np.allclose(have, want, rtol=bound, atol=bound, equal_nan=True):
             self.fail(f"{what} is\n{have}\nbut should be\n{want}")
 
+    # --- tangents -------------------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The parameters of the arguments that may carry a derivative."""
+        return [name for (name, _), active in zip(self.given, self.active) if active]
+
+    def compare_tangents(self, g: Any, out: Any, slots: Slots, bars: list[Any]) -> None:
+        """By each argument, and by all of them: against differences, and against the pullbacks."""
+        names = self.names()
+        for chosen in [*([name] for name in names), names] if len(names) > 1 else [names]:
+            moves = tuple(
+                [replace(x, iter([self.move(leaf, n in chosen) for leaf in dynamic(x)])) for n, x in zip(names, slots)]
+            )
+            dots = {n: only_floats(d) for n, d in zip(names, moves) if n in chosen}
+            t = self.tangent(out, slots, dots)
+            if t is NotImplemented:
+                continue
+            what = f"tangent by {', '.join(chosen)}"
+            want = self.slope(slots, moves)
+            for part, slope, result in zip(t, want, self.outputs(out)):
+                self.compare(part, slope, what)
+                if np.shape(part) != np.shape(result):
+                    self.fail(f"the {what} has shape {np.shape(part)}, the result {np.shape(result)}")
+            forward = sum(_dot(a, b) for a, b in zip(self.outputs(g), t))
+            terms = [_dot(bar, d) for bar, d in zip(bars, dynamic(moves), strict=True)]
+            if not np.isclose(forward, sum(terms), rtol=1e-8, atol=1e-8 * max(1.0, *map(abs, terms)), equal_nan=True):
+                self.fail(f"the {what}, times the cotangent, is {forward}; the pullback gives {sum(terms)}")
+
+    def move(self, x: Any, moves: bool) -> Any:
+        """A direction for a number or an array, in its kind and dtype."""
+        d = self.direction(x) if moves else np.zeros(np.shape(x), np.result_type(x))
+        return d.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(d)
+
+    def tangent(self, out: Any, slots: Slots, dots: dict[str, Any]) -> Any:
+        """The tangents of the results; NotImplemented if they come from a transposed pullback."""
+        args, kwargs = self.bind(slots)
+        with np.errstate(all="ignore"):
+            found, rest = tangents.contributions(self.prim, out, args, kwargs, dots)
+            if rest:
+                return NotImplemented
+            t = tangents.total(self.prim, found, out, dots)
+        parts = [t] if self.prim.nout == 1 else t
+        return [runtime.zeros(o) if part is None else part for part, o in zip(parts, self.outputs(out))]
+
+    def slope(self, slots: Slots, moves: Slots, step: float = 1e-6) -> list[Any]:
+        """The central differences of the results along a direction."""
+        xs, ds = list(dynamic(slots)), list(dynamic(moves))
+        sides = []
+        for h in (step, -step):
+            there = replace(slots, iter([x + h * d for x, d in zip(xs, ds)]))
+            sides.append([np.asarray(o) for o in self.outputs(self.value(there))])
+        return [(up - down) / (2 * step) for up, down in zip(*sides)]
+
+    def compare_linear(self, slots: Slots) -> None:
+        """The operation of a sum is the sum of the operations, in each group of arguments declared as linear."""
+        names = self.names()
+        for group in self.prim.linear:
+            if not all(is_all_floats(arg) for name, arg in self.given if name in group):
+                continue  # a number that is not moved stands among those that are
+            both = []
+            for _ in range(2):
+                new = [replace(x, iter([self.move(leaf, True) for leaf in dynamic(x)])) for x in slots]
+                both.append(tuple([y if n in group else x for n, x, y in zip(names, slots, new)]))
+            xs, ys = (list(dynamic(s)) for s in both)
+            chosen = [n in group for n, x in zip(names, slots) for _ in dynamic(x)]
+            added = replace(slots, iter([x + 2 * y if c else x for c, x, y in zip(chosen, xs, ys)]))
+            parts = [self.outputs(self.value(s)) for s in (added, *both)]
+            for total, one, other in zip(*parts):
+                self.compare(total, np.asarray(one) + 2 * np.asarray(other), f"sum, in which {group} are linear", 1e-9)
+
     # --- built into IR --------------------------------------------------------------------------------------------
+
+    def call(self) -> tuple[Function, list[Any]]:
+        """The primitive alone as a function of the dynamic leaves, and those."""
+        body = Region()
+        b = Builder(body)
+        xs = list(dynamic(self.slots))
+        params = [parameter(body, x, f"x{k}") for k, x in enumerate(xs)]
+        with b.active():
+            positional, kwargs = self.bind(replace(self.slots, iter(params)))
+            out = b.emit(self.prim, *positional, **kwargs)
+        body.exit = (out,) if self.prim.nout == 1 else tuple(out)
+        return Function("operation", body), xs
 
     def build(self, g: Any, args: Slots, with_bars: bool) -> tuple[Function, list[Any]]:
         """The primitive and its rules as a function of the cotangents and the dynamic leaves, and those."""

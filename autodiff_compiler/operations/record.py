@@ -256,6 +256,10 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
     return enter
 
 
+# Stands for a rule in the column of tangents: the pullback, applied to the tangent.
+SYMMETRIC: Any = object()
+
+
 def jvp(fns: Any, argument: str) -> Callable[[F], F]:
     """Declare the tangent by one argument: ``rule(d, out, *args, **kwargs)`` gives what that argument's tangent `d`
     contributes to the tangent of the result.
@@ -297,13 +301,7 @@ def symmetric(fns: Any, *arguments: str) -> None:
     _note(sys._getframe(1))
     for prim in prims_of(fns):
         for name in arguments:
-            prim.tangents[name] = functools.partial(_pulled, prim, name)
-
-
-def _pulled(prim: Prim, name: str, d: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
-    rule = pullback(prim, name)
-    assert rule is not None
-    return rule(d, out, *args, **kwargs)
+            prim.tangents[name] = SYMMETRIC
 
 
 def nondiff(fns: Any) -> None:
@@ -319,6 +317,11 @@ def constant_in(fns: Any, *arguments: str) -> None:
     for prim in prims_of(fns):
         for name in arguments:
             prim.pullbacks[name] = _zero
+
+
+def is_constant_in(prim: Prim, name: str) -> bool:
+    """The derivative with respect to the argument is declared to be zero."""
+    return prim.nondiff or prim.pullbacks.get(name) is _zero
 
 
 def _zero(g: Any, out: Any, *args: Any, **kwargs: Any) -> None:

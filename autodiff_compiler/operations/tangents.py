@@ -37,7 +37,7 @@ from .joining import UNSTACK
 from .lib import call, conj, expand, ndim, part, swap
 from .making import ASTYPE
 from .numbers import FLOATING_CASTS
-from .record import jvp, linear, symmetric
+from .record import SYMMETRIC, jvp, linear, symmetric
 from .reductions import centered, product_of_others
 
 
@@ -47,10 +47,10 @@ def column(prim: Prim, name: str) -> str:
     >>> column(PRIMS[np.exp], "x"), column(PRIMS[np.sum], "a"), column(PRIMS[np.sum], "axis")
     ('partial', 'linear', '')
     """
-    if prim.nondiff:
+    if record.is_constant_in(prim, name):
         return "zero"
     if name in prim.tangents:
-        return "explicit"
+        return "partial" if prim.tangents[name] is SYMMETRIC else "explicit"
     if any(name in group for group in prim.linear):
         return "linear"
     if record.pullback(prim, name) is None:
@@ -85,6 +85,8 @@ def contributions(
             group = next(g for g in prim.linear if name in g)
             done.update(group)
             t = _applied(prim, args, kwargs, {n: dots.get(n) for n in group})
+            if prim not in _BROADCAST or all(dots.get(n) is not None for n in group):
+                t = lib.at_shape(t, out)  # tangents have the shapes of their values
         elif how == "partial":
             rule = record.pullback(prim, name)
             assert rule is not None
@@ -367,7 +369,7 @@ linear(np.lib.stride_tricks.sliding_window_view, "x")
 
 @jvp(ASTYPE, "x")
 def _astype(d: Any, out: Any, x: Any, dtype: Any) -> Any:
-    return lib.emit(opset.CAST, d, dtype)
+    return lib.emit(opset.CAST, d, dtype if isinstance(dtype, Value) else np.dtype(dtype))
 
 
 @jvp((np.atleast_1d, np.atleast_2d), "*arys")

@@ -60,9 +60,8 @@ from ..operations.choices import PRODUCT
 from ..operations.lib import WEIGHTS
 from ..operations.signs import POWERS, positive
 from . import algebra, lost
-from .simplify import simplify
 from .unfit import covering
-from .vjp import ON_RECORDS, cotangent_type, differentiate, holds_records, named_arguments
+from .vjp import ON_RECORDS, Reverse, cotangent_type, holds_records, named_arguments
 
 
 def push_forward(fn: Function, wrt: Sequence[int]) -> Function:
@@ -319,7 +318,7 @@ def has_infinite_slope(op: Op) -> bool:
     """The derivative may be infinite where the function is finite."""
     if op.prim.singular != WEIGHTS:
         return False
-    if op.prim in POWERS and type(op.args[1]) in (int, float):
+    if op.prim.fn in POWERS and type(op.args[1]) in (int, float):
         return bool(op.args[1] < 1 and op.args[1] != 0)
     return not positive(op.args[0])
 
@@ -404,8 +403,8 @@ def transposed(b: Builder, op: Op, dots: Mapping[Value, Any], names: list[str], 
     if not pairs:
         return None if one else (None,) * op.prim.nout
     body.exit = tuple([g for _, g in pairs])
-    pulled = differentiate(Function("pullback", body), list(range(first, len(body.params))), use_up=True)
-    simplify(pulled)
+    pullback = Function("pullback", body)
+    pulled = Reverse(pullback, body.params[first:], True).run(None, False, pullback)
     env: dict[Value, Any] = dict(zip(pulled.params, [*inner, *seeded]))
     seeds = iter([dots[v] for v, g in pairs if type_of(g).may_be_float])
     env.update(zip(pulled.params[len(inner) + len(seeded) :], seeds))
