@@ -376,8 +376,12 @@ class _Names(ast.NodeVisitor):
         for item in [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
             self.visit(item)
 
+    visit_AsyncFunctionDef = visit_FunctionDef
+
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.bound.add(node.name)
+        for item in [*node.decorator_list, *node.bases, *node.keywords]:
+            self.visit(item)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         for item in [*node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
