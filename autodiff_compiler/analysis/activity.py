@@ -165,7 +165,7 @@ class _Varied:
         while changed:
             self.changed = False
             kept = self.kept
-            for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
+            for param, init, out, result in zip(body.params[1:], op.inits, body.exit[1:], op.results):
                 bits = self.of(init, out)
                 self.add(param, bits)
                 self.add(result, bits)
@@ -192,7 +192,7 @@ def _spread_useful(region: Region, useful: set[Value]) -> None:
             before = -1
             while before != len(useful):
                 before = len(useful)
-                for param, init, out, result in zip(body.params[1:], op.args[1], body.exit[1:], op.results):
+                for param, init, out, result in zip(body.params[1:], op.inits, body.exit[1:], op.results):
                     if result in useful or param in useful:
                         useful.add(param)
                         useful.update(v for v in (init, out) if type(v) is Value)

@@ -79,7 +79,7 @@ class Outside:
             (body,) = op.regions
             if k >= len(body.exit) - 1:
                 return False
-            return self.is_foreign_object(op.args[1][k]) or self.is_foreign_object(body.exit[k + 1])
+            return self.is_foreign_object(op.inits[k]) or self.is_foreign_object(body.exit[k + 1])
         if op.prim is TRY:
             return k == 1 or (k > 1 and self.is_foreign_object(op.regions[0].exit[k - 2]))
         if op.prim is CALL:
@@ -95,7 +95,7 @@ class Outside:
         owner = region.op
         if owner.prim is LOOP:
             k = region.params.index(value) - 1
-            return k >= 0 and (self.is_foreign_object(owner.args[1][k]) or self.is_foreign_object(region.exit[k + 1]))
+            return k >= 0 and (self.is_foreign_object(owner.inits[k]) or self.is_foreign_object(region.exit[k + 1]))
         return value.type.kind in ("any", "object")
 
     def _stacked(self, stack: object) -> list[object]:

@@ -19,6 +19,7 @@ from ..ir.core import (
     TRY,
     UNDEF,
     Builder,
+    Exit,
     Function,
     Loc,
     Op,
@@ -218,7 +219,7 @@ class Emitter:
             if op.prim is IF:
                 self.emit_if(op)
             elif op.prim is TRY:
-                handler = handler_of(op, self.inlined) if op.args[0] else None
+                handler = handler_of(op, self.inlined) if op.catch else None
                 if handler is not None:
                     self.tried[handler] = op  # it is printed with that
                 else:
@@ -404,12 +405,12 @@ class Emitter:
             self.comment(op)
             self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
             return
-        cond = self.printer.show(op.args[0])
+        cond = self.printer.show(op.condition)
         if not texts[0] and not texts[1]:
             return
         self.comment(op)
         if not texts[0] or (jumps[1] and not jumps[0]):
-            cond = self.printer.negated(op.args[0])
+            cond = self.printer.negated(op.condition)
             texts.reverse()
             jumps.reverse()
         self.lines += layout.branches(cond, texts[0], texts[1], jumps[0])
@@ -418,7 +419,7 @@ class Emitter:
         """A ``try`` with the text of its else clause and its handler, which may end in a jump; or a ``with``."""
         completed, error, *results = op.results
         (body,) = op.regions
-        catch, context = op.args
+        catch, context = op.catch, op.context
         text = handler_of(op, self.inlined) if catch else None
         flag = self.naming.of(completed) if self.use_count.get(completed, 0) > (text is not None) else ""
         marks = {self.naming.of(s): self._mark_name(s) for s in self._pushed_before_raise(body)} if catch else {}
@@ -491,8 +492,8 @@ class Emitter:
 
     def emit_loop(self, op: Op) -> None:
         body = op.regions[0]
-        range_, inits = op.args
-        *results, trips, code = op.results
+        range_, inits = op.range, op.inits
+        results, trips, code = op.carried, op.trips, op.exit_code
         count_trips = self.use_count.get(trips, 0) > 0
         keep_code = self.use_count.get(code, 0) > 0
         self.assign(list(zip(body.params[1:], inits)))
@@ -522,7 +523,7 @@ class Emitter:
                 self.lines.append(Block(f"if {self.printer.show(known)}:", ["break"]))
                 self._next_trip(op, count_trips)
                 return False
-            if known == 0:
+            if known == Exit.NORMAL:
                 self.assign(list(zip(body.params[1:], body.exit[1:])))
                 self._next_trip(op, count_trips)
                 return False
@@ -581,8 +582,8 @@ class Emitter:
     def _next_trip(self, op: Op, count_trips: bool) -> None:
         index = op.regions[0].params[0]
         if count_trips:
-            self.line(f"{self.naming.of(op.results[-2])} += 1")
-        if op.args[0] is None and self.use_count.get(index, 0):
+            self.line(f"{self.naming.of(op.trips)} += 1")
+        if op.range is None and self.use_count.get(index, 0):
             self.line(f"{self.naming.of(index)} += 1")
 
     def _emit_body(self, region: Region, code: Any, finish: Callable[[Region, Any], bool]) -> bool:

@@ -205,7 +205,7 @@ class Naming:
         else:
             begin = self.end[v.op] if v.op.regions else self.start[v.op]
         spans: list[Interval] = [(begin, begin + 0.5)]
-        if v.op is not None and v.op.prim is LOOP and v in v.op.results[-2:]:
+        if v.op is not None and v.op.prim is LOOP and v in (v.op.trips, v.op.exit_code):
             spans.append((self.start[v.op], self.end[v.op]))  # counted while the loop runs
         if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
             # Python deletes the name of the exception at the end of the handler.
@@ -307,7 +307,7 @@ class Naming:
                 continue
             if op.prim is LOOP:
                 inner = op.regions[0]
-                for k, init in enumerate(op.args[1]):
+                for k, init in enumerate(op.inits):
                     self._merge(inner.params[k + 1], inner.exit[k + 1])
                     self._merge(inner.params[k + 1], op.results[k])
                     self._merge(inner.params[k + 1], init)
@@ -375,7 +375,7 @@ def _stem_of(v: Value) -> str:
     """What an unnamed value is called, by what it is: a length, a condition, anything else."""
     t = v.type
     if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
-        return "completed" if v is v.op.results[0] else "error"
+        return "completed" if v is v.op.completed else "error"
     if t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib":
         return "n" if t.dtype.kind == "i" else "cond"
     return "t"

@@ -123,7 +123,7 @@ class Nesting:
     def _accepts(self, user: Op, v: Value) -> bool:
         """The operation can be printed with an expression in the place of this operand."""
         if user.prim is LOOP:
-            return user.args[0] is not None and any(v is x for x in leaves(user.args[0]))
+            return user.range is not None and any(v is x for x in leaves(user.range))
         if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
             return v is user.args[-1]  # the bounds are printed twice
         if user.prim in STORES:
@@ -159,7 +159,7 @@ class Nesting:
                     return True
                 found |= h or frozenset()
         if op.prim is LOOP:
-            for k, init in enumerate(op.args[1]):
+            for k, init in enumerate(op.inits):
                 if op.regions[0].params[k + 1] in self.analysis.mutated:
                     found |= self.analysis.of(init)
         return found or None
@@ -184,7 +184,7 @@ def maybe_undefined(body: Region) -> set[Value]:
                         maybe.add(r)
             elif op.prim is LOOP:
                 inner = op.regions[0]
-                for k, init in enumerate(op.args[1]):
+                for k, init in enumerate(op.inits):
                     if (
                         init is UNDEF
                         or (type(init) is Value and init in maybe)
@@ -192,7 +192,7 @@ def maybe_undefined(body: Region) -> set[Value]:
                     ):
                         maybe.add(inner.params[k + 1])
                         maybe.add(op.results[k])
-            elif op.prim is TRY and op.args[0]:
+            elif op.prim is TRY and op.catch:
                 maybe.update(op.results[2:])
             elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):
                 maybe.add(op.args[0])
@@ -206,7 +206,7 @@ def where_completed(user: Op | Region, v: Value) -> bool:
     if v.op is None or v.op.prim is not TRY:
         return False
     owners = [(r, r.op) for r in enclosing(user if isinstance(user, Region) else user.parent) if r.op is not None]
-    return any(op.prim is IF and op.args[0] is v.op.results[0] and op.regions[0] is r for r, op in owners)
+    return any(op.prim is IF and op.condition is v.op.completed and op.regions[0] is r for r, op in owners)
 
 
 def _hashable(x: Any) -> bool:

@@ -40,9 +40,10 @@ from .avals import (
 )
 from .causes import prefer_known
 from .construct import GETTERS, Construct
-from .core import DEAD, Frame, Unreachable
+from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
+from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, run
 from .inputs import is_lasting, lowering_of
 from .layout import KEEP_C_ORDER, mark_fortran

@@ -20,7 +20,7 @@ from ..ir.core import TRY, Op, Value
 from ..ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ..ir.types import OBJECT, PY_BOOL
 from .avals import Bound, Instance, Obj, is_constant
-from .core import DEAD, NORMAL, RAISED
+from .exits import DEAD, NORMAL, RAISED
 from .handlers import Ctx, Node, Val, expands
 from .pseudo import choice, computed, expanded, run, surely_exits
 from .source import source_of

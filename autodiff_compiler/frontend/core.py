@@ -57,6 +57,7 @@ from .avals import (
     leaves_of,
 )
 from .causes import demand
+from .exits import NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
@@ -76,8 +77,6 @@ LOCATED: dict[type, type[AutodiffError]] = {
     UnboundLocalError: UnboundNameError,
     ValueError: InvalidValueError,
 }
-# How a block may end. RAISED: with an exception, in the place "$raised"; DEAD: nothing after it runs.
-NORMAL, BREAK, CONTINUE, RETURN, DONE, RAISED, DEAD = 0, 1, 2, 3, 4, 5, 9
 
 
 class Unreachable(Exception):

@@ -36,7 +36,8 @@ from .avals import (
     is_static_int,
 )
 from .classes import Classes
-from .core import DEAD, Unreachable
+from .core import Unreachable
+from .exits import DEAD
 from .folds import proved
 from .handlers import Ctx, Node, Val, handler_of_node, lowers
 from .inputs import class_lookup, is_lasting

@@ -12,7 +12,8 @@ from ..ir.types import Ty, py_int
 from .avals import (
     substituted,
 )
-from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN, Unreachable
+from .core import Unreachable
+from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_end import LoopEnd
 from .loop_head import Again, LoopHead
 from .pseudo import choice, run

@@ -40,7 +40,7 @@ from .avals import (
     parts_of,
 )
 from .causes import actions_for
-from .core import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
+from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
 from .handlers import Ctx, Node, Val, lowers
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass

@@ -30,7 +30,7 @@ from .avals import (
     is_collection,
     is_constant,
 )
-from .core import NORMAL
+from .exits import NORMAL
 from .expressions import Expressions
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands

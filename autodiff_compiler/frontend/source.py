@@ -371,7 +371,7 @@ class _Names(ast.NodeVisitor):
         if not isinstance(node.ctx, ast.Load):
             self.bound.add(node.id)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.bound.add(node.name)
         for item in [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
             self.visit(item)

@@ -8,7 +8,8 @@ from typing import Any
 
 from .avals import Instance
 from .contexts import Contexts
-from .core import DEAD, NORMAL, Unreachable
+from .core import Unreachable
+from .exits import DEAD, NORMAL
 from .handlers import Ctx, Node, Val, lowers
 from .normal_form import NoPlaceBefore
 from .plan import SPLIT

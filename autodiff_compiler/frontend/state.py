@@ -30,6 +30,7 @@ from .avals import (
     join_contents,
     same,
 )
+from .exits import RETURN
 from .structures import LEAF, NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
@@ -114,7 +115,6 @@ class Cells:
         return self.families.get(cell) or frozenset({cell})
 
 
-RETURNED = 3
 # Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.
 FOLDED, PROTECTED = -1, -2
 # With what a block is left: set on each path that leaves it so, and read on no other.
@@ -126,7 +126,7 @@ def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any
     if code is None:
         return emit()
     regions = (builder.new_region(), builder.new_region())
-    going_on = builder.emit(PRIMS[operator.ne], code, RETURNED)
+    going_on = builder.emit(PRIMS[operator.ne], code, RETURN)
     with builder.inside(regions[0]):
         value = emit()
     if type(value) is not Value:

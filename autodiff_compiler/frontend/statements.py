@@ -1,8 +1,7 @@
 """Lowering of statements: blocks with their exit codes, branches, assignments.
 
-A block ends with an exit code: 0 falls through, 1 breaks, 2 continues, 3 returns, 5 raised. Where two paths end
-differently the code is a value, and what follows is guarded by it. Code behind an ``if`` that exits is lowered inside
-the branch that does not.
+A block ends with an exit code, one of `exits`. Where two paths end differently the code is a value, and what follows is
+guarded by it. Code behind an ``if`` that exits is lowered inside the branch that does not.
 """
 
 from __future__ import annotations
@@ -33,7 +32,8 @@ from .avals import (
     is_collection,
     is_static_int,
 )
-from .core import BREAK, CONTINUE, DEAD, NORMAL, RETURN, Unreachable
+from .core import Unreachable
+from .exits import BREAK, CONTINUE, DEAD, NORMAL, RETURN
 from .expressions import _BINARY
 from .handlers import Ctx, Node, Val, expansion_of, handler_of_node, lowers
 from .inputs import class_lookup
@@ -129,13 +129,13 @@ class Statements(Splitting):
         self.fail(f"{name} is not supported", stmt, remedy)
 
     def guard_rest(self, code: Any, rest: list[Any], tail: bool) -> Any:
-        """Lower what follows under ``if code == 0``."""
+        """Lower what follows under ``if code == NORMAL``."""
         self.at(rest[0])
         others = self.codes[code] - {0}
         other = next(iter(others)) if len(others) == 1 else code
         if other is code:
             other_codes = others
-        cond = self.builder.emit(EQ, code, 0)
+        cond = self.builder.emit(EQ, code, NORMAL)
         start = self.state
         regions = (self.builder.new_region(), self.builder.new_region())
         with self.path(start.fork(), regions[0]):

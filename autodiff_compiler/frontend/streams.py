@@ -32,7 +32,8 @@ from .avals import (
     same,
     with_parts,
 )
-from .core import BREAK, DEAD, NORMAL, RAISED, RETURN, Unreachable
+from .core import Unreachable
+from .exits import BREAK, DEAD, NORMAL, RAISED, RETURN
 from .handlers import Node, Val
 from .loops import EXIT_LIMIT
 from .plan import UNROLL

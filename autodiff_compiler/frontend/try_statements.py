@@ -21,7 +21,8 @@ from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from .avals import MISSING, Conflict, Obj, Seq, rebuilt
-from .core import DEAD, NORMAL, RAISED, Unreachable
+from .core import Unreachable
+from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet

@@ -3,11 +3,13 @@
 Arguments of an operation are nested Python structures (tuples, lists, dicts, slices) whose leaves are `Value` or
 plain Python constants. Control flow:
 
+The properties of `Op` name the operands and results of these.
+
 ``if(cond)``          regions ``then, else`` without parameters; each region's `exit` gives the results.
 ``loop(range, inits)``  `range` is ``(start, stop, step)`` or ``None`` (an endless loop). The one region has parameters
-                      ``(i, *carried)`` and exit ``(code, *carried)``. Code 0 goes on to the next trip; any other ends
-                      the loop at once with that trip not counted. Results: ``(*carried, trips, code)``; code 0 means
-                      the range ran out.
+                      ``(i, *carried)`` and exit ``(code, *carried)``. `Exit.NORMAL` goes on to the next trip; any
+                      other code ends the loop at once with that trip not counted. Results:
+                      ``(*carried, trips, code)``; the code is `Exit.NORMAL` if the range ran out.
 ``try(catch, context)`` runs its one region, which has no parameters, in ``with context`` unless that is None. `catch`
                       is a tuple of exception classes: one of them ends the region, and what it has put on stacks is
                       taken off again. Results: ``(completed, error, *exit)``; `completed` is whether the region came
@@ -20,6 +22,7 @@ plain Python constants. Control flow:
 
 from __future__ import annotations
 
+import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +43,21 @@ class Loc(NamedTuple):
     col: int
     end_col: int
     function: str = ""
+
+
+class Exit(enum.IntEnum):
+    """How a block of statements, or an iteration of a loop, ends.
+
+    Operations hold the plain ints.
+    """
+
+    NORMAL = 0  # what follows it runs
+    BREAK = 1
+    CONTINUE = 2
+    RETURN = 3  # with a value in the place "$ret"
+    DONE = 4  # the loop ends because its condition is false, and its ``else`` runs
+    RAISED = 5  # with an exception in the place "$raised"
+    DEAD = 9  # every path through it raises, or runs for ever
 
 
 class _Undef:
@@ -154,6 +172,58 @@ class Op:
     @property
     def result(self) -> Value:
         return self.results[0]
+
+    # Of an ``if``, a ``loop``, a ``try``, a ``call``; see the head of this module.
+
+    @property
+    def condition(self) -> Any:
+        """Of an ``if``."""
+        return self.args[0]
+
+    @property
+    def range(self) -> tuple[Any, ...] | None:
+        """Of a loop: start, stop, step, and perhaps a flag for running it backwards; None if it is endless."""
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def inits(self) -> tuple[Any, ...]:
+        """Of a loop: the first values of what it carries."""
+        return self.args[1]  # type: ignore[no-any-return]
+
+    @property
+    def carried(self) -> list[Value]:
+        """Of a loop: the last values of what it carries."""
+        return self.results[:-2]
+
+    @property
+    def trips(self) -> Value:
+        """Of a loop: the number of completed trips."""
+        return self.results[-2]
+
+    @property
+    def exit_code(self) -> Value:
+        """Of a loop: how its last trip ended."""
+        return self.results[-1]
+
+    @property
+    def catch(self) -> tuple[Any, ...]:
+        """Of a ``try``: the exception classes; none of a ``with``."""
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def context(self) -> Any:
+        """Of a ``try``: the object of its ``with``, or None."""
+        return self.args[1]
+
+    @property
+    def completed(self) -> Value:
+        """Of a ``try``: whether its region came to its end."""
+        return self.results[0]
+
+    @property
+    def func(self) -> Any:
+        """Of a call."""
+        return self.args[0]
 
     def operands(self) -> list[Value]:
         """Every value that the operation itself reads (its regions' reads are theirs)."""

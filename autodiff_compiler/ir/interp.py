@@ -46,7 +46,7 @@ def _shape_of(arg: Any, env: Env) -> Any:
 
 def _step(op: Op, env: Env) -> None:
     if op.prim is IF:
-        taken = op.regions[0] if _resolve(op.args[0], env) else op.regions[1]
+        taken = op.regions[0] if _resolve(op.condition, env) else op.regions[1]
         results: Any = _run(taken, env)
     elif op.prim is LOOP:
         results = _loop(op, env)
@@ -83,7 +83,7 @@ def _step(op: Op, env: Env) -> None:
 
 
 def _loop(op: Op, env: Env) -> tuple[Any, ...]:
-    range_, inits = op.args
+    range_, inits = op.range, op.inits
     body = op.regions[0]
     carried = tuple([map_leaves(env.__getitem__, item) for item in inits])
     trips: Iterator[int] = _counter() if range_ is None else _range(*_resolve(range_, env))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value
+from .core import FUNC, IF, LOOP, TRY, UNDEF, Exit, Function, Op, Region, Value
 
 
 def print_function(fn: Function) -> str:
@@ -88,16 +88,15 @@ class _Printer:
         pad = "  " * depth
         note = "" if op.loc is None else f"   # line {op.loc.line}"
         if op.prim is IF:
-            head = f"if {self.show(op.args[0])} {{"
+            head = f"if {self.show(op.condition)} {{"
         elif op.prim is LOOP:
-            range_, inits = op.args
             body = op.regions[0]
-            carried = ", ".join(f"{self.define(p)} = {self.show(i)}" for p, i in zip(body.params[1:], inits))
-            over = "forever" if range_ is None else f"range({', '.join(map(self.show, range_))})"
+            carried = ", ".join(f"{self.define(p)} = {self.show(i)}" for p, i in zip(body.params[1:], op.inits))
+            over = "forever" if op.range is None else f"range({', '.join(map(self.show, op.range))})"
             head = f"loop {self.define(body.params[0])} in {over} with ({carried}) {{"
         elif op.prim is TRY:
-            context = "" if op.args[1] is None else f" with {self.show(op.args[1])}"
-            head = f"try {self.show(op.args[0])}{context} {{"
+            context = "" if op.context is None else f" with {self.show(op.context)}"
+            head = f"try {self.show(op.catch)}{context} {{"
         elif op.prim is FUNC:
             head = f"func({', '.join(map(self.define, op.regions[0].params))}) {{"
         else:
@@ -111,7 +110,10 @@ class _Printer:
                 if number:
                     lines.append(f"{pad}}} else {{")
                 self.region(region, depth + 1, lines)
-                lines.append(f"{pad}  yield {', '.join(map(self.show, region.exit))}".rstrip())
+                shown = list(map(self.show, region.exit))
+                if op.prim is LOOP and type(region.exit[0]) is int:
+                    shown[0] = Exit(region.exit[0]).name.lower()
+                lines.append(f"{pad}  yield {', '.join(shown)}".rstrip())
             lines.append(f"{pad}}}")
         else:
             for region in op.regions:

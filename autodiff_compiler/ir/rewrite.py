@@ -159,7 +159,7 @@ def handler_of(attempt: Op, skipped: Container[Op] = ()) -> Op | None:
     assert region is not None
     for op in region.ops[region.ops.index(attempt) + 1 :]:
         if op not in skipped:
-            return op if op.prim is IF and op.args[0] is attempt.results[0] else None
+            return op if op.prim is IF and op.condition is attempt.completed else None
     return None
 
 
@@ -168,7 +168,7 @@ def handler_of(attempt: Op, skipped: Container[Op] = ()) -> Op | None:
 
 def called(call: Op) -> Op:
     """The ``func`` that a ``call`` runs."""
-    func = call.args[0].op
+    func = call.func.op
     assert func is not None and func.prim is FUNC
     return func  # type: ignore[no-any-return]
 
@@ -223,10 +223,10 @@ def hoist(func: Op, top: Region) -> list[Value]:
     by calls to come.
     """
     region = func.regions[0]
-    passed = [v for v in free_values(region) if v is not func.results[0] and region_of(v) is not top]
+    passed = [v for v in free_values(region) if v is not func.result and region_of(v) is not top]
     mapping: dict[Value, Any] = {v: region.param(v.type, v.hint) for v in passed}
     for op in region.walk():
-        if op.prim is CALL and op.args[0] is func.results[0]:
+        if op.prim is CALL and op.func is func.result:
             op.args = (*op.args, *passed)
     replace_values(region, mapping)
     func.parent = top

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves
+from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Exit, Function, Op, Region, Value, leaves
 from .opset import ADDAT, PUSH, SET
 from .printer import print_op
 from .roles import ARRAY, is_numpys, role_of
@@ -122,6 +122,7 @@ def check_if(op: Op) -> None:
 def check_loop(op: Op) -> None:
     if len(op.args) != 2 or op.kwargs or not isinstance(op.args[1], tuple):
         _fail(op, "a loop takes a range and a tuple of initial values")
+    range_: Any
     range_, inits = op.args
     if range_ is not None and not (isinstance(range_, tuple) and len(range_) in (3, 4)):
         _fail(op, "the range of a loop is (start, stop, step), with a flag for running it backwards, or None")
@@ -163,7 +164,7 @@ def check_try(op: Op) -> None:
     """A try names the exceptions that it catches, and hands out what its region does."""
     if op.kwargs or len(op.args) != 2 or not isinstance(op.args[0], tuple):
         _fail(op, "a try takes a tuple of exception classes and a context")
-    if not all(isinstance(c, type) and issubclass(c, BaseException) for c in op.args[0]):
+    if not all(isinstance(c, type) and issubclass(c, BaseException) for c in op.catch):
         _fail(op, "a try catches something that is not an exception class")
     if len(op.regions) != 1 or op.regions[0].params:
         _fail(op, "a try owns one region, without parameters")
@@ -186,7 +187,7 @@ def check_call(op: Op) -> None:
 def check_endless(op: Op) -> None:
     """An endless loop has a way out."""
     code = op.regions[0].exit[0]
-    if op.args[0] is None and isinstance(code, int) and code == 0:
+    if op.range is None and isinstance(code, int) and code == Exit.NORMAL:
         _fail(op, "an endless loop never exits")
 
 
