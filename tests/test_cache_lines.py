@@ -363,6 +363,15 @@ def test_every_statement_has_a_place(programs: Programs) -> None:
             assert not found.moved
 
 
+def test_equal_code_in_two_files(programs: Programs) -> None:
+    """Python takes code for equal whatever file it is of. An error names the file of the function at hand."""
+    text = "def f(x):\n    return np.sum(np.nditer(x))\n"
+    for module in (programs.module(text), programs.module(text)):
+        with pytest.raises(ad.AutodiffError) as caught:
+            ad.grad(module.f)(X)
+        assert str(caught.value).startswith(module.__file__)
+
+
 def commented(text: str) -> str:
     """The text with a comment above and beside each logical line."""
     out, start = text.splitlines(), True

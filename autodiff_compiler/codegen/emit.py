@@ -405,15 +405,15 @@ class Emitter:
             self.comment(op)
             self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
             return
-        cond = self.printer.show(op.condition)
         if not texts[0] and not texts[1]:
             return
+        cond, otherwise = self.printer.show(op.condition), self.printer.negated(op.condition)
         self.comment(op)
         if not texts[0] or (jumps[1] and not jumps[0]):
-            cond = self.printer.negated(op.condition)
+            cond, otherwise = otherwise, cond
             texts.reverse()
             jumps.reverse()
-        self.lines += layout.branches(cond, texts[0], texts[1], jumps[0])
+        self.lines += layout.branches(cond, otherwise, texts[0], texts[1], jumps[0])
 
     def emit_try(self, op: Op, orelse: list[Line], handler: list[Line], jumps: bool) -> None:
         """A ``try`` with the text of its else clause and its handler, which may end in a jump; or a ``with``."""
@@ -520,7 +520,7 @@ class Emitter:
                 self.assign(list(zip(body.params[1:], body.exit[1:])))
                 if keep_code:
                     self.line(f"{self.naming.of(code)} = {self.printer.show(known)}")
-                self.lines.append(Block(f"if {self.printer.show(known)}:", ["break"]))
+                self.lines.append(Block(f"if {self.printer.show(known)}:", ["break"], self.printer.negated(known)))
                 self._next_trip(op, count_trips)
                 return False
             if known == Exit.NORMAL:
@@ -645,18 +645,9 @@ class Emitter:
     def _as_while(self, loop: Block) -> Block:
         """``while True: if not c: break`` reads ``while c``."""
         first = loop.body[0]
-        if loop.header != "while True:" or not isinstance(first, Block) or first.body != ["break"]:
-            return loop
-        if not first.header.startswith("if "):
-            return loop
-        cond = first.header[3:-1]
-        if cond.startswith("not "):
-            cond = cond[4:]
-            if cond.startswith("(") and cond.endswith(")") and _balanced(cond[1:-1]):
-                cond = cond[1:-1]
-        else:
-            cond = self.printer.inverse.get(cond, f"not ({cond})")
-        return Block(f"while {cond}:", loop.body[1:] or ["pass"])
+        if loop.header == "while True:" and isinstance(first, Block) and first.otherwise and first.body == ["break"]:
+            return Block(f"while {first.otherwise}:", loop.body[1:] or ["pass"])
+        return loop
 
 
 _C_ORDER = frozenset(

@@ -39,7 +39,6 @@ class Printer:
         self.objects: dict[str, Any] = {}
         self.quick = False  # for small arrays: the callees that have the least to decide
         self.takes_dtype = True
-        self.inverse: dict[str, str] = {}  # from a printed condition to the one it negates
 
     def show(self, arg: Any, least: int = 0) -> str:
         text, level = self.operand(arg)
@@ -135,14 +134,10 @@ class Printer:
         op = cond.op if type(cond) is Value else None
         if op is not None and op in self.inlined:
             if op.prim.fn in _OPERATOR_FNS and op.prim.name in _INVERSE and self._ordered(op):
-                text = self.binary(_INVERSE[op.prim.name], *op.args)[0]
-                self.inverse[text] = self.show(cond)
-                return text
+                return self.binary(_INVERSE[op.prim.name], *op.args)[0]
             if op.prim is opset.NOT:
                 return self.show(op.args[0])
-        text = f"not {self.show(cond, NOT)}"
-        self.inverse[text] = self.show(cond)
-        return text
+        return f"not {self.show(cond, NOT)}"
 
     def _ordered(self, op: Op) -> bool:
         """``not a < b`` is ``a >= b``: where neither can be NaN."""

@@ -17,19 +17,24 @@ WORD = re.compile(r"[^\W\d]\w*")
 class Block:
     """A compound statement, or a clause of one."""
 
-    __slots__ = ("header", "body", "clauses")
+    __slots__ = ("header", "body", "clauses", "otherwise")
 
-    def __init__(self, header: str, body: list[Line]):
+    def __init__(self, header: str, body: list[Line], otherwise: str = ""):
         self.header, self.body = header, body
+        self.otherwise = otherwise  # of an ``if``: the negated condition
         self.clauses = 1  # of an ``if``: how many lines, from this one on, are its clauses and their comments
 
 
 Line = str | Block | Note
 
 
-def branches(cond: str, then: list[Line], orelse: list[Line], jumps: bool) -> list[Line]:
-    """An ``if``; `jumps`: after `then` nothing falls through. What stands alone in an ``else`` becomes an ``elif``."""
-    first = Block(f"if {cond}:", then)
+def branches(cond: str, otherwise: str, then: list[Line], orelse: list[Line], jumps: bool) -> list[Line]:
+    """An ``if``. What stands alone in an ``else`` becomes an ``elif``.
+
+    otherwise: the negated condition
+    jumps:     after `then` nothing falls through
+    """
+    first = Block(f"if {cond}:", then, otherwise)
     if jumps or not orelse:
         return [first, *orelse]
     at = next((k for k, line in enumerate(orelse) if not isinstance(line, Note)), 0)
