@@ -17,17 +17,10 @@ from .taint import Outside, keeps
 
 def differentiable_operands(op: Op) -> list[Value]:
     """The operands that the results may depend on differentiably."""
-    if op.prim in _FIRST_ONLY:
-        return leaves(op.args[0])
-    if op.prim in _STORES_AT:
-        return leaves((op.args[0], op.args[2]))
-    if op.prim is opset.LIST_ADDSLICE:
-        return leaves((op.args[0], op.args[4]))
+    places = op.prim.differentiable
+    if places is not None:
+        return leaves([op.args[k] for k in places])
     return content_operands(op)
-
-
-_STORES_AT = {opset.SET, opset.ADDAT, opset.LIST_SET, opset.LIST_ADDAT, opset.LIST_INSERT, opset.LIST_SPLICE}
-_FIRST_ONLY = {opset.GET, opset.LIST_GET, opset.CAST, opset.LIST_DROP, opset.LIST_SLICE, opset.LIST_CUT}
 
 
 def active_values(body: Region, inputs: Iterable[Value]) -> set[Value]:

@@ -25,7 +25,7 @@ from collections.abc import Iterable
 
 from ..ir.core import CALL, FUNC, IF, LOOP, Op, Region, Value, leaves
 from ..ir.opset import STORES
-from ..ir.rewrite import SHAPE_ONLY, called, content_operands, enclosing, free_values, region_of
+from ..ir.rewrite import called, content_operands, enclosing, free_values, region_of
 
 ROOM = 1 << 16  # between the positions of neighbours
 
@@ -190,7 +190,7 @@ def reads(user: Op | Region) -> dict[Value, bool]:
     """The values that a user reads; whether it reads their content, or only their shape."""
     if isinstance(user, Region):
         return dict.fromkeys(leaves(user.exit), True)
-    if user.prim not in SHAPE_ONLY:
+    if not user.prim.shape_only:
         return dict.fromkeys(user.operands(), True)
     content = set(content_operands(user))
     # A store in place changes the length of a list.

@@ -300,7 +300,7 @@ class Sharing:
         if prim.alias == "view":
             self.made[own] = op
             base = self.of(op.args[0]) or frozenset([own])
-            if prim.name in opset.READ_ONLY:  # nobody may store into it, whoever owns the memory
+            if "read_only" in prim.traits:  # nobody may store into it, whoever owns the memory
                 base = base | frozenset([(EXTERNAL, v)])
             return base, self.inside_of(op.args[0])
         if prim.alias == "maybe" or prim.effects:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
-from ..ir.opset import COPY, READ_ONLY, lookup, opaque
+from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import is_numpys, names_of, signature_of
 from .avals import (
     MISSING,
@@ -295,7 +295,7 @@ class Calls(Construct):
             return mark_fortran(self, made, sources) if prim.elementwise or prim.name in _KEEP_ORDER else made
         if prim.alias == "view":
             made = self.linked(value, sources[:1])
-            if prim.name in READ_ONLY and type(made) is Ref:
+            if "read_only" in prim.traits and type(made) is Ref:
                 self.cells.read_only.add(made.cell)
                 self.cells.mark(made.cell, PROTECTED)
             return made

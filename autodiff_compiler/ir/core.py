@@ -92,6 +92,9 @@ class Prim:
     foreign:  runs code of which nothing is known: see `ir.foreign` and `analysis.taint`
     unique:   makes a new buffer to be written into; two equal calls are not merged
     template: how codegen prints it: a callable ``(printer, op, args, kwargs) -> str``, or None for a call of `name`
+    shape_only: positions of operands of which only the shape and dtype are read
+    differentiable: positions of the operands on which the results may depend differentiably; None: all that are read
+    traits:   facts that analyses ask for by name, see `ir.opset.TRAITS`
 
     The functions of `operations.record` write the columns of the derivative:
 
@@ -117,6 +120,9 @@ class Prim:
     foreign: bool = False
     unique: bool = False
     template: Callable[..., Any] | None = None
+    shape_only: tuple[int, ...] = ()
+    differentiable: tuple[int, ...] | None = None
+    traits: frozenset[str] = frozenset()
     partials: tuple[Any, ...] | None = None
     pullbacks: dict[str, Callable[..., Any]] = field(default_factory=dict)
     nondiff: bool = False

@@ -9,7 +9,6 @@ from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, map_leaves
 from .opset import LIST_NEW, PUSH
-from .rewrite import SHAPE_ONLY
 
 Env = dict[Value, Any]
 
@@ -65,7 +64,7 @@ def _step(op: Op, env: Env) -> None:
         inner.update(zip(func.regions[0].params, args, strict=True))
         results = _run(func.regions[0], inner)
     else:
-        shapes = SHAPE_ONLY.get(op.prim, ())
+        shapes = op.prim.shape_only
         if op.prim is LIST_NEW:
             args = map_leaves(env.__getitem__, op.args)
         else:

@@ -47,6 +47,34 @@ def define(name: str, fn: Any, params: str = "", **facts: Any) -> Prim:
     return prim
 
 
+# Facts about operations that analyses ask for.
+TRAITS = {
+    "cheap": "computing it again costs no more than keeping the result, for numbers",
+    "product": "the product of its two operands",
+    "quotient": "the first operand divided by the second",
+    "power": "the first operand to the power of the second, or its reciprocal",
+    "sum": "the sum or the difference of its two operands",
+    "same_zeros": "zero where its first operand is zero",
+    "moves": "moves the elements of its first operand about, or leaves some out, or fills in zeros",
+    "steady": "a step of its operand gives a step of the result, times a number that is not zero",
+    "exponential": "flat, or infinite, where its operand is large",
+    "logarithm": "grows slower than any power of its operand",
+    "joins": "joins arrays into one",
+    "chooses": "may make a zero where there was none",
+    "carries": "its result is a value that was made elsewhere",
+    "bounded": "its result is never large",
+    "read_only": "a view that NumPy protects from stores: several elements may be one in memory",
+}
+
+
+def mark(trait: str, *fns: Any) -> None:
+    """Enter a trait into the records of these operations."""
+    assert trait in TRAITS, trait
+    for fn in fns:
+        prim = fn if isinstance(fn, Prim) else PRIMS[fn]
+        prim.traits |= {trait}
+
+
 def infer_nothing(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return ANY
 
@@ -242,13 +270,15 @@ def _total_in_bounds(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return True
 
 
-GET = define("get", runtime.get, "a, path", infer=_infer_get, total=_total_in_bounds, alias="view")
+GET = define("get", runtime.get, "a, path", infer=_infer_get, total=_total_in_bounds, alias="view", differentiable=(0,))
 # The cotangent of what a store at the path wrote: zero where a later one of repeated subscripts overwrote it.
 GET_STORED = define("get_stored", runtime.get_stored, "a, path", infer=_infer_get, total=_total_in_bounds)
 # Functional store: `a` with the part at `path` replaced by `v` (cast to a's dtype, broadcast to the part).
-SET = define("set", runtime.set, "a, path, v", infer=_infer_same_as_first)
+SET = define("set", runtime.set, "a, path, v", infer=_infer_same_as_first, differentiable=(0, 2))
 # The part at `path` increased by `v`; repeated indices add up.
-ADDAT = define("addat", runtime.addat, "a, path, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
+ADDAT = define(
+    "addat", runtime.addat, "a, path, v", infer=_infer_same_as_first, total=lambda b, a, k: True, differentiable=(0, 2)
+)
 # The whole of `a` increased by `v`, which has a's shape or broadcasts to it; a's shape and dtype are kept.
 ACCUM = define("accum", runtime.accum, "a, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
 
@@ -293,13 +323,25 @@ def _infer_dim(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
     return py_int(dims[axis])
 
 
-DIM = define("dim", runtime.dim, "a, axis", infer=_infer_dim, total=lambda b, a, k: type_of(a[0]).dims is not None)
-SHAPE_OF = define(
-    "shape", runtime.shape, "a", infer=lambda b, a, k: SHAPE, total=lambda b, a, k: type_of(a[0]).kind != "any"
+DIM = define(
+    "dim",
+    runtime.dim,
+    "a, axis",
+    infer=_infer_dim,
+    total=lambda b, a, k: type_of(a[0]).dims is not None,
+    shape_only=(0,),
 )
-NDIM = define("ndim", runtime.ndim, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
-SIZE = define("size", runtime.size, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True)
-DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True)
+SHAPE_OF = define(
+    "shape",
+    runtime.shape,
+    "a",
+    infer=lambda b, a, k: SHAPE,
+    total=lambda b, a, k: type_of(a[0]).kind != "any",
+    shape_only=(0,),
+)
+NDIM = define("ndim", runtime.ndim, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True, shape_only=(0,))
+SIZE = define("size", runtime.size, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True, shape_only=(0,))
+DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, shape_only=(0,))
 RANGE_LEN = define(
     "range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True
 )
@@ -336,7 +378,15 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 # ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
 # and dtype only.
-SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
+SUM_TO = define(
+    "sum_to",
+    runtime.sum_to,
+    "g, x",
+    infer=_infer_like_second,
+    total=lambda b, a, k: True,
+    alias="view",
+    shape_only=(1,),
+)
 
 
 def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -356,7 +406,9 @@ def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 # ``spread(g, x)``: `g` broadcast to x's shape, for reading. Reads x's shape only.
-SPREAD = define("spread", runtime.spread, "g, x", infer=_infer_spread, total=lambda b, a, k: True, alias="view")
+SPREAD = define(
+    "spread", runtime.spread, "g, x", infer=_infer_spread, total=lambda b, a, k: True, alias="view", shape_only=(1,)
+)
 
 
 def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -367,7 +419,9 @@ def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
 
 
 # A zero cotangent for `x`: its shape, its dtype, owned. Reads x's shape and dtype only (for a list: its elements').
-ZEROS = define("zeros_like", runtime.zeros, "x", infer=_infer_zeros, total=lambda b, a, k: True, unique=True)
+ZEROS = define(
+    "zeros_like", runtime.zeros, "x", infer=_infer_zeros, total=lambda b, a, k: True, unique=True, shape_only=(0,)
+)
 
 
 def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -378,21 +432,31 @@ def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty
 
 
 # `g` in the dtype given (an np.dtype constant or a value); real parts where a complex number meets a real dtype.
-CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=lambda b, a, k: True, alias="view")
+CAST = define(
+    "cast", runtime.cast, "g, dtype", infer=_infer_cast, total=lambda b, a, k: True, alias="view", differentiable=(0,)
+)
 
 # The same content in a buffer of its own; made by the in-place pass only.
 COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True)
 # ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
 FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),
-    total=lambda b, a, k: True, unique=True,
+    total=lambda b, a, k: True, unique=True, shape_only=(0,),
 )  # fmt: skip
 # `a` itself if it is a real floating scalar, else a NonScalarOutputError.
 AS_SCALAR = define(
     "as_scalar", runtime.as_scalar, "a", infer=lambda b, a, k: Ty("any", type_of(a[0]).dtype, ()), alias="view"
 )
 # The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
-FINISH = define("finish", runtime.finish, "g, x", infer=_infer_like_second, total=lambda b, a, k: True, alias="view")
+FINISH = define(
+    "finish",
+    runtime.finish,
+    "g, x",
+    infer=_infer_like_second,
+    total=lambda b, a, k: True,
+    alias="view",
+    shape_only=(1,),
+)
 
 # --- residual stacks --------------------------------------------------------------------------------------------------
 
@@ -422,18 +486,37 @@ LIST_APPEND = define(
     "append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True
 )
 LIST_GET = define(
-    "list_get", runtime.list_get, "l, i", infer=lambda b, a, k: element(type_of(a[0]), b.dims), alias="maybe"
+    "list_get",
+    runtime.list_get,
+    "l, i",
+    infer=lambda b, a, k: element(type_of(a[0]), b.dims),
+    alias="maybe",
+    differentiable=(0,),
 )
-LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_with, alias="maybe")
+LIST_SET = define("list_set", runtime.list_set, "l, i, v", infer=_infer_list_with, alias="maybe", differentiable=(0, 2))
 LIST_ADDAT = define(
-    "list_addat", runtime.list_addat, "l, i, g", infer=_infer_same_as_first, alias="maybe", total=lambda b, a, k: True
+    "list_addat",
+    runtime.list_addat,
+    "l, i, g",
+    infer=_infer_same_as_first,
+    alias="maybe",
+    total=lambda b, a, k: True,
+    differentiable=(0, 2),
 )
 LIST_INSERT = define(
     "list_insert", runtime.list_insert, "l, i, v", infer=_infer_list_with, alias="maybe",
-    total=lambda b, a, k: _is_bound(a[1]),
+    total=lambda b, a, k: _is_bound(a[1]), differentiable=(0, 2),
 )  # fmt: skip
 # ``del l[i]``. `like` is the item, of which the adjoint reads the shape and dtype.
-LIST_DROP = define("list_drop", runtime.list_drop, "l, i, like", infer=_infer_same_as_first, alias="maybe")
+LIST_DROP = define(
+    "list_drop",
+    runtime.list_drop,
+    "l, i, like",
+    infer=_infer_same_as_first,
+    alias="maybe",
+    shape_only=(2,),
+    differentiable=(0,),
+)
 
 
 def _infer_spliced(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -447,27 +530,26 @@ def _infer_spliced(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 LIST_SLICE = define(
     "list_slice", runtime.list_slice, "l, start, stop, step", infer=_infer_same_as_first, alias="maybe",
     total=lambda b, a, k: all(map(_is_bound, a[1:])) and (a[3] is None or type(a[3]) is int and a[3] != 0),
+    differentiable=(0,),
 )  # fmt: skip
 LIST_ADDSLICE = define(
     "list_addslice", runtime.list_addslice, "l, start, stop, step, g", infer=_infer_same_as_first, alias="maybe",
-    total=lambda b, a, k: True,
+    total=lambda b, a, k: True, differentiable=(0, 4),
 )  # fmt: skip
 # ``l[i:i] = new``; at the end where `i` is None.
 LIST_SPLICE = define(
     "list_splice", runtime.list_splice, "l, i, new", infer=_infer_spliced, alias="maybe",
-    total=lambda b, a, k: _is_bound(a[1]),
+    total=lambda b, a, k: _is_bound(a[1]), differentiable=(0, 2),
 )  # fmt: skip
 # ``del l[start:stop]``. `like` is a list of these items, of which the adjoint reads the shapes and dtypes.
 LIST_CUT = define(
     "list_cut", runtime.list_cut, "l, start, stop, like", infer=_infer_same_as_first, alias="maybe",
-    total=lambda b, a, k: all(map(_is_bound, a[1:3])),
+    total=lambda b, a, k: all(map(_is_bound, a[1:3])), shape_only=(3,), differentiable=(0,),
 )  # fmt: skip
 
 STORES = frozenset({
     SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP, LIST_ADDSLICE, LIST_SPLICE, LIST_CUT
 })  # fmt: skip
-# Functions whose views NumPy protects from stores, most of them as several elements may be one in memory.
-READ_ONLY = frozenset({"np.broadcast_to", "np.diagonal", "np.lib.stride_tricks.sliding_window_view"})
 
 # --- contexts ---------------------------------------------------------------------------------------------------------
 

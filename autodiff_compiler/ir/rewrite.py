@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-from . import opset
-from .core import CALL, FUNC, IF, LOOP, Function, Op, Prim, Region, Value, leaves, map_leaves
-
-# Argument positions of which an operation reads only the shape and dtype.
-SHAPE_ONLY: dict[Prim, tuple[int, ...]] = {
-    opset.SUM_TO: (1,),
-    opset.SPREAD: (1,),
-    opset.ZEROS: (0,),
-    opset.DIM: (0,),
-    opset.SHAPE_OF: (0,),
-    opset.NDIM: (0,),
-    opset.SIZE: (0,),
-    opset.DTYPE: (0,),
-    opset.FULL_LIKE: (0,),
-    opset.FINISH: (1,),
-    opset.LIST_DROP: (2,),
-    opset.LIST_CUT: (3,),
-}
+from .core import CALL, FUNC, IF, LOOP, Function, Op, Region, Value, leaves, map_leaves
 
 
 def content_operands(op: Op) -> list[Value]:
     """The values whose content the operation reads, not only their shape. The length of a list counts as content: a
     store in place changes it."""
-    skip = SHAPE_ONLY.get(op.prim)
-    if skip is None:
+    skip = op.prim.shape_only
+    if not skip:
         return op.operands()
     kept = [arg for position, arg in enumerate(op.args) if position not in skip or _is_list(arg)]
     return leaves([*kept, op.kwargs])

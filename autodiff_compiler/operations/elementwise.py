@@ -18,7 +18,7 @@ import numpy as np
 from ..ir.core import Builder, type_of
 from ..ir.infer import infer_ufunc
 from ..ir.ops_common import is_number, scalar_or_array
-from ..ir.opset import ABS, PRIMS
+from ..ir.opset import ABS, PRIMS, mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib, roots
 from .batching import batch, of_one_operand
@@ -412,3 +412,19 @@ nondiff((operator.and_, operator.or_, operator.xor, operator.invert, operator.ls
 nondiff((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift))
 nondiff((np.logical_not, np.logical_and, np.logical_or, np.logical_xor, np.gcd, np.lcm))
 nondiff((np.isnan, np.isinf, np.isfinite, np.signbit, np.spacing))
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("cheap", operator.add, operator.sub, operator.mul, operator.neg)
+mark("cheap", operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+mark("sum", operator.add, np.add, operator.sub, np.subtract)
+mark("product", operator.mul, np.multiply)
+mark("quotient", operator.truediv, np.true_divide)
+mark("power", operator.pow, np.power, np.float_power, np.reciprocal)
+mark("same_zeros", operator.neg, np.negative, np.conjugate, np.real)
+mark("steady", operator.neg, np.negative, np.positive, np.sqrt, np.cbrt, math.sqrt, np.exp, math.exp, np.expm1, np.exp2)
+mark("steady", np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh, np.tanh, np.arcsinh, np.arctanh)
+mark("exponential", np.exp, np.exp2, np.expm1, np.tanh, np.cosh, np.sinh, math.exp, math.tanh)
+mark("logarithm", np.log, np.log2, np.log10, np.log1p, np.logaddexp, np.logaddexp2, np.arcsinh, np.arccosh, np.arctanh)
+mark("logarithm", math.log2, math.log10, math.log1p)
+mark("bounded", np.sin, np.cos, np.tanh, np.arctan, np.sign)

@@ -11,7 +11,7 @@ from ..ir import opset
 from ..ir.core import Builder, Op, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, one_axis, scalar_or_array
-from ..ir.opset import ACCUM, ADD, ADDAT, GET, SET
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, SET, mark
 from ..ir.types import ANY, Ty, array, py_int
 from . import lib
 from .batching import Batcher, batch, no_rule
@@ -320,3 +320,11 @@ def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     g = _sorted(g, xp)
     bar = lib.scatter(g * (1 - t), fp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("moves", np.take)
+mark("steady", np.take, opset.GET)
+mark("chooses", opset.SET, opset.ADDAT)
+mark("sum", opset.ACCUM)

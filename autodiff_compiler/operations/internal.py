@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Op, type_of
-from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO
+from ..ir.core import CALL, FUNC, Op, type_of
+from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark
 from . import lib
 from .batching import Batcher, batch, no_rule, of_one_operand
 from .record import constant_in, nondiff, vjp
@@ -110,3 +110,10 @@ batch(opset.CAST, opset.COPY, opset.ZEROS)(of_one_operand)
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 nondiff((opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.CONTAINS))
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("same_zeros", opset.CAST)
+mark("steady", opset.CAST, opset.SPREAD)
+mark("chooses", opset.ZEROS)
+mark("carries", opset.POP, CALL, FUNC)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, Value, type_of
 from ..ir.ops_common import as_array, at_least, common_dtype, dtype_of, must_equal, one_axis, same_shape
-from ..ir.opset import PRIMS
+from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array, element, generic
 from . import lib
 from .batching import Batcher, batch, no_rule
@@ -433,3 +433,9 @@ def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", *
 
 # The padding that repeats elements of the array.
 _REPEATING = {"edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": ()}
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("joins", np.stack, np.concatenate)
+mark("moves", np.repeat)
+mark("steady", np.repeat)

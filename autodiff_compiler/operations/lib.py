@@ -372,12 +372,9 @@ def steep(quotient: Any) -> Any:
 _LARGEST: dict[Any, float] = {np.dtype(t): float(np.finfo(t).max) for t in (np.float16, np.float32, np.float64)}
 
 
-_BOUNDED = (np.sin, np.cos, np.tanh, np.arctan, np.sign)
-
-
 def _is_small(x: Any) -> bool:
     """The exponential of the number does not overflow, as far as can be seen."""
-    return below_zero(x) or (type(x) is Value and x.op is not None and x.op.prim.fn in _BOUNDED)
+    return below_zero(x) or (type(x) is Value and x.op is not None and "bounded" in x.op.prim.traits)
 
 
 def damped(g: Any, p: Any) -> Any:

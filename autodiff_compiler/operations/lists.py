@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import Value, current, type_of
+from ..ir.opset import mark
 from ..ir.types import ANY_LENGTH
 from . import lib
 from .lib import emit
@@ -152,3 +153,8 @@ def _cut(g: Any, out: Any, l: Any, start: Any, stop: Any, like: Any) -> Any:
         n = emit(opset.ADD, emit(opset.LEN, g), emit(opset.LEN, like))
         start = emit(opset.SLICE_BOUND, 0, n, start, None, None)
     return emit(opset.LIST_SPLICE, g, start, emit(opset.ZEROS, like))
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("carries", opset.LIST_GET)

@@ -11,7 +11,7 @@ from ..ir import opset
 from ..ir.core import Builder, Value, type_of
 from ..ir.infer import broadcast_dims, promote
 from ..ir.ops_common import as_array, at_least, dtype_of, shape_dims
-from ..ir.opset import PRIMS
+from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, Ty, array
 from . import lib
 from .batching import batch, of_one_operand
@@ -262,3 +262,7 @@ def _linspace_stop(
 op("np.iscomplexobj", "x: array", type=lambda b, x: ANY, nondiff=True)
 op("np.isscalar", "element", type=lambda b, x: ANY, nondiff=True)
 PRIMS[np.shape], PRIMS[np.ndim], PRIMS[np.size] = opset.SHAPE_OF, opset.NDIM, opset.SIZE
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("joins", np.array, np.asarray)

@@ -10,7 +10,7 @@ from .. import runtime
 from ..ir.core import Builder, Op, Value, leaves
 from ..ir.infer import infer_ufunc
 from ..ir.ops_common import as_array, bound, reduced, scalar_or_array, shape_dims
-from ..ir.opset import PRIMS
+from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array
 from ..kernels.windows import each, paddings, windows
 from . import lib
@@ -298,3 +298,9 @@ def _images_batch(self: Batcher, op: Op) -> Any:
     count = self.length(x, 0)
     out = self.emit(op.prim, self.emit(PRIMS[np.reshape], x, (-1, *self.lengths(x)[1:])), *rest)
     return self.stack(PRIMS[np.reshape], out, (self.size(), count, *self.lengths(out)[1:]))
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("exponential", runtime.sigmoid)
+mark("logarithm", runtime.softplus, runtime.logsumexp, runtime.log_softmax)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, type_of
+from ..ir.opset import mark
 from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
 from . import lib, roots
 from .lib import call, choose, guarded, is_scalar
@@ -182,3 +183,8 @@ def _round_type(b: Builder, number: Any, ndigits: Any = None, /) -> Ty:
 
 
 op(builtins.round, "number, ndigits", type=_round_type, nondiff=True)
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("steady", math.log, float)
+mark("logarithm", math.log)

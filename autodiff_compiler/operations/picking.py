@@ -10,6 +10,7 @@ from ..ir import opset
 from ..ir.core import Builder, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, common_dtype, is_number, one_axis, reduced, scalar_or_array, shape_dims
+from ..ir.opset import mark
 from ..ir.types import ANY, Ty, array
 from . import lib
 from .lib import call
@@ -307,3 +308,8 @@ def _reduceat(g: Any, out: Any, array: Any, indices: Any, axis: Any = 0) -> Any:
     steps = lib.added(lib.zeros_of(shape, g), (indices,), g)
     steps = lib.added(steps, (ends,), -g)
     return np.moveaxis(lib.part(np.cumsum(steps, 0), (slice(None, -1),)), 0, place)
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("read_only", np.lib.stride_tricks.sliding_window_view)

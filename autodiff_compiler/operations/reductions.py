@@ -11,6 +11,7 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, Prim
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
+from ..ir.opset import mark
 from ..ir.types import ANY, Ty, generic
 from . import lib, roots
 from .batching import Batcher, batch, no_rule, stack_axes
@@ -344,3 +345,7 @@ op(
     "np.count_nonzero", "a: array, axis, keepdims", type=_count_nonzero_type,
     total=lambda b, a: as_array(b, a).kind == "array", nondiff=True,
 )  # fmt: skip
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("steady", np.sum, np.add.reduce, np.mean)

@@ -9,7 +9,7 @@ import numpy as np
 from ..ir import opset
 from ..ir.core import Builder, Op, Value, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
-from ..ir.opset import PRIMS, reshape_dims
+from ..ir.opset import PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, batch, no_rule, stack_axes
@@ -469,3 +469,14 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
     if self.rank(args["m"]) < 2 or self.has_stack(args.get("k", 0)):
         raise no_rule(op)
     return self.stack(op.prim, *self.new(op.args), **self.new(op.kwargs))
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+_MOVES = (
+    np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.flip, np.roll,
+    np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag,
+)  # fmt: skip
+mark("moves", *_MOVES)
+mark("steady", *_MOVES)
+mark("read_only", np.broadcast_to, np.diagonal)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
+from ..ir.opset import mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib
 from .lib import WEIGHTS, call, choose, equal
@@ -104,3 +105,7 @@ def _sinc_slope(out: Any, x: Any) -> Any:
 
 
 elementwise(runtime.sinc_slope, _sinc_slope)
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("exponential", runtime.erf, runtime.erfc, runtime.ndtr, runtime.gaussian)

@@ -21,7 +21,7 @@ from ..codegen.load import load
 from ..errors import AutodiffError
 from ..ir.core import DERIVED, Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS
-from ..ir.rewrite import SHAPE_ONLY, clone_function, clone_op, replace_values, substitute, used_values
+from ..ir.rewrite import clone_function, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
 from ..transforms import pipeline
 from ..transforms.batch import NotBatchedError, batch
@@ -486,7 +486,7 @@ def dependence(fn: Function, steps: bool = False) -> tuple[tuple[int, ...], ...]
     def visit(op: Op) -> frozenset[int]:
         if op.prim.nondiff and not (steps and op.prim is STEP):
             return nothing
-        skip = SHAPE_ONLY.get(op.prim, ())
+        skip = op.prim.shape_only
         operands = leaves([a for k, a in enumerate(op.args) if k not in skip] + [op.kwargs])
         out = frozenset().union(*[found.get(v, nothing) for v in operands])
         for region in op.regions:

@@ -10,7 +10,6 @@ After: each such read is one of, cheapest first,
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
 from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import (
-    SHAPE_ONLY,
     collect_uses,
     content_operands,
     enclosing,
@@ -31,13 +29,6 @@ from .shapes import reads_lengths_only
 
 HANDED_OUT = 8  # levels of ``if`` through which a value is handed out; each of them names it
 STRIDE = 30  # how many values of a chain are provided in one recursion
-CHEAP = frozenset(
-    opset.PRIMS[f]
-    for f in (
-        operator.add, operator.sub, operator.mul, operator.neg,
-        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-    )
-)  # fmt: skip
 
 
 def place(fn: Function, optimise: bool = True) -> None:
@@ -105,7 +96,7 @@ class Placer:
         made_from: dict[Value, list[Value]] = {}
         for v in self.wanted:
             op = v.op
-            if op is None or op.prim not in CHEAP or not v.type.is_scalar:
+            if op is None or "cheap" not in op.prim.traits or not v.type.is_scalar:
                 continue
             operands = {x for x in op.operands() if not self.reachable(x) and x not in self.wanted}
             if len(operands) == 1 and all(x.type.is_scalar for x in op.operands()):
@@ -121,7 +112,7 @@ class Placer:
         region.exit = map_leaves(lambda v: self.fetch(v, here), region.exit)
 
     def visit_op(self, op: Op, chain: list[Region]) -> None:
-        skip = SHAPE_ONLY.get(op.prim, ())
+        skip = op.prim.shape_only
         op.args = tuple(
             map_leaves(
                 (lambda v: self.fetch_shape(v, chain, op)) if k in skip else (lambda v: self.fetch(v, chain)), arg
@@ -253,7 +244,7 @@ class Placer:
         if op is None or not self.cheap(op, chain):
             return None
         self.lay_stones(v, region, chain)
-        skip = SHAPE_ONLY.get(op.prim, ())
+        skip = op.prim.shape_only
         args = tuple(
             map_leaves(
                 (lambda x: self.fetch_shape(x, chain, op)) if k in skip else (lambda x: self.fetch(x, chain)), arg
@@ -290,7 +281,7 @@ class Placer:
             if self.killed(a) or not self.reachable(a):
                 return False
             return all(self.is_index(x) for x in op.operands() if x is not a)
-        if op.prim in SHAPE_ONLY and op.result.type.kind == "py":
+        if op.prim.shape_only and op.result.type.kind == "py":
             t = op.args[0].type
             return t.kind == "array" and t.dims is not None and self.has_shape_source(op.args[0])
         t = op.result.type
@@ -309,7 +300,7 @@ class Placer:
             op = v.op
             self._again[v, depth] = (
                 op is not None
-                and op.prim in CHEAP
+                and "cheap" in op.prim.traits
                 and all(x.type.is_scalar for x in (v, *op.operands()))
                 and all(
                     self.reachable(x)

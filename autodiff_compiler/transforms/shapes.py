@@ -10,7 +10,6 @@ from typing import Any
 
 from ..ir.core import Function, Op, Region, Value, map_leaves, type_of
 from ..ir.opset import CAST, DIM, SIZE, SPREAD
-from ..ir.rewrite import SHAPE_ONLY
 from ..ir.types import same_dtype
 
 
@@ -43,7 +42,7 @@ def shapes_from_arguments(fn: Function) -> None:
 
     def visit(region: Region) -> None:
         for op in region.ops:
-            positions = SHAPE_ONLY.get(op.prim)
+            positions = op.prim.shape_only
             if positions and op.prim is not CAST:
                 if op.prim is DIM and isinstance(op.args[1], int):
                     op.args = _length(op.args[0], op.args[1], params, region.dims)

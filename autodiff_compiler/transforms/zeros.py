@@ -9,66 +9,23 @@ choice, or a factor that does not depend on what the root is of.
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import numpy as np
 
-from .. import runtime
 from ..analysis.activity import differentiable_operands, varied_values
-from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
-from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, SUB, SUM_TO, ZEROS, apply
+from ..ir.core import IF, LOOP, Builder, Op, Region, Value, leaves, type_of
+from ..ir.opset import ADDAT, GET, PRIMS, SET, SPREAD, SUM_TO, ZEROS, apply
 from ..ir.rewrite import free_values, operands_first
-from ..operations.choices import OVER, PRODUCT, RATIO, SELECT, WHERE
+from ..operations.choices import SELECT, WHERE
 from ..operations.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
 from ..operations.linalg import EINSUM
 from ..operations.signs import never_zero
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
-_PRODUCTS = (MUL, PRIMS[np.multiply], PRODUCT)
-_QUOTIENTS = (DIV, PRIMS[np.true_divide], RATIO, OVER)
-_POWERS = (PRIMS[operator.pow], PRIMS[np.power], PRIMS[np.float_power], PRIMS[np.reciprocal])
-_CARRIERS = (CALL, FUNC, opset.POP, opset.LIST_GET)
-_SUMS = (ADD, SUB, ACCUM, PRIMS[np.add], PRIMS[np.subtract])
-_SAME = (NEG, CAST, PRIMS[np.negative], PRIMS[np.conjugate], PRIMS[np.real])
-# What moves elements about: done to the mask as it is done to the cotangent.
-_MOVES = tuple(
-    PRIMS[fn]
-    for fn in (
-        np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.flip, np.roll,
-        np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag, np.repeat, np.take,
-    )
-)  # fmt: skip
-
-# A step of any of these is a step of their operand, times a number that is not zero.
-_STEADY = (
-    GET, CAST, SPREAD, NEG, *_MOVES,
-    *(PRIMS[f] for f in (
-        np.sqrt, np.cbrt, np.exp, np.expm1, np.exp2, np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh,
-        np.tanh, np.arcsinh, np.arctanh, np.sum, np.add.reduce, np.mean, np.negative, np.positive, math.sqrt, math.exp,
-        math.log, float,
-    )),
-)  # fmt: skip
-_EXPONENTIALS = tuple(
-    PRIMS[f] for f in (
-        np.exp, np.exp2, np.expm1, np.tanh, np.cosh, np.sinh, math.exp, math.tanh, runtime.sigmoid, runtime.erf,
-        runtime.erfc, runtime.ndtr, runtime.gaussian,
-    )
-)  # fmt: skip
-_LOGARITHMS = tuple(
-    PRIMS[f] for f in (
-        np.log, np.log2, np.log10, np.log1p, np.logaddexp, np.logaddexp2, np.arcsinh, np.arccosh, math.log, math.log2,
-        math.log10, math.log1p, runtime.softplus, runtime.logsumexp, runtime.log_softmax, np.arctanh,
-    )
-)  # fmt: skip
-_JOINED = tuple(PRIMS[f] for f in (np.stack, np.concatenate, np.array, np.asarray))
-
-# What may make a zero where there was none.
-_CHOOSERS = (ZEROS, SELECT, WHERE, SET, ADDAT)
 
 # Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
 Mask = Any
@@ -129,7 +86,7 @@ class Cotangents:
             return 0
         if (v.region in self._forward or v in self._varied) if op is None else op.tag != self.tag:
             return self._varied.get(v, 0)
-        if op is None or op.prim in _CARRIERS:
+        if op is None or "carries" in op.prim.traits:
             return self._everything
         if op.prim is LOOP:
             return self._of_loop(op, v)
@@ -179,8 +136,8 @@ class Cotangents:
             return v.region is not self.body  # carried from somewhere
         if op.tag != self.tag:
             return False
-        divides = op.prim in _QUOTIENTS and not _is_count(op.args[1]) and v not in but
-        return divides or op.prim in _POWERS or op.prim in _CARRIERS or len(op.regions) > 0 or None
+        divides = "quotient" in op.prim.traits and not _is_count(op.args[1]) and v not in but
+        return divides or "power" in op.prim.traits or "carries" in op.prim.traits or len(op.regions) > 0 or None
 
     def _below(self, g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
         """Whether something holds of a value that `g` was made of: what `here` says, None being as for its operands."""
@@ -226,12 +183,12 @@ class Cotangents:
             return x not in self.inputs
         if not depth:
             return True
-        if op.prim in _SUMS or op.prim in _PRODUCTS or op.prim in _QUOTIENTS:
+        if "sum" in op.prim.traits or "product" in op.prim.traits or "quotient" in op.prim.traits:
             p, q = (bool(self.varies(a)) for a in op.args)
-            if p and q or (q and op.prim in _QUOTIENTS):
+            if p and q or (q and "quotient" in op.prim.traits):
                 return True
             return self._may_rest(op.args[0 if p else 1], depth - 1)
-        return op.prim not in _STEADY and op.prim not in _JOINED or self._may_rest(op.args[0], depth - 1)
+        return "steady" not in op.prim.traits and "joins" not in op.prim.traits or self._may_rest(op.args[0], depth - 1)
 
     def _rough(self, g: Value, inputs: int) -> bool:
         """The value depends on a root, or that is not known."""
@@ -243,13 +200,13 @@ class Cotangents:
         op = v.op
         if op is None:
             return v not in self.inputs
-        return bool(op.regions) or op.prim in _CARRIERS or _is_root(op) or None
+        return bool(op.regions) or "carries" in op.prim.traits or _is_root(op) or None
 
     def decays(self, g: Any, out: Any) -> bool:
         """Where `out`, a quotient, is infinite the cotangent `g` is zero, and goes there faster than the derivative of
         the quotient to infinity: it depends on it through exponentials only."""
         if self._has_exponentials is None:
-            self._has_exponentials = any(op.prim in _EXPONENTIALS for op in self.body.walk())
+            self._has_exponentials = any("exponential" in op.prim.traits for op in self.body.walk())
         inputs = self.varies(out) if self._has_exponentials else 0
         todo: list[tuple[Any, bool]] = [(g, False)]
         seen, found = set(), False
@@ -261,9 +218,16 @@ class Cotangents:
             if v is out and below:
                 continue
             op = v.op
-            if v is out or op is None or op.regions or op.prim in _CARRIERS or op.prim in _LOGARITHMS or len(seen) > 60:
+            if (
+                v is out
+                or op is None
+                or op.regions
+                or "carries" in op.prim.traits
+                or "logarithm" in op.prim.traits
+                or len(seen) > 60
+            ):
                 return False
-            below = below or op.prim in _EXPONENTIALS
+            below = below or "exponential" in op.prim.traits
             found = found or below
             todo += [(x, below) for x in differentiable_operands(op)]
         return found
@@ -292,7 +256,7 @@ class Cotangents:
             return True
         if op is None or op.tag != self.tag:
             return False
-        if op.regions or op.prim in _CHOOSERS:
+        if op.regions or "chooses" in op.prim.traits:
             return True
         for a in op.args:
             if type(a) is not Value and (isinstance(a, np.ndarray) or _is_zero(a)):
@@ -331,9 +295,9 @@ class Cotangents:
         prim, args = op.prim, op.args
         if prim is ZEROS:
             return False
-        if prim in _PRODUCTS:
+        if "product" in prim.traits:
             return _both(of(args[0]), of(args[1]))
-        if prim in _QUOTIENTS or prim in _SAME:
+        if "quotient" in prim.traits or "same_zeros" in prim.traits:
             return of(args[0])
         if prim is EINSUM and isinstance(args[0], str):
             terms, _, output = args[0].partition("->")
@@ -343,7 +307,7 @@ class Cotangents:
                     part = of(operand)
                     found = part if found is None else _both(found, part)
             return found
-        if prim in _SUMS:
+        if "sum" in prim.traits:
             return self._either(of(args[0]), of(args[1]), g)
         if prim in (SPREAD, SUM_TO):
             inner = of(args[0])
@@ -360,7 +324,7 @@ class Cotangents:
             return self._chosen(args[0], then, orelse)
         if prim is ADDAT or prim is SET:
             return self._stored(op, of)
-        if prim is GET or prim in _MOVES:
+        if prim is GET or "moves" in prim.traits:
             inner = of(args[0])
             if type(inner) is bool:
                 return inner
@@ -405,7 +369,7 @@ class Cotangents:
 
 def _is_root(op: Op) -> bool:
     """A partial of the operation is infinite at a point where it is finite itself."""
-    if op.prim in _POWERS and len(op.args) > 1 and type(op.args[1]) in (int, float):
+    if "power" in op.prim.traits and len(op.args) > 1 and type(op.args[1]) in (int, float):
         return bool(0 < op.args[1] < 1)
     return op.prim.singular == WEIGHTS
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...ir.core import Value, leaves
 from ...ir.opset import PRIMS
-from ...ir.rewrite import SHAPE_ONLY, collect_uses
+from ...ir.rewrite import collect_uses
 from ...tape.barrier import Barrier
 from ...tape.connect import View
 from ...tape.pullback import NotBatchedError, Pullback, Request, request
@@ -253,10 +253,7 @@ def shape_only(pull: Pullback) -> tuple[bool, ...]:
     out = []
     for param in pull.function.params[: len(pull.needed)]:
         plain = all(
-            k in SHAPE_ONLY.get(op.prim, ())
-            for op in pull.function.body.walk()
-            for k, a in enumerate(op.args)
-            if a is param
+            k in op.prim.shape_only for op in pull.function.body.walk() for k, a in enumerate(op.args) if a is param
         ) and not any(param in _nested(op) for op in pull.function.body.walk())
         out.append(plain and param in uses)
     if len(_known_shapes) > 4096:
