@@ -25,6 +25,16 @@ part of the language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are t
 """
 
 
+RECORDS = """## What the records hold
+
+Each operation has one record in `autodiff_compiler/operations/`. A column that follows from the others is derived.
+Functions that are defined in terms of others need no record.
+
+| derivative | on stacks | operations |
+|---|---|---|
+"""
+
+
 # In newer versions of NumPy and Python only.
 NEWER = {
     "np.unstack", "np.cumulative_sum", "np.cumulative_prod", "np.vecdot", "np.trapezoid", "np.trapz", "np.matvec",
@@ -53,6 +63,22 @@ PLACES = {
 }  # fmt: skip
 
 
+def records_listed() -> str:
+    """A table of the operations by the columns of their records."""
+    rows: dict[tuple[str, str], set[str]] = {}
+    for fn, prim in PRIMS.items():
+        ours = prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") not in OURS
+        if not ours or not record.has_rule(prim) or prim.nondiff or prim.name in NEWER | {"math.cbrt", "math.exp2"}:
+            continue
+        derivative = "pullbacks" if prim.partials is None or prim.pullbacks else "partials"
+        derived = "derived" if prim.elementwise and prim.nout == 1 else "one call after the other"
+        rows.setdefault((derivative, "written" if prim.batch is not None else derived), set()).add(prim.name)
+    out = RECORDS
+    for (derivative, stacks), names in sorted(rows.items()):
+        out += f"| {derivative} | {stacks} | " + ", ".join(f"`{name}`" for name in sorted(names)) + " |\n"
+    return out + "\n"
+
+
 def listed() -> str:
     ours = {
         prim.name
@@ -75,6 +101,7 @@ def listed() -> str:
             if found:
                 out += f"- {label}: " + ", ".join(f"`{n.removeprefix(prefix)}`" for n in found) + "\n"
         out += "\n"
+    out += records_listed()
     out += "## Neural networks\n\n- `autodiff_compiler.nn`: " + ", ".join(f"`{n}`" for n in sorted(nn.__all__)) + "\n"
     return f"{out.rstrip()}\n\n{tangents_listed(ours)}"
 

@@ -9,50 +9,41 @@ from typing import Any
 import numpy as np
 
 from .core import Prim
+from .opset import lookup
 
 ARRAY, ARRAYS, STRICT, PLAIN = "array", "arrays", "strict", "plain"
 
-# By the name of the parameter. `ARRAY`: NumPy makes an array of it, whatever it is. `ARRAYS`: a sequence of such, or
-# any number of arguments. `STRICT`: a container is an error. `PLAIN`: it says which operation it is, or is Python's: a
-# number, a shape, a flag, a function.
+# `ARRAY`: NumPy makes an array of it, whatever it is. `ARRAYS`: a sequence of such, or any number of arguments.
+# `STRICT`: a container is an error. `PLAIN`: a number, a shape, a flag, a function, or what names the operation.
+#
+# The record of an operation has the roles of its parameters. A function that is defined in Python has the roles that go
+# with the names.
 _NAMES = {
     ARRAY: """
-        A a a1 a2 a_max a_min append ar arr array ary aweights b bins condition d fill_value filters fp fweights g
-        indices initial labels logits m mask max mean min neginf p nan period posinf prepend q src start stop
-        to_begin to_end v val vals values w weights where x x1 x2 xp y z""",
-    ARRAYS: "arrays arys choicelist choices condlist operands tup xi varargs",
+        a append arr ary aweights b default dx fweights m mask p prepend q src start stop to_begin to_end v val vals
+        values w weights where x x1 x2 y""",
+    ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
-        M N UPLO alpha args atol axes axis axis1 axis2 axisa axisb axisc base bias casting check_bounds
-        columns compute_uv copy correction count cov ddof decimals default deg density destination device
-        dilations dimensions discont dst dtype dx edge_order element endpoint equal_nan f fill full
-        full_matrices func1d funclist function groups hermitian i include_initial increasing ind indexing iter
-        indices_or_sections item k keepdims kernel key keys kind kth kw kwargs length like method minlength
-        mode n ndim ndmax ndmin new_shape newshape norm num obj object offset ord order other out
-        overwrite_input pad_width padding random range rate rcond repeats reps requirements retstep returned
-        right rows rowvar rtol s self shape shift side sizes sorter source sparse step strides subok
-        subscripts tol window_shape wrap writeable""",
+        N UPLO args axes axis axisa axisb axisc base bias casting copy count cov ddof deg device dimensions dst dtype
+        edge_order endpoint f full func1d funclist function i include_initial increasing ind indexing
+        indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n ndim ndmax norm num object
+        offset ord order out overwrite_input prototype rcond requirements returned rowvar s self shape sparse strides
+        subok window_shape wrap writeable""",
 }
 ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
 # Where the name says something else than elsewhere.
 _OTHERWISE: dict[tuple[Any, str], str] = {
-    (np.arange, "start"): PLAIN,
-    (np.arange, "stop"): PLAIN,
     (np.rollaxis, "start"): PLAIN,
     (np.tril_indices, "m"): PLAIN,
     (np.triu_indices, "m"): PLAIN,
     (np.block, "arrays"): PLAIN,  # nested lists, of which the depth counts
     (np.ix_, "args"): ARRAYS,
-    (np.full, "shape"): PLAIN,
-    (np.histogram, "range"): PLAIN,
-    (np.trapezoid, "dx"): ARRAY,
-    (np.ldexp, "i"): ARRAY,
-    (np.select, "default"): ARRAY,
-    **{(fn, "ary"): PLAIN for fn in (np.split, np.hsplit, np.vsplit, np.dsplit)},
+    **{(fn, "ary"): PLAIN for fn in (np.hsplit, np.vsplit, np.dsplit)},
     # These ask for attributes of arrays, and raise AttributeError of containers.
     (np.tril_indices_from, "arr"): STRICT,
     (np.triu_indices_from, "arr"): STRICT,
-    **{(fn, "arr"): STRICT for fn in (np.take_along_axis, np.put_along_axis)},
-    **{(fn, "indices"): STRICT for fn in (np.take_along_axis, np.put_along_axis)},
+    (np.put_along_axis, "arr"): STRICT,
+    (np.put_along_axis, "indices"): STRICT,
     (np.diag_indices_from, "arr"): STRICT,
     (np.rollaxis, "a"): STRICT,
     **({(np.unstack, "x"): STRICT} if hasattr(np, "unstack") else {}),
@@ -65,6 +56,10 @@ MAKERS = (np.array, np.asarray, np.asanyarray, np.copy, np.isscalar)
 def role_of(fn: Any, name: str) -> str:
     """The role of a parameter of the function; `name` may have the star of a variadic one."""
     plain = name.lstrip("*")
+    prim = lookup(fn)
+    for known, role in zip(prim.params, prim.roles) if prim is not None else ():
+        if known.lstrip("*") == plain:
+            return role
     return _OTHERWISE.get((fn, plain)) or ROLES.get(plain, PLAIN)
 
 
@@ -77,8 +72,7 @@ def is_numpys(prim: Prim) -> bool:
     return fn not in MAKERS and (named or str(getattr(fn, "__module__", "")).startswith(_KERNELS))
 
 
-# Functions in C that have no signature in older versions of NumPy.
-# Parameters of functions in C, of versions of NumPy that do not tell them.
+# The parameters of functions in C that have no signature in older versions of NumPy.
 _UNTOLD = {
     np.array: "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None",
     np.asarray: "a, dtype=None, order=None, *, device=None, copy=None, like=None",

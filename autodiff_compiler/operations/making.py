@@ -117,8 +117,8 @@ def _pieces(g: Any, items: Any) -> Any:
     return g
 
 
-op("np.asarray", "a, dtype, order", type=_array_type, alias="maybe", total="known")
-op("np.asanyarray", "a, dtype, order", type=_array_type, alias="maybe", total="known")
+op("np.asarray", "a: array, dtype, order", type=_array_type, alias="maybe", total="known")
+op("np.asanyarray", "a: array, dtype, order", type=_array_type, alias="maybe", total="known")
 op(
     "np.ascontiguousarray",
     "a: array, dtype",
@@ -144,7 +144,7 @@ def _copy_type(b: Builder, a: Any) -> Ty:
     return t if t.kind == "array" else ANY
 
 
-op("np.copy", "a, order, subok", type=_copy_type, total="known")
+op("np.copy", "a: array, order, subok", type=_copy_type, total="known")
 
 
 @vjp(np.copy, "a")

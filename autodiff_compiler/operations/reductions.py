@@ -65,7 +65,8 @@ def reduction(
     def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
         """The arguments by name; None for those that change what is computed in ways not looked at here."""
         found = {"axis": axis, **dict(zip(record.params, args)), **kwargs}
-        return None if len(args) > len(record.params) or found.keys() - known or found.get("out") is not None else found
+        unknown = len(args) > len(record.params) or found.keys() - known or found.get("out") is not None
+        return None if unknown or subject not in found else found
 
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
         call = given(args, kwargs)
