@@ -264,9 +264,9 @@ def test_work_in_python_depends_on_the_filters_and_not_on_the_size_of_an_image()
         (lambda: nn.conv2d(np.ones((1, 3, 3, 2)), np.ones((2, 2, 3, 1))), "do not fit the channels"),
         (lambda: nn.conv2d(np.ones((3, 3, 2)), np.ones((2, 2, 2, 1))), "as many axes"),
         (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((5, 5, 1, 1))), "do not fit into axes of"),
-        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 0), "stride 0 is not a positive int"),
-        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), (1, 2, 3)), "nor one for each of 2"),
-        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 1, "same size"), "'same size' is not 'SAME'"),
+        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 0), "stride 0 must be a positive int"),
+        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), (1, 2, 3)), "or one for each of the 2"),
+        (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 1, "same size"), "'same size' must be 'SAME'"),
         (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 1, [(1, -1), (0, 0)]), "a pair of ints"),
         (lambda: nn.conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), 1, "SAME", "CHWN"), "'NHWC' or 'NCHW'"),
         (lambda: nn.conv2d_transpose(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), (1, 9, 9, 1), 2), "gives"),
@@ -280,7 +280,7 @@ def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
 
 def test_what_does_not_fit_is_refused_in_gradients_too() -> None:
     f = ad.grad(lambda x, w: np.sum(nn.conv2d(x, w, (1, 2, 3), "SAME")))
-    with pytest.raises(ValueError, match="nor one for each of 2 spatial axes"):
+    with pytest.raises(ValueError, match="or one for each of the 2 spatial axes"):
         f(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)))
     with pytest.raises(TypeError, match="real numbers"):
         nn.conv2d(np.ones((1, 3, 3, 1)) * 1j, np.ones((2, 2, 1, 1)))

@@ -1,4 +1,4 @@
-"""Array functions that derivative rules and neural networks need and NumPy lacks: each is a primitive."""
+"""Array functions that NumPy lacks and that derivative rules and neural networks need. Each is a primitive."""
 
 from .activations import (
     elu,

@@ -1,6 +1,6 @@
-"""The functions between the layers of a network, and what their derivatives need, without overflow on the way.
+"""Activations of neural networks, and functions for their derivatives. No intermediate result overflows.
 
-All are for real numbers, keep a floating dtype and turn integers into float64.
+They take real numbers. A floating dtype stays; integers become float64.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def relu(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """``1 / (1 + exp(-x))``."""
     x = floating(x)
-    with np.errstate(over="ignore"):  # one over infinity is the zero that it has to be
+    with np.errstate(over="ignore"):  # 1 / (1 + inf) is 0, which is right
         return 1 / (1 + np.exp(-x))
 
 
@@ -69,7 +69,7 @@ def logsumexp(x: Any, axis: Any, keepdims: Any) -> Any:
     """``log(sum(exp(x)))`` along an axis, over several, or over all of them."""
     x = floating(x)
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0)  # infinite numbers have no differences
+    top = np.where(np.isfinite(top), top, 0)  # inf - inf would be nan
     with np.errstate(over="ignore", divide="ignore"):
         out = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
     return out if keepdims else np.squeeze(out, axis=axis)[()]
@@ -88,7 +88,7 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
 @dispatched
 def sigmoid_error(labels: Any, logits: Any) -> Any:
-    """``sigmoid(logits) - labels``, of which no digits are lost where the two are almost equal."""
+    """``sigmoid(logits) - labels``, without loss of digits where the two are almost equal."""
     x = floating(logits)
     e = np.exp(-np.abs(x))
     return (np.where(x < 0, e, 1) * (1 - labels) - np.where(x < 0, 1, e) * labels) / (1 + e)

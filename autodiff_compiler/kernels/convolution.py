@@ -1,9 +1,9 @@
-"""Convolution as neural networks mean it (the filters are not flipped), and its transposes: all are convolutions.
+"""Convolutions and their transposes, as neural networks use them: filters are not flipped.
 
-The form ``sum(g * conv(x, filters))`` is linear in each of `g`, `x` and `filters`; these functions are its derivatives.
-Shapes: `x` ``(batch, *sizes, channels)``, `filters` ``(*kernel, channels // groups, outputs)``, `g`
-``(batch, *out, outputs)``. The windows of some images, or of some rows of one, are copied into a matrix that fits into
-a cache.
+The form ``sum(g * conv(x, filters))`` is linear in each of `g`, `x` and `filters`. The three functions are its
+derivatives by these. Shapes: `x` ``(batch, *sizes, channels)``, `filters`
+``(*kernel, channels // groups, outputs)``, `g` ``(batch, *out, outputs)``. Windows are copied into matrices that fit
+into a cache, for some images at a time, or for some rows of one image.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def conv(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, group
 def conv_input(
     g: Any, filters: Any, sizes: Any, strides: Any, padding: Any, dilations: Any, groups: int
 ) -> Any:  # fmt: skip
-    """The derivative in `x`, whose spatial axes have these sizes: the transposed convolution of `g`."""
+    """The derivative by `x`, whose spatial axes have the lengths `sizes`: the transposed convolution of `g`."""
     g, filters = floating(g), floating(filters)
     kernel, outputs = filters.shape[:-2], filters.shape[-1]
     channels = filters.shape[-2] * groups
@@ -62,7 +62,7 @@ def conv_input(
 def conv_filters(
     x: Any, g: Any, kernel: Any, strides: Any, padding: Any, dilations: Any, groups: int
 ) -> Any:  # fmt: skip
-    """The derivative in `filters`, whose spatial axes have the lengths `kernel`."""
+    """The derivative by `filters`, whose spatial axes have the lengths `kernel`."""
     x, g = floating(x), floating(g)
     at = windows(x.shape[1:-1], kernel, strides, padding, dilations)
     channels, outputs = x.shape[-1], g.shape[-1]
@@ -85,7 +85,10 @@ def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, g
 
 
 def _chunks(count: int, rows: int, *sizes: int) -> Iterator[tuple[slice, slice]]:
-    """Parts of a batch of arrays with so many rows, of so many bytes each (a product), that fit into a cache."""
+    """Parts of a batch that fit into a cache, as slices of images and of rows.
+
+    count: images. rows: rows of an image. sizes: their product is the number of bytes of a row.
+    """
     row = max(1, math.prod(sizes))
     images = _CACHE // max(1, rows * row)
     if images:
@@ -112,11 +115,11 @@ def _matrices(filters: Any, groups: int) -> Any:
 
 
 def _grouped(g: Any, groups: int) -> Any:
-    """``(groups, windows, outputs // groups)``."""
+    """Cotangents as matrices ``(groups, windows, outputs // groups)``."""
     outputs = g.shape[-1]
     return np.moveaxis(g.reshape(math.prod(g.shape[:-1]), groups, outputs // groups), 1, 0)
 
 
 def _joined(found: Any) -> Any:
-    """``(groups, windows, some)`` with the channels of all groups next to each other."""
+    """``(groups, windows, n)`` as ``(windows, groups, n)``, so that the channels of all groups are adjacent."""
     return found[0] if len(found) == 1 else np.moveaxis(found, 0, 1)

@@ -1,4 +1,4 @@
-"""Kernels called with other things than arrays: NumPy's protocol for its own functions, here for ours."""
+"""Lets kernels be called on objects other than arrays, by NumPy's protocol ``__array_function__``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# What has no say in how a kernel is computed.
+# Classes without a handler of their own.
 _PLAIN = frozenset([np.ndarray, int, float, bool, str, tuple, list, type(None), np.float64, np.float32])
 
 
 def dispatched(fn: F) -> F:
-    """The kernel, which hands itself to the ``__array_function__`` of an argument that is no ndarray and has one."""
+    """Decorator: if an argument that is no ndarray has ``__array_function__``, the kernel calls that instead."""
 
     @functools.wraps(fn)
     def kernel(*args: Any) -> Any:

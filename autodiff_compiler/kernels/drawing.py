@@ -1,4 +1,4 @@
-"""Random choices, drawn from a generator that the caller owns."""
+"""Random choices, drawn from the caller's generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .dispatch import dispatched
 
 @dispatched
 def draw_mask(random: Any, shape: Any, rate: Any) -> Any:
-    """Booleans of this shape, false for a share `rate` of them, from an ``np.random.Generator``."""
+    """Random booleans of this shape from an ``np.random.Generator``. Each is false with probability `rate`."""
     if not isinstance(random, np.random.Generator):
         raise TypeError(f"a mask is drawn from an np.random.Generator, not from {type(random).__name__}")
     return random.random(shape) >= rate

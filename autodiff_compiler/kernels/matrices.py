@@ -1,4 +1,4 @@
-"""Functions of stacks of matrices of which some are singular."""
+"""Functions of stacks of matrices. Some matrices may be singular."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inverse(a: Any) -> Any:
 
 @dispatched
 def cofactors(a: Any) -> Any:
-    """The derivative of ``np.linalg.det``, which a singular matrix has as well."""
+    """The derivative of ``np.linalg.det``, also at a singular matrix."""
     try:
         return np.linalg.det(a)[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""The error function and the normal distribution, which NumPy lacks, with all their digits where they are small."""
+"""The error function and the normal distribution, which NumPy lacks. Small results have all their digits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .special import floating
 def erf(x: Any) -> Any:
     """The error function, for real `x`, elementwise.
 
-    Rational functions, of ``x**2`` near 0 and of `x` beyond, that are right to the last digits of float64.
+    Near 0 a rational function of ``x**2``, beyond that one of `x`. Both are right to the last digits of float64.
     Reference: Cody, Rational Chebyshev approximations for the error function (1969).
     """
     x = floating(x)
-    if x.dtype == np.float16:  # too small for the numbers in between
+    if x.dtype == np.float16:  # its range is too small for intermediate results
         return erf(x.astype(np.float32)).astype(np.float16)
     size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1
     square = size * size
@@ -63,8 +63,10 @@ def _complement(x: Any, size: Any, rate: float) -> Any:
 
 @dispatched
 def gaussian(x: Any, rate: float) -> Any:
-    """``exp(-rate * x**2)``, for real `x`, elementwise, for a rate of 1 or 1/2: without the rounding of the square,
-    which the exponential would enlarge."""
+    """``exp(-rate * x**2)``, for real `x`, elementwise. `rate` is 1 or 1/2.
+
+    The square is not rounded, since the exponential would enlarge the error.
+    """
     if type(x) is float:
         size = min(abs(x), 60.0)
         high = math.floor(size * 16) / 16 if size == size else size
@@ -79,7 +81,7 @@ def gaussian(x: Any, rate: float) -> Any:
 def erfinv(x: Any) -> Any:
     """The inverse of `erf`, for real `x`, elementwise: infinite at -1 and 1, nan beyond.
 
-    Halley's method for erf, and where that is near 1 for erfc, from Winitzki's guess.
+    Halley's method from Winitzki's guess. Where erf is near 1, the method uses erfc.
     """
     x = floating(x)
     size = np.abs(x.astype(np.float64))
@@ -100,7 +102,7 @@ _NEAR = 0.46875
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Its value at `x`, the coefficient of the highest power first."""
+    """The value of a polynomial at `x`. The coefficient of the highest power comes first."""
     out = coefficients[0] * x
     for c in coefficients[1:-1]:
         out += c

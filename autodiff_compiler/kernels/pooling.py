@@ -15,11 +15,11 @@ from .windows import Windows, windows
 
 @dispatched
 def pool_places(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
-    """Where in the flat `x` the maximum of each window is: the first of several; nan counts as the largest."""
+    """The index into the flat `x` of each window's maximum. Of equal elements it is the first; nan is the largest."""
     x = floating(x)
     at = _windows(x, kernel, strides, padding)
     if any(max(b, a) >= k for k, b, a in zip(at.kernel, at.before, at.after)):
-        raise ValueError("a window would lie in the padding altogether")
+        raise ValueError("a window would lie in the padding altogether: use less padding or larger windows")
     padded = at.pad(x, -np.inf)
     first, *others = at.offsets()
     best = padded[at.taken(first)].copy()
@@ -36,7 +36,7 @@ def pool_places(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
 
 
 def _flat(shape: tuple[int, ...], at: Windows, number: Any) -> Any:
-    """The index into the flat array of each window's element of this number."""
+    """The index into the flat array of one element of each window. `number`: the element's place in its window."""
     table, row = _elements(at)
     index = np.take(table * shape[-1], number + row)
     index += np.arange(shape[-1])
@@ -46,12 +46,12 @@ def _flat(shape: tuple[int, ...], at: Windows, number: Any) -> Any:
 
 @functools.lru_cache(8)
 def _elements(at: Windows) -> tuple[Any, Any]:
-    """A table of places in an image, by window and number of the element, and where in it the rows of windows begin."""
+    """A table of places in an image, by window and element, and for each window where its row of the table begins."""
     rank = len(at.sizes)
     table: Any = np.zeros([1] * (2 * rank), np.intp)
     for axis, size in enumerate(at.sizes):
         places = np.arange(at.out[axis])[:, None] * at.strides[axis] - at.before[axis] + np.arange(at.kernel[axis])
-        # The maximum lies in the padding only if it is -inf; then each element of the window is.
+        # The maximum lies in the padding only if it is -inf. Then each element of the window is -inf.
         places = np.clip(places, 0, size - 1)
         along = [1] * (2 * rank)
         along[axis], along[rank + axis] = places.shape
@@ -73,7 +73,7 @@ def pool_sum(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
 
 @dispatched
 def pool_spread(g: Any, sizes: Any, kernel: Any, strides: Any, padding: Any) -> Any:
-    """The transpose of `pool_sum`: `g` added to all elements of its window."""
+    """The transpose of `pool_sum`: each element of `g` is added to all elements of its window."""
     g = floating(g)
     at = windows(sizes, kernel, strides, padding, 1)
     if g.shape[1:-1] != at.out:
@@ -88,7 +88,7 @@ def pool_spread(g: Any, sizes: Any, kernel: Any, strides: Any, padding: Any) -> 
 
 @dispatched
 def pool_count(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
-    """How many elements of `x` are in each window, of shape ``(1, *out, 1)``, in the dtype of `x`."""
+    """The number of elements of `x` in each window, of shape ``(1, *out, 1)``, in the dtype of `x`."""
     x = floating(x)
     at = _windows(x, kernel, strides, padding)
     out: Any = np.ones((1, *[1] * (x.ndim - 1)), x.dtype)
@@ -101,10 +101,10 @@ def pool_count(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
 
 def _windows(x: Any, kernel: Any, strides: Any, padding: Any) -> Windows:
     if x.ndim < 3:
-        raise ValueError(f"pooling needs an array with axes for the batch, space and channels, not {x.shape}")
+        raise ValueError(f"pooling needs an array with axes (batch, *spatial, channels), not one of shape {x.shape}")
     return windows(x.shape[1:-1], kernel, strides, padding, 1)
 
 
 def _along(axis: int, offset: int, stride: int, count: int) -> tuple[slice, ...]:
-    """Of the axis, every `stride`-th element from `offset` on."""
+    """An index for `count` elements of the axis, from `offset` in steps of `stride`."""
     return (*[slice(None)] * axis, slice(offset, offset + stride * (count - 1) + 1 if count else offset, stride))

@@ -1,4 +1,4 @@
-"""Quotients and products of which zero is zero, whatever the other number is."""
+"""Quotients and products of cotangents and partials with strong zeros."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .dispatch import dispatched
 
-_SMALL = 2000  # elements; above, memory costs more than calls
+_SMALL = 2000  # elements: for larger arrays, memory costs more than calls
 
 
 @dispatched
@@ -29,7 +29,7 @@ def ratio(g: Any, d: Any) -> Any:
 
 @dispatched
 def over(g: Any, d: Any) -> Any:
-    """``g / d``, zero where `d` is."""
+    """``g / d``, zero where `d` is zero."""
     if not isinstance(d, np.ndarray):
         return g / (d or np.inf)
     if _no_zeros(d):
@@ -38,7 +38,7 @@ def over(g: Any, d: Any) -> Any:
         return g / np.where(d == 0, np.inf, d)
     with np.errstate(invalid="ignore", divide="ignore"):
         out = g / d
-    np.copyto(out, 0, where=(d == 0) & (g == g))  # nan stays
+    np.copyto(out, 0, where=(d == 0) & (g == g))  # a nan in `g` stays nan
     return out
 
 
@@ -48,7 +48,7 @@ def _no_zeros(d: Any) -> bool:
 
 @dispatched
 def product(g: Any, p: Any) -> Any:
-    """``g * p``, zero where `g` is."""
+    """``g * p``, zero where `g` is zero."""
     with np.errstate(invalid="ignore"):
         out = np.multiply(g, p)
     lost = np.isnan(out)

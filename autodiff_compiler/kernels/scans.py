@@ -1,4 +1,4 @@
-"""Scans and shifted or embedded copies of arrays, which derivative rules need and NumPy lacks."""
+"""Scans, and shifted or embedded copies of arrays. Derivative rules need them, and NumPy lacks them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flip_scan(g: Any, x: Any, axis: int) -> Any:
 
 
 def shift(x: Any, axis: int, fill: float, step: int = 1) -> Any:
-    """`x` moved by one place along an axis, forwards (``step=1``) or backwards (``-1``); `fill` at the free end."""
+    """`x` moved by one place along an axis, forwards (``step=1``) or backwards (``-1``). The free end is `fill`."""
     x = np.asarray(x)
     out = np.empty_like(x)
     to, source = np.moveaxis(out, axis, 0), np.moveaxis(x, axis, 0)
@@ -44,7 +44,7 @@ def shift(x: Any, axis: int, fill: float, step: int = 1) -> Any:
 
 
 def embed(x: Any, axis: int, start: int, length: int) -> Any:
-    """Zeros of this length along an axis, with `x` from `start` on; what does not fit in is cut off."""
+    """Zeros of this length along an axis, with `x` from `start` on. The rest of `x` is cut off."""
     x = np.atleast_1d(x)
     shape = list(x.shape)
     shape[axis] = length
@@ -55,13 +55,16 @@ def embed(x: Any, axis: int, start: int, length: int) -> Any:
 
 
 def overlap(g: Any, other: Any, start: int, length: int) -> Any:
-    """The cotangent of an operand of a convolution: `g` lies at `start` in the full one, `length` is the operand's."""
+    """The cotangent of one operand of ``np.convolve``.
+
+    start: the place of `g` in the full convolution. length: that of the operand.
+    """
     g, other = np.asarray(g), np.asarray(other)
     full = embed(g, 0, start, length + len(other) - 1)
     return np.convolve(full, other[::-1], "valid")
 
 
 def split_like(g: Any, arrays: Any, axis: int) -> list[Any]:
-    """The parts of `g` that lie where each of the arrays does in their concatenation along an axis."""
+    """Split the cotangent `g` of a concatenation into those of the arrays."""
     ends = np.cumsum([np.shape(a)[axis] for a in arrays])
     return [np.array(part) for part in np.split(g, ends[:-1], axis)] if len(arrays) else []

@@ -1,4 +1,4 @@
-"""The order of Python's `sorted`, `max` and `min`: as NumPy's, but where there is nan, which no comparison moves."""
+"""The places of `sorted`, `max` and `min`. With nan all comparisons fail, so there NumPy gives other places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _has_nan(keys: Any) -> bool:
 
 @dispatched
 def sorted_places(keys: Any) -> Any:
-    """Where the elements of the sorted vector are; equal ones stay in their order."""
+    """The indices that sort the vector. Equal elements stay in order."""
     if not _has_nan(keys):
         return np.argsort(keys, kind="stable")
     return np.array(sorted(range(len(keys)), key=keys.tolist().__getitem__), np.intp)
@@ -23,11 +23,11 @@ def sorted_places(keys: Any) -> Any:
 
 @dispatched
 def place_of_max(keys: Any) -> Any:
-    """Where the first of the largest elements of the vector is."""
+    """The index of the first largest element of the vector."""
     return max(range(len(keys)), key=keys.tolist().__getitem__) if _has_nan(keys) else int(np.argmax(keys))
 
 
 @dispatched
 def place_of_min(keys: Any) -> Any:
-    """Where the first of the smallest elements of the vector is."""
+    """The index of the first smallest element of the vector."""
     return min(range(len(keys)), key=keys.tolist().__getitem__) if _has_nan(keys) else int(np.argmin(keys))

@@ -12,7 +12,7 @@ from .dispatch import dispatched
 
 @dispatched
 def lgamma(x: Any) -> Any:
-    """The logarithm of the size of the gamma function, for real `x`, elementwise; infinite at its poles."""
+    """``log(abs(gamma(x)))``, for real `x`, elementwise; infinite at the poles of gamma."""
     x = floating(x)
     return np.asarray(_each_lgamma(x), np.float64).astype(x.dtype)[()]
 
@@ -51,12 +51,12 @@ def rsqrt(x: Any) -> Any:
 
 
 def floating(x: Any) -> Any:
-    """`x` as an array of real floating numbers, as NumPy's functions see it; TypeError for complex ones."""
+    """`x` in the real floating dtype that NumPy's functions choose. Raises TypeError for complex numbers."""
     x = np.asarray(x)
     if x.dtype.kind == "f":
         return x
     if x.dtype.kind == "c":
-        raise TypeError("this function is for real numbers, not for complex ones")
+        raise TypeError("this function takes real numbers, and its argument is complex")
     return x.astype(np.result_type(x.dtype, np.float16) if x.dtype.kind in "biu" else np.float64)
 
 
@@ -75,7 +75,7 @@ def bessel_i(n: int, x: Any) -> Any:
     size = np.abs(x)[..., None].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.exp(size[..., 0]) * np.sum(np.exp(size * (np.cos(t) - 1)) * weights, axis=-1)
-    if n:  # where it is small, by its series
+    if n:  # where the result is small, use the series
         half = 0.5 * np.minimum(size[..., 0], 1.0)
         series = np.ones_like(half)
         for k in range(12, 0, -1):
@@ -110,8 +110,8 @@ def polygamma(n: int, x: Any) -> Any:
 def _polygamma(n: int, x: float) -> float:
     """The derivative of order ``n + 1`` of ``log(gamma(x))``, for a number.
 
-    Upward recurrence to where the asymptotic series holds; reflection by differentiating ``pi cot(pi x)`` for negative
-    numbers. Reference: Abramowitz and Stegun, 6.3 and 6.4.
+    Upward recurrence to where the asymptotic series holds. For negative numbers reflection, with the derivative of
+    ``pi cot(pi x)``. Reference: Abramowitz and Stegun, 6.3 and 6.4.
     """
     x = float(x)
     if math.isnan(x) or x == math.inf:
@@ -120,12 +120,12 @@ def _polygamma(n: int, x: float) -> float:
         return math.nan
     if x < 0:
         sign = 1.0 if n % 2 == 0 else -1.0
-        past = x - round(x)  # the cotangent has period pi; here nothing is rounded
+        past = x - round(x)  # exact; the trigonometric cotangent has period pi
         return sign * _polygamma(n, 1 - x) - math.pi ** (n + 1) * _cotangent_derivative(n, math.pi * past)
     total = 0.0
     factorial = math.factorial(n)
     scale = -1.0 if n % 2 == 0 else 1.0  # (-1)**(n + 1)
-    if x > 1e8:  # all but the first terms are lost, and powers of x might overflow
+    if x > 1e8:  # the further terms are below rounding, and powers of x might overflow
         return math.log(x) - 0.5 / x if n == 0 else scale * math.factorial(n - 1) * x**-n * (1 + 0.5 * n / x)
     if x ** (n + 1) < 1e-300:
         return scale * math.inf if n else -1 / x
@@ -145,7 +145,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 def _cotangent_derivative(n: int, t: float) -> float:
-    """The derivative of order `n` of the cotangent: a polynomial in it, as ``cot' = -(1 + cot**2)``."""
+    """The derivative of order `n` of ``cot``. It is a polynomial in cot, since ``cot' = -(1 + cot**2)``."""
     powers = [0.0, 1.0]  # the coefficients of the polynomial
     for _ in range(n):
         slope = [k * c for k, c in enumerate(powers)][1:]

@@ -1,4 +1,4 @@
-"""Where the windows of convolutions and pooling lie: strides, padding and dilations as TensorFlow writes them.
+"""The places of the windows of convolutions and pooling. Strides, padding and dilations are as in TensorFlow.
 
 Arrays have the axes ``(batch, *spatial, channels)``.
 """
@@ -19,12 +19,12 @@ import numpy as np
 class Windows:
     """Windows over the spatial axes.
 
-    sizes:    lengths of the axes
-    kernel:   elements of a window along each
-    strides:  from one window to the next
-    dilations: from one element of a window to the next
-    before, after: zeros around the array
-    out:      the number of windows along each
+    sizes:     the lengths of the axes
+    kernel:    along each axis, the number of elements of a window
+    strides:   the distance from one window to the next
+    dilations: the distance from one element of a window to the next
+    before, after: the number of zeros in front of the array and behind it
+    out:       along each axis, the number of windows
     """
 
     sizes: tuple[int, ...]
@@ -37,10 +37,11 @@ class Windows:
 
     @property
     def padded(self) -> tuple[int, ...]:
+        """The lengths of the axes with padding."""
         return tuple(b + n + a for b, n, a in zip(self.before, self.sizes, self.after))
 
     def inside(self) -> tuple[slice, ...]:
-        """Where the array lies in the padded one."""
+        """The index of the array in the padded one."""
         return (slice(None), *[slice(b, b + n) for b, n in zip(self.before, self.sizes)])
 
     def pad(self, x: Any, fill: float = 0.0) -> Any:
@@ -52,11 +53,11 @@ class Windows:
         return out
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
-        """The places of the elements of a window."""
+        """The places of the elements in a window."""
         return itertools.product(*map(range, self.kernel))
 
     def taken(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
-        """What the element at this place takes from the padded array in all windows."""
+        """The index into the padded array for the element at this place of all windows."""
         parts = zip(offset, self.dilations, self.strides, self.out)
         return (slice(None), *[slice(k * d, k * d + s * (n - 1) + 1 if n else k * d, s) for k, d, s, n in parts])
 
@@ -73,7 +74,7 @@ class Windows:
 
 
 def windows(sizes: Sequence[int], kernel: Any, strides: Any, padding: Any, dilations: Any) -> Windows:
-    """The windows over axes of these lengths. ValueError for what does not fit."""
+    """The windows over axes of these lengths. Raises ValueError for arguments that do not fit."""
     return _windows(tuple(sizes), *[_frozen(v) for v in (kernel, strides, padding, dilations)])
 
 
@@ -99,28 +100,31 @@ def _windows(sizes: tuple[int, ...], kernel: Any, strides: Any, padding: Any, di
 
 
 def each(name: str, value: Any, rank: int) -> tuple[int, ...]:
-    """A number for each spatial axis, from one for all of them, one for each, or one for each axis of the array."""
+    """One number for each spatial axis.
+
+    value: an int for all axes, one int for each spatial axis, or one for each axis of the array.
+    """
     found = (value,) * rank if isinstance(value, (int, np.integer)) else tuple(value)
     if len(found) == 1:
         found = found * rank
     if len(found) == rank + 2 and found[0] == found[-1] == 1:
         found = found[1:-1]
     if len(found) != rank or not all(isinstance(n, (int, np.integer)) and n > 0 for n in found):
-        raise ValueError(f"{name} {value!r} is not a positive int, nor one for each of {rank} spatial axes")
+        raise ValueError(f"{name} {value!r} must be a positive int, or one for each of the {rank} spatial axes")
     return tuple([int(n) for n in found])
 
 
 def paddings(padding: Any, rank: int) -> list[Any]:
-    """For each spatial axis "SAME", or the elements before and after."""
+    """For each spatial axis "SAME", or the number of elements in front and behind."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
-            raise ValueError(f"padding {padding!r} is not 'SAME', 'VALID', or pairs of ints")
+            raise ValueError(f"padding {padding!r} must be 'SAME', 'VALID' or pairs of ints")
         return [padding.upper() if padding.upper() == "SAME" else (0, 0)] * rank
     pairs = [tuple(pair) for pair in padding]
     if len(pairs) == rank + 2 and pairs[0] == pairs[-1] == (0, 0):
         pairs = pairs[1:-1]
     if len(pairs) != rank or not all(len(pair) == 2 and min(pair) >= 0 for pair in pairs):
-        raise ValueError(f"padding {padding!r} is not 'SAME', 'VALID', or a pair of ints for each of {rank} axes")
+        raise ValueError(f"padding {padding!r} must be 'SAME', 'VALID' or a pair of ints for each of {rank} axes")
     return pairs
 
 

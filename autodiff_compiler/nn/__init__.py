@@ -1,8 +1,7 @@
-"""What neural networks need beyond NumPy, on arrays: activations, losses, convolutions, pooling, normalization,
-embeddings.
+"""Functions for neural networks: activations, losses, convolutions, pooling, normalization, embeddings.
 
-Names and order of arguments are those of TensorFlow's ``tf.nn``. The functions take arrays, keep a floating
-dtype, and may be used in functions that are differentiated, to any order.
+They take arrays and keep a floating dtype. They may be used in functions that are differentiated, to any order. Names
+and order of arguments are those of TensorFlow's ``tf.nn``.
 """
 
 from .activations import (

@@ -1,6 +1,6 @@
-"""Activations: what a layer does to each number, and softmax, which it does to a row of them.
+"""Activations: elementwise functions, and softmax of rows.
 
-All take real numbers and give the dtype of their argument; integers become float64.
+They take real numbers. A floating dtype stays; integers become float64.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def selu(features: Any) -> Any:
 
 
 def gelu(features: Any, approximate: bool = False) -> Any:
-    """``features * P(X <= features)`` for a standard normal X; with `approximate` by a tanh.
+    """``features * P(X <= features)`` for a standard normal X. With `approximate`, a tanh stands for the probability.
 
     Any shape; a floating dtype stays. Reference: Hendrycks and Gimpel, Gaussian error linear units (2016).
 
@@ -80,7 +80,7 @@ def gelu(features: Any, approximate: bool = False) -> Any:
     array([-0.1588,  0.    ,  0.8412])
     """
     if approximate:
-        # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits; beyond a square of 1,000 it is 0 or 1.
+        # (1 + tanh(u)) / 2 is sigmoid(2 u), which loses no digits. Beyond a square of 1,000 it is 0 or 1.
         cube = 1.0 + 0.044715 * np.minimum(features * features, 1000.0)
         return features * kernels.sigmoid(2.0 * _ROOT_2_PI * features * cube)
     return features * kernels.ndtr(features)
@@ -138,7 +138,7 @@ swish = silu
 
 
 def hard_sigmoid(x: Any) -> Any:
-    """``relu6(x + 3) / 6``, the straight line near `sigmoid`, cut off at 0 and 1. Any shape; a floating dtype stays.
+    """``relu6(x + 3) / 6``: `sigmoid` as a straight line, cut off at 0 and 1. Any shape; a floating dtype stays.
 
     >>> hard_sigmoid(np.array([-4.0, 0.0, 1.5]))
     array([0.  , 0.5 , 0.75])
@@ -179,9 +179,9 @@ def log_softmax(logits: Any, axis: Any = -1) -> Any:
 
 
 def logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``log(sum(exp(input_tensor)))`` over all axes, or over those given, without overflow.
+    """``log(sum(exp(input_tensor)))`` over all axes, or over the given ones, without overflow.
 
-    The shape is that of ``np.sum``, of the same arguments; a floating dtype stays.
+    The result has the shape of ``np.sum(input_tensor, axis, keepdims=keepdims)``. A floating dtype stays.
 
     >>> logsumexp(np.array([[1000.0, 1000.0], [-np.inf, 0.0]]), axis=1).round(4)
     array([1000.6931,    0.    ])

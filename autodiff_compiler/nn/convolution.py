@@ -1,9 +1,9 @@
 """Convolutions. Arrays have the axes ``(batch, *space, channels)``; filters are not flipped.
 
-Strides and dilations are an int, one for each spatial axis, or one for each axis as TensorFlow writes them.
-Padding is "VALID" for none; "SAME" for as much that, with stride 1, the size stays; or a pair ``(before, after)`` for
-each spatial axis (or for each axis). The dtype is that of a product of the two arrays. ValueError is raised where
-shapes, strides or padding do not fit.
+Strides and dilations are an int, one int for each spatial axis, or one for each axis, as in TensorFlow. Padding "VALID"
+adds nothing. "SAME" adds so many zeros that the size stays, if the stride is 1. Or it is a pair ``(before, after)`` for
+each spatial axis, or for each axis. The result has the dtype of a product of the two arrays. The functions raise
+ValueError for shapes, strides or padding that do not fit.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def conv2d(
     """The products of filters with windows of images.
 
     Shapes: `input` ``(batch, height, width, channels)``, `filters` ``(rows, columns, channels, outputs)``, the result
-    ``(batch, *windows, outputs)``. With ``data_format="NCHW"`` the channels are the second axis of arrays.
-    Filters for a part of the channels, ``(rows, columns, channels // groups, outputs)``, make a convolution in groups.
+    ``(batch, *windows, outputs)``. With ``data_format="NCHW"``, the channels are the second axis of `input` and result.
+    Filters of shape ``(rows, columns, channels // groups, outputs)`` make a convolution in groups.
 
     >>> conv2d(np.ones((1, 3, 3, 1)), np.ones((2, 2, 1, 1)), padding="SAME")[0, ..., 0]
     array([[4., 4., 2.],
@@ -56,7 +56,7 @@ def conv2d_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any = 1, padding: Any = "SAME", data_format: str = "NHWC",
     dilations: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of `conv2d`, which takes an array of `output_shape` to one of the shape of `input`.
+    """The transpose of the `conv2d` that turns an array of `output_shape` into one of the shape of `input`.
 
     Shapes: `input` ``(batch, height, width, channels)``, `filters` ``(rows, columns, outputs, channels)``, the result
     `output_shape`, which is ``(batch, height, width, outputs)``.
@@ -74,10 +74,10 @@ def conv2d_transpose(
 def depthwise_conv2d(
     input: Any, filter: Any, strides: Any = 1, padding: Any = "VALID", data_format: str = "NHWC", dilations: Any = 1
 ) -> Any:
-    """`conv2d` of each channel with filters of its own.
+    """`conv2d` of each channel with its own filters.
 
     Shapes: `input` ``(batch, height, width, channels)``, `filter` ``(rows, columns, channels, multiplier)``, the result
-    ``(batch, *windows, channels * multiplier)``, those of one channel next to each other.
+    ``(batch, *windows, channels * multiplier)``. The outputs of one channel are adjacent.
 
     >>> depthwise_conv2d(np.array([[[[1.0, 2.0]]]]), np.array([[[[1.0, 10.0], [1.0, 5.0]]]])).ravel()
     array([ 1., 10.,  2., 10.])
@@ -90,12 +90,12 @@ def depthwise_conv2d(
 
 
 def groups_of(x: Any, filters: Any) -> Any:
-    """How many groups of channels the filters are for."""
+    """The number of groups of channels that the filters are made for."""
     return np.shape(x)[-1] // np.shape(filters)[-2]
 
 
 def channels_last(items: Any) -> Any:
-    """Strides, dilations or padding for each axis of ``NCHW``, in the order of ``NHWC``; others as they are."""
+    """Strides, dilations or padding for ``NCHW`` in the order of ``NHWC``. Without an entry for each axis: as given."""
     if isinstance(items, (int, str)) or len(items) != 4:
         return items
     return (items[0], items[2], items[3], items[1])

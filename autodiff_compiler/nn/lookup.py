@@ -1,4 +1,4 @@
-"""From integers to rows and back: embeddings, one-hot rows, the largest elements."""
+"""Embeddings, one-hot rows, and the largest elements of rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def embedding_lookup(params: Any, ids: Any) -> Any:
-    """The rows of `params` that the integers `ids` number.
+    """The rows of `params` with the numbers `ids`.
 
     Shapes: `params` ``(rows, ...)``, `ids` any, the result ``(*ids.shape, ...)`` in the dtype of `params`. Raises
     IndexError for a number that is not one of ``0 ... rows - 1``.
@@ -19,17 +19,17 @@ def embedding_lookup(params: Any, ids: Any) -> Any:
            [0., 1.]])
     """
     if np.any(np.less(ids, 0)) or np.any(np.greater_equal(ids, np.shape(params)[0])):
-        raise IndexError("an id is not one of the rows of params, which are numbered from 0")
+        raise IndexError("an id is not the number of a row of params: they are 0 ... np.shape(params)[0] - 1")
     return np.take(params, ids, axis=0)
 
 
 def one_hot(
     indices: Any, depth: int, on_value: Any = 1.0, off_value: Any = 0.0, axis: int = -1, dtype: Any = np.float32
 ) -> Any:
-    """`on_value` at the places that the integers number along a new axis of length `depth`, else `off_value`.
+    """`on_value` at the places `indices` of a new axis of length `depth`, and `off_value` elsewhere.
 
-    Shapes: `indices` any; the result has one axis more, at `axis`. An integer that is not one of ``0 ... depth - 1``
-    gives `off_value` only.
+    Shapes: `indices` any; the result has the new axis at `axis`. For an integer that is not one of ``0 ... depth - 1``,
+    all elements are `off_value`.
 
     >>> one_hot(np.array([2, 0, 5]), 3)
     array([[0., 0., 1.],
@@ -42,7 +42,7 @@ def one_hot(
 
 
 def top_k(input: Any, k: int = 1) -> Any:
-    """The `k` largest elements of each row, largest first, and their places; of equal ones, the first comes first.
+    """The `k` largest elements of each row, the largest first, and their indices. Equal elements stay in order.
 
     Shapes: `input` ``(..., n)``, both results ``(..., k)``. Raises ValueError for a `k` that exceeds `n`.
 

@@ -1,6 +1,6 @@
-"""Losses for each element or each row; take their mean, or their sum, for a number to differentiate.
+"""Losses for each element or each row. Differentiate their mean or their sum.
 
-Dtypes are promoted as NumPy does it: float32 labels and logits give a float32 loss.
+Dtypes are promoted as by NumPy: float32 labels and logits give a float32 loss.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .. import kernels
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
     """The cross entropy of probabilities `labels` and ``sigmoid(logits)``, for each element, without overflow.
 
-    Shapes: `labels`, `logits` and the result are equal; so is a common dtype. Raises ValueError where shapes are not.
+    Shapes: `labels`, `logits` and the result have one shape. A common dtype stays. Raises ValueError for two shapes.
 
     >>> sigmoid_cross_entropy_with_logits(labels=np.array([1.0, 0.0, 1.0]), logits=np.array([0.0, -1000.0, -1000.0]))
     array([6.93147181e-01, 0.00000000e+00, 1.00000000e+03])
@@ -35,7 +35,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1) 
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
-    """The cross entropy of ``softmax(logits)`` and the classes that the integers `labels` number, without overflow.
+    """The cross entropy of ``softmax(logits)`` and classes, without overflow. `labels` are the numbers of the classes.
 
     Shapes: `logits` ``(..., classes)``, `labels` and the result ``(...)``, in the dtype of `logits`. Raises ValueError
     for shapes that do not fit and for a label that is none of ``0 ... classes - 1``.
@@ -46,7 +46,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
     if np.shape(labels) != np.shape(logits)[:-1]:
         raise ValueError("labels must have the shape of logits without its last axis")
     if np.any(np.less(labels, 0)) or np.any(np.greater_equal(labels, np.shape(logits)[-1])):
-        raise ValueError("a label is not one of the classes, which are numbered from 0 to np.shape(logits)[-1] - 1")
+        raise ValueError("a label is not the number of a class: they are 0 ... np.shape(logits)[-1] - 1")
     rows = kernels.log_softmax(logits, -1)
     return -np.take_along_axis(rows, np.expand_dims(labels, -1), -1)[..., 0]
 
@@ -82,7 +82,7 @@ def mae(labels: Any, predictions: Any, axis: Any = -1) -> Any:
 
 
 def huber(labels: Any, predictions: Any, delta: Any = 1.0, axis: Any = -1) -> Any:
-    """Half the squared error where it is at most `delta`, beyond that a straight line, as a mean over an axis.
+    """The mean of the Huber loss over an axis: half the squared error up to `delta`, beyond that a straight line.
 
     ``axis=()`` leaves each element as it is. Equal shapes, or such that broadcast; a common dtype stays.
 
@@ -94,10 +94,10 @@ def huber(labels: Any, predictions: Any, delta: Any = 1.0, axis: Any = -1) -> An
 
 
 def binary_crossentropy(labels: Any, predictions: Any, epsilon: float = 1e-7, axis: Any = -1) -> Any:
-    """The cross entropy of two probabilities, `predictions` cut to ``[epsilon, 1 - epsilon]``, as a mean over an axis.
+    """The mean cross entropy of two probabilities over an axis. `predictions` are cut to ``[epsilon, 1 - epsilon]``.
 
-    ``axis=()`` leaves each element as it is. Equal shapes, or such that broadcast; a common dtype stays. From logits,
-    `sigmoid_cross_entropy_with_logits` loses no digits.
+    ``axis=()`` leaves each element as it is. Equal shapes, or such that broadcast; a common dtype stays. If you have
+    logits, use `sigmoid_cross_entropy_with_logits`, which loses no digits.
 
     >>> binary_crossentropy(np.array([1.0, 0.0]), np.array([0.5, 0.5]), axis=()).round(4)
     array([0.6931, 0.6931])
@@ -107,11 +107,11 @@ def binary_crossentropy(labels: Any, predictions: Any, epsilon: float = 1e-7, ax
 
 
 def categorical_crossentropy(labels: Any, predictions: Any, epsilon: float = 1e-7, axis: int = -1) -> Any:
-    """The cross entropy of two distributions along an axis, `predictions` first scaled to have the sum 1 and cut to
-    ``[epsilon, 1 - epsilon]``.
+    """The cross entropy of two distributions along an axis.
 
-    Equal shapes, or such that broadcast; the result lacks the axis, a common dtype stays. From logits,
-    `softmax_cross_entropy_with_logits` loses no digits.
+    `predictions` are scaled to have the sum 1, and then cut to ``[epsilon, 1 - epsilon]``. Equal shapes, or such that
+    broadcast. The result lacks the axis; a common dtype stays. If you have logits, use
+    `softmax_cross_entropy_with_logits`, which loses no digits.
 
     >>> categorical_crossentropy(np.array([[0.0, 1.0]]), np.array([[1.0, 1.0]])).round(4)
     array([0.6931])

@@ -1,4 +1,4 @@
-"""Means and variances, what is scaled by them, biases and dropout. The dtype of the arguments stays."""
+"""Means and variances, normalization, biases and dropout. The dtype of the arguments stays."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def moments(x: Any, axes: Any, keepdims: bool = False) -> Any:
 
 
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any) -> Any:
-    """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``; None for no scale or offset.
+    """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``. Scale and offset may be None.
 
-    Shapes: `x` any, the others such that they broadcast to it. In training, `mean` and `variance` are the `moments` of
-    the batch; afterwards, running means of them.
+    Shapes: `x` any, the others such that they broadcast to it. In training, pass the `moments` of the batch, and
+    afterwards their running means.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 6.0]])
     >>> mean, variance = moments(x, 0)
@@ -45,7 +45,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
 
 
 def layer_normalization(x: Any, offset: Any = None, scale: Any = None, axis: Any = -1, epsilon: float = 1e-3) -> Any:
-    """`batch_normalization` of each row by its own mean and variance, over one axis or several.
+    """Each row normalized by its own mean and variance, over one axis or several. See `batch_normalization`.
 
     Shapes: `x` any, `offset` and `scale` such that they broadcast to it.
 
@@ -58,7 +58,7 @@ def layer_normalization(x: Any, offset: Any = None, scale: Any = None, axis: Any
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
-    """``x / sqrt(max(sum(x ** 2), epsilon))``, the sum over all axes or over those given.
+    """``x / sqrt(max(sum(x ** 2), epsilon))``, with the sum over all axes or over the given ones.
 
     Any shape; a floating dtype stays.
 
@@ -70,7 +70,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
 
 
 def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
-    """`value` with a number added to each channel.
+    """`value` plus one number for each channel.
 
     Shapes: `value` ``(batch, ..., channels)``, or ``(batch, channels, ...)`` for a `data_format` such as "NCHW"; `bias`
     ``(channels,)``. Raises ValueError where they do not fit.
@@ -89,10 +89,10 @@ def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
 
 
 def dropout(x: Any, rate: Any, random: Any) -> Any:
-    """`x` with zeros in place of a share `rate` of its elements, the others divided by ``1 - rate``.
+    """`x` with some elements set to zero, and the others divided by ``1 - rate``.
 
-    `random` says which: an array of booleans, true for the elements that stay, or an ``np.random.Generator`` to draw
-    them from. Any shape. Raises ValueError unless ``0 <= rate < 1``.
+    random: an ``np.random.Generator``, by which each element is set to zero with probability `rate`; or an array of
+    booleans, true for the elements that stay. Any shape. Raises ValueError unless ``0 <= rate < 1``.
 
     >>> dropout(np.ones(4), 0.5, np.array([True, False, True, True]))
     array([2., 0., 2., 2.])

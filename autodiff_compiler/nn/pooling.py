@@ -1,7 +1,7 @@
 """Maxima and means of windows. Arrays have the axes ``(batch, *space, channels)``.
 
-Windows and strides are an int, one for each spatial axis, or one for each axis as TensorFlow writes them; padding is as
-in `conv2d`. The dtype stays. ValueError is raised where they do not fit.
+Windows and strides are an int, one int for each spatial axis, or one for each axis, as in TensorFlow. Padding is as in
+`conv2d`. The dtype stays. The functions raise ValueError for shapes, windows or padding that do not fit.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from .. import kernels
 
 
 def max_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
-    """The maximum of each window of each channel; padding never is one.
+    """The maximum of each window of each channel. Padding does not count.
 
-    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``. Of equal elements, the
-    first gets the derivative; nan counts as the largest.
+    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``. The first of equal
+    elements gets the derivative. nan counts as the largest element.
 
     >>> max_pool(np.array([1.0, 3.0, 2.0, 5.0, 4.0]).reshape(1, 5, 1), 2, 2, "SAME").ravel()
     array([3., 5., 4.])
@@ -26,7 +26,7 @@ def max_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
 
 
 def avg_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
-    """The mean of the elements of each window of each channel; padding does not count.
+    """The mean of each window of each channel. Padding does not count.
 
     Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``.
 
