@@ -674,7 +674,7 @@ def f(x):
     return np.sum(pull(y)[0])
 """,
     errors.UnsupportedError,
-    "vjp in a function that is compiled",
+    "vjp inside of a function",
     "use grad or value_and_grad there",
 )
 refuse(

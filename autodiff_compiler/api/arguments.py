@@ -1,4 +1,4 @@
-"""Which parameters to differentiate by, and the structure in which their cotangents are returned."""
+"""Finds the parameters to differentiate by, and the structure in which their cotangents are returned."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ..tree import attribute_names, flatten, is_leaf, is_object
 def argument_place(
     which: int | str, names: list[str], values: list[Any], signature: Any
 ) -> tuple[tuple[Any, ...], Any, str]:
-    """Where a call's argument lies (the start of its inputs' paths), what it is, and its name.
+    """The path, the value and the name of the argument that `argnums` means. Positions run on through ``*args``.
 
-    Raises ArgumentError if there is no such argument. Positions run on through ``*args``.
+    Raises ArgumentError if there is no such argument.
     """
     kinds = {} if signature is None else {n: p.kind for n, p in signature.parameters.items()}
     if isinstance(which, str):
@@ -32,7 +32,11 @@ def argument_place(
         for at, name in enumerate(names):
             if kinds.get(name) is inspect.Parameter.VAR_KEYWORD and which in values[at]:
                 return (("arg", at), ("item", which)), values[at][which], which
-        raise ArgumentError(f"argnums names {which!r}, but the arguments given are {', '.join(names) or 'none'}")
+        raise ArgumentError(
+            f"argnums is {which!r}, but the arguments of this call are {', '.join(names) or 'none'}",
+            None,
+            "name one of them, or give its position",
+        )
     places: list[tuple[tuple[Any, ...], Any, str]] = []
     for at, name in enumerate(names):
         if kinds.get(name) is inspect.Parameter.VAR_POSITIONAL:
@@ -40,26 +44,28 @@ def argument_place(
         elif kinds.get(name) is not inspect.Parameter.VAR_KEYWORD:
             places.append(((("arg", at),), values[at], name))
     if not -len(places) <= which < len(places):
-        raise ArgumentError(f"argnums is {which}, but {len(places)} arguments were given")
+        raise ArgumentError(
+            f"argnums is {which}, but this call has {len(places)} arguments", None, "positions count from 0"
+        )
     return places[which]
 
 
 class Wanted:
     """The float leaves of the arguments to differentiate by, as parameters of the lowered function.
 
-    wrt:  their numbers, in the order of the leaves of the result
-    kept: the numbers of the parameters that are handed through: objects of which a copy is returned, and what in them
-          has no derivative. They are leaves too, numbered after the others.
+    wrt:  the numbers of these parameters, in the order of the leaves of the result
+    kept: the numbers of parameters that are returned as they are. They are objects, of which the result has a copy, and
+          values inside of containers that have no derivative. Their leaves are numbered after the others.
     """
 
     def __init__(self, lowered: Lowered, exact: bool):
         self.lowered = lowered
-        self.exact = exact  # integers among the arguments are allowed; their cotangent is None
+        self.exact = exact  # integer arguments are allowed, and their cotangent is None
         self.wrt: list[int] = []
         self.kept: list[int] = []
         self.inputs = Inputs(lowered.function.body, Cells(), Plan())
         self.inputs.inputs, self.inputs.guards = lowered.inputs, lowered.guards
-        self.outer: list[Any] = []  # the objects around, so that a reference back to one ends
+        self.outer: list[Any] = []  # the objects around: a reference back to one of them is not followed
 
     def tree(self, value: Any, path: tuple[Any, ...], name: str) -> Any:
         """The structure of the cotangent of an argument."""
@@ -118,7 +124,7 @@ class Wanted:
         return ("static", None if self.exact else x)
 
     def walk_container(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
-        """The gradient of a container of another class is a plain dictionary or list."""
+        """The structure for a container of another class: its gradient is a plain dictionary, tuple or list."""
         if any(holds_floats(getattr(x, attribute)) for attribute in attribute_names(x)):
             self.refuse(x, name)
         kind = type(x)
@@ -159,13 +165,13 @@ class Wanted:
                 names.append(attribute)
                 items.append(item)
             else:
-                del self.kept[kept:]  # the copy has it
+                del self.kept[kept:]  # the copy of the object has this attribute
         self.outer.pop()
         _, number = self.keep(x, path, name)
         return ("like", number, tuple(names), tuple(items))
 
     def parameter(self, x: Any, path: tuple[Any, ...], name: str) -> int:
-        """The number of the parameter at the path; a new one if the function does not read it."""
+        """The number of the parameter at the path. It is added if the function does not read it."""
         inputs = self.lowered.inputs
         found = self.inputs.numbered.find(inputs, (path, False))
         if found is None:
@@ -178,14 +184,14 @@ class Wanted:
         return ("leaf", -len(self.kept))  # see `finished`
 
     def finished(self, tree: Any) -> Any:
-        """The structure with the leaves that are handed through numbered behind the others."""
+        """The structure with the leaves in `kept` numbered behind the others."""
         if tree[0] in ("leaf", "like") and tree[1] < 0:
             tree = (tree[0], len(self.wrt) - tree[1] - 1, *tree[2:])
         return tree if tree[0] in ("leaf", "static") else (*tree[:-1], tuple([self.finished(t) for t in tree[-1]]))
 
 
 def holds_floats(x: Any) -> bool:
-    """A float, or something that holds one."""
+    """The value is a float, or a container or object that holds one."""
     if is_leaf(x):
         return bool(np.result_type(x).kind in "fc")
     if isinstance(x, (str, bytes)) or not isinstance(x, collections.abc.Collection):

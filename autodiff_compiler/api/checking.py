@@ -1,10 +1,10 @@
-"""What was lowered computes what the function does: a check at compile time, where it is asked for.
+"""Checks at compile time that the SSA form of a function computes what the function does.
 
-With ``AUTODIFF_COMPILER_CHECK=1`` in the environment, and always inside of `check_grads`, each function that is lowered
-is run once on copies of its arguments, and so is its SSA form, by the reference interpreter. Both have to give the same
-value or raise the same error. So no mistake of the frontend passes unseen: a branch not taken, an effect too early, an
-answer given by default. It is left out where a second run would be seen, as of a function that prints or draws
-random numbers, and where the run takes long.
+The check runs with ``AUTODIFF_COMPILER_CHECK=1`` in the environment, and always inside of `check_grads`. Each lowered
+function runs once on copies of its arguments. The reference interpreter runs its SSA form on other copies. Both must
+give the same value or raise the same error. So the check finds mistakes of the frontend: a branch not taken, an effect
+too early, an answer given by default. There is no check of functions with effects, such as printing or drawing random
+numbers, since a second run would be seen. There is none of long runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .specialize import apart
 
 VARIABLE = "AUTODIFF_COMPILER_CHECK"
 Memo = dict[int, tuple[Any, Any]]  # by identity, with the object so that it stays alive
-LONGEST = 0.1  # seconds: functions that take longer are not run a second time by the interpreter, which is far slower
+LONGEST = 0.1  # seconds: the interpreter does not run functions that take longer, since it is far slower
 _on: ContextVar[bool] = ContextVar("checking", default=False)
 
 
@@ -42,7 +42,7 @@ def is_checking() -> bool:
 
 @contextmanager
 def checking() -> Iterator[None]:
-    """Check whatever is lowered meanwhile."""
+    """A context in which all lowered functions are checked."""
     token = _on.set(True)
     try:
         yield
@@ -66,7 +66,7 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
         memo = {}
         _, values, _ = bind_arguments(fn, copied(args, memo), copied(kwargs, memo))
         if not all(_holds(guard, tuple(values)) for guard in lowered.guards):
-            return  # it asks for what a copy does not have, such as the base of an array
+            return  # the function reads a property that a copy does not have, such as the base of an array
         leaves = [copied(fetch(item.path, tuple(values)), memo) for item in lowered.inputs]
         if any(
             _overlaps(leaves[i]) if i == j else np.may_share_memory(leaves[i], leaves[j]) for i, j in lowered.no_alias
@@ -77,19 +77,19 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
         if agrees(got, want, is_low(body)):
             return
     elif failed is not None and (raised is not None or isinstance(failed, (NotImplementedError, RecursionError))):
-        return  # some operations only emitted code can make
+        return  # the interpreter lacks some operations
     for error in (failed, raised):
         if error is not None and is_interruption(error):
             raise error
     raise WrongValueError(
         f"the compiled function gives {_told(got, failed)}, the function itself {_told(want, raised)}",
         lowered.loc,
-        "this is a defect of the compiler: please report the function; until then, write it in another way",
+        "this is a defect of the compiler: please report the function, and write it in another way until it is mended",
     )
 
 
 def _holds(guard: Guard, values: tuple[Any, ...]) -> bool:
-    """A guard on what an object is holds of these copies."""
+    """A guard on the identity or equality of objects holds for these copies."""
     if guard.kind not in ("is", "eq", "same", "distinct", "apart"):
         return True
     try:
@@ -121,12 +121,12 @@ def _told(value: Any, error: Exception | None) -> str:
 
 
 def is_pure(body: Region) -> bool:
-    """Nothing outside sees a second run."""
+    """The function has no effects outside of itself."""
     return all(not op.prim.effects or op.prim in (RAISE, ASSERT) for op in body.walk())
 
 
 def _is_spent(x: Any) -> bool:
-    """An iterator, which a run uses up."""
+    """The argument is an iterator, which a run uses up."""
     return hasattr(type(x), "__next__")
 
 
@@ -140,7 +140,7 @@ _LOW = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.complex64))
 
 
 def copied(x: Any, memo: Memo) -> Any:
-    """A copy of an array, and of containers and objects with those in them; what is shared stays shared."""
+    """A deep copy of arrays, containers and objects. An object that is shared stays shared."""
     if id(x) in memo:
         return memo[id(x)][1]
     kind = type(x)
@@ -174,7 +174,7 @@ def copied(x: Any, memo: Memo) -> Any:
 
 
 def copied_container(x: Any, memo: Memo) -> Any:
-    """A copy of an object whose class is derived from a container, without what the class does on the way."""
+    """A copy of an instance of a class derived from a container. No method of the class runs."""
     base: Any = base_of(type(x))
     new = base.__new__(type(x))
     memo[id(x)] = (x, new)
@@ -206,7 +206,7 @@ def copied_array(x: Any) -> Any:
 
 
 def agrees(a: Any, b: Any, low: bool = False) -> bool:
-    """The same value, but for rounding."""
+    """The values are the same except for rounding. `low`: some value has less than double precision."""
 
     def all_agree(xs: Any, ys: Any) -> bool:
         return all(agrees(x, y, low) for x, y in zip(xs, ys, strict=True))

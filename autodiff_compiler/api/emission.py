@@ -1,4 +1,4 @@
-"""From the SSA form of an adjoint to its source: where the passes, the code generator and the user's source meet."""
+"""Makes the source of an adjoint from its SSA form, by the last passes and the code generator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..transforms.pipeline import restore_in_place
 
 
 def statement_at(loc: Loc) -> Statement:
-    """The statement that a place belongs to."""
+    """The user's statement at a location."""
     node = statement_of(loc.file, loc.line, loc.col)
     if node is None:
         return Statement(loc.file, loc.line, loc.col, line_of(loc.file, loc.line))
@@ -25,7 +25,7 @@ def statement_at(loc: Loc) -> Statement:
 
 
 def text_over_lines(node: Any) -> str | None:
-    """The text of a statement that stands on several lines, on one; None if it stands on one, and is shown as it is."""
+    """The text on one line of a statement that covers several lines. None for a statement on one line."""
     return on_one_line(node) if end_of_head(node) > node.lineno else None
 
 

@@ -1,4 +1,4 @@
-"""Locks that a child process does not inherit from threads that it does not have."""
+"""Locks that are free in a child process, where the threads that held them do not exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Lock:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        if len(_locks) > 64 and len(_locks) & (len(_locks) - 1) == 0:  # a power of two: seldom
+        if len(_locks) > 64 and len(_locks) & (len(_locks) - 1) == 0:  # a power of two, so that it happens seldom
             _locks.difference_update([ref for ref in list(_locks) if ref() is None])
         _locks.add(weakref.ref(self))
 
@@ -30,7 +30,7 @@ class Lock:
         self._lock.release()
 
 
-# Without callbacks, in which Python would drop what a signal handler raises.
+# The references have no callbacks: Python would drop an exception that a signal handler raises in one.
 _locks: set[weakref.ref[Lock]] = set()
 
 
@@ -42,7 +42,7 @@ def _renew() -> None:
         if lock._lock.acquire(blocking=False):
             lock._lock.release()
         else:
-            lock._lock = threading.RLock()  # its owner was left behind in the parent
+            lock._lock = threading.RLock()  # the thread that holds it exists only in the parent
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,7 +1,7 @@
-"""Gradients taken inside a function that is itself being compiled: ``ad.grad(f)(x)`` in user code.
+"""Gradients inside of a function that is compiled, such as ``ad.grad(f)(x)`` in the user's code.
 
-The call is lowered into a region of its own, that region is differentiated by the one reverse transform, and the result
-is spliced in where the call stands. So any mix of derivatives nests, to any order.
+The call is lowered into its own region. The reverse transform differentiates the region, and its operations are inlined
+at the call. So all derivatives nest, to any order.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def lower_call(
     outer_top, outer_scope = interp.func_top, interp.func_scope
     at_top = interp.builder.region is outer_top
     interp.state = start.fork()
-    # What the inner function stores into its arguments stays inside of it, as for every transformed function.
+    # Stores of the inner function into its arguments are not seen outside, as for each transformed function.
     new_args = [_owned(interp, av, node) for av in args]
     new_kwargs = {name: _owned(interp, av, node) for name, av in kwargs.items()}
     structures = []
     for where in chosen:
-        # What has to be computed for an argument belongs before the call, not into its region.
+        # Operations that compute an argument belong in front of the call, not into its region.
         holder: Any = new_kwargs if isinstance(where, str) else new_args
         old = args[where] if not isinstance(where, str) else kwargs[where]
         structure = _structure(interp, old, what)
@@ -62,7 +62,7 @@ def lower_call(
             raise ArgumentError(
                 f"{what}: the argument holds no floating numbers or arrays",
                 loc,
-                "pass floats",
+                "pass a float, or an array of floats",
             )
         actual += [leaf.value for leaf in wrt_leaves]
         params = iter([leaf.param(region) for leaf in wrt_leaves])
@@ -74,7 +74,7 @@ def lower_call(
         try:
             tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
         except Unreachable:
-            tree, leaves = ("leaf", 0), [0.0]  # it always raises, and so does its gradient
+            tree, leaves = ("leaf", 0), [0.0]  # the function always raises, and so does its gradient
         end = interp.state
     interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
@@ -88,7 +88,7 @@ def lower_call(
             "take it at the top level of the function",
         )
     if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
-        raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum it")
+        raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum the result of the function")
     extra = len(changes.values)
     region.exit = (*leaves, *changes.values)
     inner = Function(what, region)
@@ -115,7 +115,7 @@ def lower_call(
 
 
 def _owned(interp: Any, av: Any, node: Any) -> Any:
-    """A copy of an array, also in tuples; stores into it are not seen outside."""
+    """A copy of an array, also inside of tuples, so that stores into it are not seen outside."""
     if type(av) is Seq:
         return Seq(tuple([_owned(interp, x, node) for x in av.items]), av.cls)
     if type(av) is Ref and type_of(interp.operand(av)).kind == "array":
@@ -130,20 +130,20 @@ def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], 
         raise ArgumentError(f"{what}: pass the argument {which!r} by keyword here", interp.builder.loc)
     if which >= len(args):
         raise ArgumentError(
-            f"{what}: argnums is {which}, but {len(args)} positional arguments were given", interp.builder.loc
+            f"{what}: argnums is {which}, but this call has {len(args)} positional arguments", interp.builder.loc
         )
     return which
 
 
 def _opened(interp: Any, av: Any) -> Any:
-    """An object from outside as one with the same attributes that can have others."""
+    """A shallow copy of an object from outside, whose attributes can be replaced. Other values as they are."""
     outside = type(av) is Instance and av.cell in interp.inputs.outside
     return interp.shallow_copy(av, None) if outside or (type(av) is Obj and is_object(av.obj)) else av
 
 
 @record
 class Wrt:
-    """A leaf of an argument that is differentiated by: the abstract value, and the operand that it is."""
+    """A leaf of an argument to differentiate by: its abstract value and its operand."""
 
     av: Any
     value: Any
@@ -153,7 +153,7 @@ class Wrt:
 
 
 def _argument(interp: Any, leaf: Wrt, param: Value) -> Any:
-    """What the inner function gets for a leaf: a parameter of its region."""
+    """The abstract value of a leaf in the inner function, where it is a parameter of the region."""
     if type(leaf.av) is not Ref:
         return param
     made = interp.fresh(param, like=(leaf.av,))
@@ -164,8 +164,10 @@ def _argument(interp: Any, leaf: Wrt, param: Value) -> Any:
 
 
 def _structure(interp: Any, av: Any, what: str, inside: bool = False) -> Any:
-    """The structure of an argument: its leaves are what it is differentiated by; what else is `inside` of an object
-    stays."""
+    """The structure of an argument. Its leaves are the values to differentiate by.
+
+    inside: the argument is part of an object. There, values without floats stay as they are.
+    """
     av = _opened(interp, av)
     if inside and not _holds_floats(interp, av):
         return Static(av)
@@ -181,11 +183,15 @@ def _structure(interp: Any, av: Any, what: str, inside: bool = False) -> Any:
         inside = inside or type(av) is Instance
         parts = tuple([_structure(interp, x, what, inside) for x in content.items])
         return Node(av, None if av is content else content.keys, parts)
-    raise ArgumentError(f"{what}: cannot differentiate with respect to this argument here", interp.builder.loc)
+    raise ArgumentError(
+        f"{what}: cannot differentiate with respect to this argument inside of a compiled function",
+        interp.builder.loc,
+        "pass floats or arrays, or tuples, lists, dicts and objects that hold them",
+    )
 
 
 def _holds_floats(interp: Any, av: Any) -> bool:
-    """Something in it can be differentiated by."""
+    """The abstract value is or holds a float."""
     kind = type(av)
     if kind is Ref or kind is Value or isinstance(av, (int, float, complex)):
         return not isinstance(av, bool) and type_of(interp.operand(av)).may_be_float
@@ -198,7 +204,7 @@ def _holds_floats(interp: Any, av: Any) -> bool:
 
 
 class AbstractGradient:
-    """The gradient of a function that exists only while the program is being lowered: a lambda or a nested function."""
+    """The gradient of a function that exists only while the program is lowered: a lambda or a nested function."""
 
     def __init__(self, callee: Any, argnums: Any, keep_value: bool, what: str):
         self.callee, self.argnums, self.keep_value, self.what = callee, argnums, keep_value, what
@@ -208,7 +214,7 @@ class AbstractGradient:
 
 
 def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
-    """What calling ``grad`` itself means inside a function that is being lowered."""
+    """The lowering of a call of ``grad`` itself inside of a function."""
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
@@ -226,19 +232,21 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
         if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
             made = AbstractGradient(callee, argnums, keep_value, what)
             return Obj(made, (("object", made),))
-        raise ArgumentError(f"{what} needs a function", interp.builder.loc, "pass one: a name, a lambda or a method")
+        raise ArgumentError(
+            f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
+        )
 
     return hook
 
 
 def refuse(what: str) -> Any:
-    """``vjp`` or ``jvp`` inside a function that is being lowered."""
+    """The handler that refuses ``vjp`` or ``jvp`` inside of a function that is compiled."""
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         raise UnsupportedError(
-            f"{what} in a function that is compiled",
+            f"{what} inside of a function that is compiled is not supported",
             interp.builder.loc,
-            "use grad or value_and_grad there: of the sum of the result times the cotangent",
+            "use grad there, of the sum of the result times the cotangent",
         )
 
     return hook

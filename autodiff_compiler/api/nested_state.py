@@ -1,7 +1,8 @@
-"""What a function that is differentiated inside another changes of the variables and containers around it.
+"""Effects of an inner gradient: changes of the variables and containers outside of the inner function.
 
-Its operations are spliced in where the call stands, and run there once. What it bound or changed outside of itself
-holds values of its own; these become further results of the adjoint, and so what names and containers hold afterwards.
+The operations of the inner function are inlined at the call, and run there once. It may bind outer variables and change
+outer containers. Their new values are values of the inner function. So these become further results of its adjoint, and
+then the contents of the variables and containers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..ir.core import Value
 
 
 class Changes:
-    """The changes between two states, and the values that they are made of."""
+    """The changes between two states, and the values in them."""
 
     def __init__(self, interp: Any, start: State, end: State):
         self.start, self.end = start, end
@@ -35,9 +36,9 @@ class Changes:
             av = todo.pop(0)
             if type(av) is ItemOf:
                 raise UnsupportedError(
-                    "an item of a list of run-time length is changed, or kept, by a function that is differentiated",
+                    "an inner function that is differentiated changes or keeps an item of a list of run-time length",
                     interp.builder.loc,
-                    "use an array",
+                    "use an array in place of the list",
                 )
             for leaf in leaves_of(av):
                 if type(leaf) is Value:
@@ -46,16 +47,16 @@ class Changes:
                     continue
                 if type(leaf) is Ref and values_in(leaf):
                     raise UnsupportedError(
-                        "a view made in a function that is differentiated is kept outside of it",
+                        "a view that an inner function makes is kept outside of it, and the function is differentiated",
                         interp.builder.loc,
-                        "keep a copy",
+                        "keep a copy of the view",
                     )
                 if leaf.cell not in before and leaf.cell not in self.cells:
                     self.cells[leaf.cell] = end.heap[leaf.cell]
                     todo.append(end.heap[leaf.cell])
 
     def apply(self, interp: Any, replaced: dict[Value, Any]) -> None:
-        """Bring them into the present state, with the results of the spliced operations as their values."""
+        """Make the changes in the present state. `replaced`: for each of `values`, the result of the adjoint."""
         state = interp.state
         for cell, content in self.cells.items():
             interp.half_done(cell)

@@ -1,9 +1,9 @@
-"""Specialisation: which compiled code is valid for the arguments of a call, and the fast way to it.
+"""Specialisation: finds the compiled code that is valid for the arguments of a call.
 
-Code is compiled for the types of the arguments: Python types of numbers, dtype, number of axes and the axes of length
-1 of arrays, and the identity of the functions that it found in globals and closures. Each compiled entry gets a small
-generated function that checks all this and fetches the hidden inputs; shapes seen before are looked up in a set, so
-they cost one hash.
+Code is compiled for the signature of the arguments. For a number that is its Python type. For an array it is the dtype,
+the number of axes, and which axes have length 1. Code relies on guards, too, such as the identity of functions in
+globals and closures. Each entry has a small generated function that checks all this and fetches the hidden inputs. The
+shapes of earlier calls are in a set, so a call with one of them costs one hash.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_SHAPES = 4096
 
 
 class _Miss:
-    """What an entry returns for arguments that it is not valid for."""
+    """The result of an entry for arguments that it is not valid for."""
 
     def __repr__(self) -> str:
         return "miss"
@@ -47,7 +47,7 @@ MISS = _Miss()
 
 
 def signature_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The part of the arguments that code is specialised on: a hashable key.
+    """The signature of the arguments, as a hashable key.
 
     >>> signature_of((1.0,))
     (('number', <class 'float'>),)
@@ -61,7 +61,7 @@ def _has_code(obj: Any) -> bool:
     return isinstance(obj, types.FunctionType)
 
 
-# Constants that are the same if they have one type and are equal.
+# Types whose values are the same if they are equal.
 _EQUAL_IF_OF_ONE_TYPE = frozenset([str, int, bool, bytes, type(None), type(Ellipsis)])
 
 
@@ -86,7 +86,7 @@ class _Names:
         return name
 
     def fetch(self, path: tuple[tuple[Any, ...], ...]) -> str:
-        """The local that holds the object at the path; emits the fetch at the first use."""
+        """The local variable for the object at the path. The first use emits the statement that fetches it."""
         found = self.locals.get(path)
         if found is not None:
             return found
@@ -183,8 +183,7 @@ class _Names:
 
 
 class Entry:
-    """One compiled function and the check of what it is valid for: ``entry.call(*args)`` gives `MISS` where it is
-    not."""
+    """One compiled function with its guards. ``entry.call(*args)`` gives `MISS` for arguments that do not fit."""
 
     def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any]):
         self.fn = fn
@@ -195,7 +194,7 @@ class Entry:
         self.call = self._generate()
 
     def accepts(self, values: tuple[Any, ...]) -> bool:
-        """Whether it is valid for these arguments. Only for an entry that no other thread can reach yet."""
+        """It is valid for these arguments. To be called only while no other thread can reach the entry."""
         self.namespace["run"] = _found
         try:
             return self.call(*values) is not MISS
@@ -227,7 +226,7 @@ class Entry:
             if len(item.path) == 1 and item.path[0][0] == "arg":
                 leaf(k)
         if _has_code(self.fn):
-            # The code of a live function may be replaced, as IPython's autoreload does.
+            # The code of a function may be replaced, for example by IPython's autoreload.
             names.check(f"{names.constant(self.fn)}.__code__ is {names.constant(self.fn.__code__)}")
         for guard in low.guards:
             names.guard(guard)
@@ -256,8 +255,8 @@ class Entry:
         names.namespace["run"] = self.run
         self.namespace = names.namespace
         source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
-        # A guarded global, attribute or item may have gone. What is raised on purpose while shapes and overlaps are
-        # checked comes through.
+        # A guarded global, attribute or item may be gone: that is a miss. Errors about shapes and overlaps are raised
+        # on purpose, and pass.
         on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
         names.namespace["is_interruption"] = is_interruption
         if any(len(item.path) > 1 or item.hidden for item in low.inputs) or low.guards:
@@ -276,7 +275,7 @@ class Entry:
         return names.namespace["call"]  # type: ignore[no-any-return]
 
     def _new_shapes(self, shapes: Any, args: tuple[Any, ...]) -> bool:
-        """Shapes not seen before: do they fit the types, and do the axes agree that have to?"""
+        """New shapes fit the types, and lengths that must be equal are. If so, they are kept in `shapes`."""
         low = self.lowered
         arrays = [item for item in low.inputs if item.key[0] == "array"]
         given = shapes if len(arrays) > 1 else (shapes,)
@@ -307,13 +306,13 @@ class Entry:
         return True
 
     def _raise_as_primal(self, args: tuple[Any, ...]) -> None:
-        """Shapes that do not fit together: the original function says what is wrong."""
+        """Shapes do not fit together: the original function raises its own error."""
         positional, keywords = split_arguments(self.fn, self.lowered.params, args)
         self.fn(*copy.deepcopy(positional), **copy.deepcopy(keywords))
         raise AutodiffError(
-            "the derivative is that of arguments of which some lengths are equal, and these are not",
+            "the derivative needs some lengths of the arguments to be equal, and here they differ",
             self.lowered.loc,
-            "of np.linalg.svd of a matrix that is not square, use full_matrices=False",
+            "for np.linalg.svd of a matrix that is not square, pass full_matrices=False",
         )
 
     def _overlap(self, i: int, j: int) -> None:
@@ -355,7 +354,7 @@ def split_arguments(fn: Any, names: list[str], values: tuple[Any, ...]) -> tuple
 
 
 class Dispatcher:
-    """Finds, or makes, the compiled entry for a call.
+    """Finds or makes the compiled entry for a call.
 
     Parameters
     ----------
@@ -366,8 +365,8 @@ class Dispatcher:
 
     Attributes
     ----------
-    fronts: by the number of arguments, the entry used last for positional calls. If it gives `MISS`, `finish` searches
-    them all.
+    fronts: for positional calls, the entry used last, by the number of arguments. If it gives `MISS`, `finish` tries
+    all entries.
     """
 
     def __init__(
@@ -403,14 +402,14 @@ class Dispatcher:
         return self.finish(*self.bind(args, kwargs))
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        """The names of the parameters that the call gives, and their values."""
+        """The names and the values of the parameters that the call gives."""
         if self.simple and not kwargs and len(args) <= len(self.positional):
             return tuple(self.positional[: len(args)]), args
         names, values, _ = bind_arguments(self.fn, args, kwargs)
         return tuple(names), tuple(values)
 
     def finish(self, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-        """Try all entries; make a new one if none is valid."""
+        """Try all entries. Make a new one if none is valid."""
         tried = list(self.entries.get(names, ()))
         for e in tried:
             result = e.call(*values)
@@ -420,21 +419,24 @@ class Dispatcher:
         result = self.make(names, values, tried).call(*values)
         if result is MISS:
             raise ArgumentError(
-                "an argument changed while the function was compiled, or a guard does not hold of its own value"
+                "the new code is not valid for the arguments that it was compiled for",
+                location_of(self.fn),
+                "call it again if another thread changed an argument meanwhile; an object whose == is not true of "
+                "itself cannot be an argument",
             )
         return result
 
     def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
-        """The entry for these arguments, compiled if need be; nothing is run."""
+        """The entry for these arguments. It is compiled if need be, and not run."""
         names, values = self.bind(args, kwargs)
         return self.make(names, values, [])
 
     def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
-        """Lower and compile for these arguments; `tried` are entries that are not valid for them."""
+        """Lower and compile for these arguments. `tried`: entries that are not valid for them."""
         try:
             return self._make(names, values, tried)
         except RecursionError:
-            # What began this compilation begins anew, as it holds the locks of all within it.
+            # The outermost compilation starts again, since it holds the locks of all inner ones.
             if budget.current() is not None or deep.is_deep():
                 raise
         return deep.run(lambda: self._make(names, values, tried))  # type: ignore[no-any-return]
@@ -442,7 +444,7 @@ class Dispatcher:
     def _make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
         with self.lock:
             for e in self.entries.get(names, ()):
-                # Another thread may have made it meanwhile.
+                # Another thread may have made an entry meanwhile.
                 if e not in tried and Entry(self.fn, e.lowered, _found).call(*values) is not MISS:
                     return e
             key = None if self.disk is None else self.disk._key(names, values)
@@ -478,7 +480,7 @@ class Dispatcher:
                 ) from None
         if key is not None:
             self.disk._keep(key, lowered, values, run)
-        # Of the IR, calls need only which lengths have to agree, and what was taken for granted of them.
+        # Calls need no IR, only the conditions on lengths.
         known = lowered.function.body.dims
         dims = Dims(constraints=known.constraints, assumed=known.assumed)
         return Entry(self.fn, replace(lowered, function=Function(lowered.function.name, Region(dims))), run)
@@ -489,14 +491,14 @@ class Dispatcher:
                 entry = Entry(self.fn, lowered, run)
                 if entry.accepts(values):
                     return entry
-            except Exception as error:  # shapes that do not fit, arrays that overlap: the compiler says it best
+            except Exception as error:  # shapes do not fit, or arrays overlap: the compiler has the better message
                 if is_interruption(error):
                     raise
                 return None
         return None
 
     def _to_front(self, names: tuple[str, ...], entry: Entry) -> None:
-        # The order only saves time: no reason to wait while another thread compiles.
+        # The order only saves time, so do not wait while another thread compiles.
         if self.lock.acquire(blocking=False):
             try:
                 found = self.entries[names]
@@ -511,8 +513,11 @@ class Dispatcher:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Without the cyclic garbage collector, which would look through the growing IR again and again: half of the time
-    of a long compilation, for nothing, as the IR is in use."""
+    """A context without the cyclic garbage collector.
+
+    It would traverse the growing IR again and again. That takes half of the time of a long compilation and frees
+    nothing, since the IR is in use.
+    """
     enabled, token = gc.isenabled(), object()
     try:
         if enabled:
@@ -529,7 +534,7 @@ _pausing: set[object] = set()  # the compilations for which the collector is off
 
 
 def _resume_collector() -> None:
-    """In a child process: the threads that were compiling are not there any more."""
+    """Turn the collector on in a child process, where the threads that were compiling do not exist."""
     if _pausing:
         _pausing.clear()
         gc.enable()
@@ -540,4 +545,4 @@ if hasattr(os, "register_at_fork"):
 
 
 def _found(*leaves: Any) -> None:
-    """Stands in for a compiled function where only the guards are asked."""
+    """Stands in for a compiled function where only its guards are checked."""

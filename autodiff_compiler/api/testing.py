@@ -16,12 +16,17 @@ def check_grads(
     f: Callable[..., Any], args: Sequence[Any], order: int = 2, *, atol: float | None = None, rtol: float | None = None,
     eps: float | None = None, seed: int = 0,
 ) -> None:  # fmt: skip
-    """Check the derivatives of `f` at `args` against central differences along random directions, up to `order`.
+    """Compare the derivatives of `f` at `args`, up to `order`, with central differences along random directions.
 
-    Every float leaf of `args` is perturbed. Tolerances default to 1e-5 for float64 and 2e-2 for lower precision. Raises
-    AssertionError that names the order and both numbers. The check is that of a random projection: ``<pullback(u), v>``
-    against ``<u, (f(x + eps v) - f(x - eps v)) / 2 eps>``.
+    f:    a function whose results are floats, arrays, or containers of them; a scalar result is not needed.
+    args: a sequence of arguments. All floats and float arrays in them are varied.
+    atol, rtol: tolerances; by default 1e-5, and 2e-2 if an argument has a lower precision than float64.
+    eps:  the step of the differences; by default 1e-6, and 1e-2 for lower precision.
+    seed: the seed of the random directions.
 
+    For random u and v it compares ``<pullback(u), v>`` with ``<u, (f(x + eps v) - f(x - eps v)) / (2 eps)>``. Raises
+    AssertionError with the order and both numbers if they differ. Raises `WrongValueError`, a subclass, if the compiled
+    forward sweep computes another value than `f`.
     >>> import numpy as np
     >>> import autodiff_compiler as ad
     >>> ad.check_grads(lambda x: np.sum(np.sin(x) * x), (np.array([0.3, 1.2]),), order=2)

@@ -32,12 +32,12 @@ from .trees import tree_of
 Argnums = int | str | Sequence[int | str]
 
 
-# The class of eager tensors, and how a transformed function is called on them; filled once there are any.
+# The class of eager tensors, and the function that calls a transformed function on them. The tape fills this in.
 _operands: list[Any] = []
 
 
 def accept_operands(cls: type[Any], call: Callable[..., Any]) -> None:
-    """Have transformed functions that are called on instances of a class call ``call(transformed, args, kwargs)``."""
+    """Register a class of tensors: a transformed function on them becomes ``call(transformed, args, kwargs)``."""
     _operands[:] = [cls, call]
 
 
@@ -50,11 +50,13 @@ def _holds(cls: type[Any], x: Any) -> bool:
 
 
 class Transformed:
-    """A function made from another by differentiating it; call it as you would call the original.
+    """A derived function, such as a gradient. Call it with the arguments of the original function.
 
-    ``primal``   the original function
-    ``source()`` the Python source generated so far; ``source(*args)``: the one for these arguments
-    ``ir(*args)`` the SSA form before and after differentiation
+    ``primal``        the original function
+    ``source(*args)`` the Python source for these arguments; without arguments, all source so far
+    ``tree(*args)``   the source as a syntax tree
+    ``ir(*args)``     the SSA form before and after differentiation
+    ``passes(*args)`` the SSA form after each pass
     """
 
     suffix = "grad"
@@ -78,7 +80,7 @@ class Transformed:
         self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # By the number of arguments, so that another thread's call with fewer cannot get in between.
+        # Fronts are kept by the number of arguments: another thread's call with fewer cannot get in between.
         front = None if kwargs else self._fronts.get(len(args))
         if front is not None:
             result = front(*args)
@@ -90,14 +92,14 @@ class Transformed:
         return dispatch.finish(*dispatch.bind(args, kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """As a method, it is called with the instance first."""
+        """A bound method: it is called with the instance first."""
         return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self.suffix} of {_name_of(self.primal)}>"
 
     def __reduce__(self) -> Any:
-        # Where a decorator put this object under the function's name, pickle finds it there, and not the function.
+        # A decorator puts this object under the function's name. Then pickle finds the object, not the function.
         found: Any = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):
             found = getattr(found, part, None)
@@ -106,7 +108,17 @@ class Transformed:
         return type(self), (self.primal, self.argnums)
 
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The generated source for these arguments; without arguments, all that has been generated."""
+        """The generated source for these arguments. Without arguments: all source that was generated so far.
+
+        The function is compiled if need be, and not run. Raises what a call would raise for code that cannot be
+        differentiated.
+
+        >>> from autodiff_compiler import grad
+        >>> def square(x):
+        ...     return x * x
+        >>> grad(square).source(3.0).splitlines()[-1]
+        '    return 2.0 * x'
+        """
         if args or kwargs:
             return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
         return "\n\n".join(self._generated)
@@ -125,16 +137,16 @@ class Transformed:
         return tree_of(self.source(*args, **kwargs))
 
     def ir(self, *args: Any, **kwargs: Any) -> str:
-        """The IR of the primal and of the result, as text."""
+        """The SSA form of the primal and of the derived function for these arguments, as text."""
         lowered = lower_any(self.primal, args, kwargs)
         before = print_function(lowered.function)
         after = print_function(self.transform(lowered, args, kwargs).function)
         return f"{before}\n{after}"
 
     def attempts(self, *args: Any, **kwargs: Any) -> str:
-        """Why the primal is lowered more than once: one line for each attempt that was found wanting, as text.
+        """Why the primal is lowered more than once: one line for each attempt that failed.
 
-        The text is empty where the first attempt is good. See `frontend.plan`.
+        The text is empty if the first attempt succeeds. See `frontend.plan`.
         """
         primal = self.primal
         while isinstance(primal, Transformed):
@@ -142,7 +154,7 @@ class Transformed:
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate(lower(primal, args, kwargs).reasons, 1))
 
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
-        """What each pass makes of the function: the name of the pass, and the SSA form after it, as text.
+        """For each pass its name and the SSA form after it, as text.
 
         The function is compiled anew for these arguments, without the cache. `transforms.pipeline` has the table of
         the passes.
@@ -163,7 +175,7 @@ class Transformed:
         return lower_any(self.primal, args, kwargs)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        """The differentiated function, with the structure of what it returns."""
+        """The derived function, with the structure of its result."""
         raise NotImplementedError
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -198,7 +210,7 @@ class Transformed:
         return persist.entry_key(self, self._dispatch.fn, names, values)
 
     def _restore(self, key: str, values: tuple[Any, ...]) -> Iterator[tuple[Lowered, Any]]:
-        """What the disk holds for these arguments."""
+        """The entries on disk for these arguments."""
         return persist.load(key, self._dispatch.fn, values, self._rebuild)
 
     def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
@@ -219,19 +231,19 @@ class Transformed:
 
 
 def portable_name(transformed: Transformed) -> list[str]:
-    """What, besides the primal, identifies a transformation in another process."""
+    """The part of a transformation's disk key that does not come from the primal."""
     return [type(transformed).__name__, repr(transformed.argnums)]
 
 
 def innermost(fn: Any) -> Any:
-    """The ordinary function under any number of transformations: it has the signature."""
+    """The ordinary function under any number of transformations. Its signature is theirs."""
     while isinstance(fn, Transformed):
         fn = fn.primal
     return fn
 
 
 def name_classes(tree: Any, named: dict[Any, str]) -> None:
-    """Give each class in the structure of a result, and the helpers that build it, a name of its own."""
+    """Give each class in the structure of a result a name, and each helper that builds instances."""
     kind = tree[0]
     wanted = [tree[1]] if kind in ("make", "new") else []
     wanted += [{"new": new_object, "like": copy_with}[kind]] if kind in ("new", "like") else []
@@ -268,11 +280,11 @@ def tree_text(tree: Any, shown: Sequence[str], named: dict[Any, str]) -> str:
 
 
 class Gradient(Transformed):
-    """The gradient of a function with a scalar result; see `grad`."""
+    """The gradient of a function with a scalar result. See `grad`."""
 
     suffix = "grad"
     keep_value = False
-    exact = False  # integers are allowed; their cotangent is None
+    exact = False  # integer arguments are allowed, and their cotangent is None
 
     def __autodiff_portable__(self) -> list[str]:
         return portable_name(self)
@@ -288,7 +300,7 @@ class Gradient(Transformed):
 
 
 class ValueAndGradient(Gradient):
-    """The value of a function and its gradient; see `value_and_grad`."""
+    """The value of a function and its gradient. See `value_and_grad`."""
 
     suffix = "value_and_grad"
     keep_value = True
@@ -310,7 +322,7 @@ def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
 
 
 def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-    """Lower a function, or a transformed one by transforming the IR of its primal again."""
+    """Lower a function. For a transformed one, transform the IR of its primal."""
     if isinstance(fn, Transformed):
         return fn.transform(lower_any(fn.primal, args, kwargs), args, kwargs)
     lowered = lower(fn, args, kwargs)
@@ -349,7 +361,7 @@ def check_scalar(lowered: Lowered, what: Transformed) -> None:
 
 
 def guard_scalar(lowered: Lowered, what: Transformed) -> None:
-    """Where the types leave open whether the result is a scalar, look at run time."""
+    """Check at run time that the result is a scalar, if its type does not tell."""
     from ..ir import opset
 
     body = lowered.function.body
@@ -361,9 +373,9 @@ def guard_scalar(lowered: Lowered, what: Transformed) -> None:
 def differentiated(
     fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any], exact: bool = False
 ) -> tuple[Wanted, Any]:
-    """What to differentiate by, and the structure in which the cotangents are returned.
+    """The parameters to differentiate by, and the structure in which their cotangents are returned.
 
-    With `exact`, integers among the arguments are allowed; their cotangent is None.
+    exact: integers among the arguments are allowed, and their cotangent is None.
     """
     several = isinstance(argnums, tuple)
     names, values, signature = bind_arguments(innermost(fn), args, kwargs)
@@ -376,7 +388,7 @@ def differentiated(
 
 
 def hand_through(fn: Function, wanted: Wanted) -> None:
-    """Give the last results the form of the parameters that they are cotangents of, and add what is handed through."""
+    """Give the cotangents the kinds, shapes and dtypes of their parameters, and add the parameters in `wanted.kept`."""
     fn.meta["wrt"] = wanted.wrt
     pipeline.finish(fn, len(wanted.wrt))
     fn.body.exit = (*fn.body.exit, *[fn.body.params[k] for k in wanted.kept])
@@ -392,22 +404,30 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Gradient: ...
 @overload
 def grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], Gradient]: ...
 def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
-    """The gradient of a function that returns a real scalar.
+    """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
-    `fun` is an ordinary Python function on floats and NumPy arrays (and tuples, lists, dicts of them). `argnums`: the
-    position or name of the argument to differentiate by, or a sequence of them. The result, called with fun's
-    arguments, returns the gradient in the structure, shapes and dtypes of that argument; for a sequence, a tuple.
-    Usable as ``@grad`` and ``@grad(argnums=...)``.
+    fun: an ordinary Python function of floats and NumPy arrays, or of tuples, lists, dicts and objects that hold them.
+        It returns a real scalar. It is compiled at the first call with arguments of new types.
+    argnums: the argument to differentiate by, as a position or a name, or a sequence of these.
 
-    Raises `NonScalarOutputError` if fun's result is no real scalar, `IntegerArgumentError` for an integer or bool
-    argument,
-    `RuleLookupError` where no derivative rule is known, `UnsupportedError` and `AliasError` for code that cannot be
-    differentiated safely.
+    Call the result with the arguments of `fun`. It returns the gradient in the structure, shapes and dtypes of the
+    argument. For a sequence of `argnums`, it returns a tuple of gradients. Arguments are not changed. Further methods
+    of the result show what is computed: `source`, `ir`, `passes`.
+
+    A call raises what `fun` raises. It raises `NonScalarOutputError` if the result of `fun` is no real scalar,
+    `IntegerArgumentError` for an integer or bool argument, `RuleLookupError` for a function without a derivative rule,
+    `SourceUnavailableError` if the source of `fun` cannot be read, and `UnsupportedError` or `AliasError` for code that
+    cannot be differentiated safely.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
     >>> ad.grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0, 3.0]))
     array([2., 4., 6.])
+    >>> @ad.grad(argnums=("w", "b"))
+    ... def loss(x, w, b):
+    ...     return np.sum((x * w + b) ** 2)
+    >>> loss(np.array([1.0, 2.0]), 3.0, 1.0)
+    (36.0, 22.0)
     """
     if fun is None:
         return functools.partial(grad, argnums=argnums)
@@ -419,7 +439,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> ValueAndGra
 @overload
 def value_and_grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
 def value_and_grad(fun: Any = None, argnums: Argnums = 0) -> Any:
-    """The pair of a function's value and its gradient; arguments and errors as for `grad`.
+    """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
     >>> import autodiff_compiler as ad
     >>> ad.value_and_grad(lambda x: x * x)(3.0)
@@ -457,7 +477,7 @@ class _Pullback(Transformed):
         return self._wrapped(self._load(emitted), *details)
 
     def _wrapped(self, run: Any, out: Any, count: int, seeded: list[int]) -> Callable[..., Any]:
-        """The function that gives the value in its structure, and the pullback for cotangents in that structure."""
+        """A function that returns the value and the pullback, both in the structure of the result."""
 
         def call(*leaves: Any) -> Any:
             results, pullback = run(*leaves)
@@ -476,7 +496,7 @@ class _Pullback(Transformed):
 
 
 class _Projected(Transformed):
-    """The gradient of ``<u, f(...)>`` for fixed cotangents u: what one checks the next order on."""
+    """The gradient of ``<u, f(...)>`` for fixed cotangents u. `check_grads` checks the next order on it."""
 
     suffix = "projected"
 
@@ -496,20 +516,24 @@ def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int
 
 
 def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[int]) -> list[Any]:
-    """The leaves of a cotangent, checked against the results' shapes."""
+    """The leaves of a cotangent. Raises ArgumentError if its structure or shapes are not those of the result."""
     try:
         leaves = leaves_like(out, cotangent)
     except (TypeError, AttributeError) as error:
         raise ArgumentError(
-            f"the cotangent has not the result's structure: {error}", None, "give it the result's structure"
+            f"the cotangent does not have the result's structure: {error}",
+            None,
+            "pass a cotangent with the structure and shapes of the result",
         ) from None
     for k in seeded:
         g, r = leaves[k], results[k]
         if isinstance(r, list):
             if not isinstance(g, list) or [np.shape(x) for x in g] != [np.shape(x) for x in r]:
-                raise ArgumentError(f"the cotangent of a list of {len(r)} is a list of the same shapes")
+                raise ArgumentError(f"the cotangent of a list of {len(r)} must be a list of items of the same shapes")
         elif np.shape(g) != np.shape(r):
-            raise ArgumentError(f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}")
+            raise ArgumentError(
+                f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}", None, "pass the result's shape"
+            )
     return [as_cotangent(leaves[k], results[k]) for k in seeded]
 
 
@@ -519,18 +543,18 @@ def as_cotangent(g: Any, r: Any) -> Any:
     if isinstance(r, (np.ndarray, np.generic)) and r.dtype.kind in "fc":
         g = np.asarray(g)
         if g.dtype.kind == "c" and r.dtype.kind == "f":
-            raise ArgumentError("the cotangent of a real result is complex")
+            raise ArgumentError("the cotangent of a real result is complex", None, "pass a real cotangent")
         return g.astype(r.dtype)[()] if np.ndim(r) == 0 and not isinstance(r, np.ndarray) else g.astype(r.dtype)
     return g if isinstance(g, (float, int, complex)) else np.asarray(g)[()]
 
 
 def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The value of ``fun(*args)`` and its pullback, from a cotangent of the result to a tuple with one cotangent per
-    argument.
+    """The value of ``fun(*args)`` and its pullback: from a cotangent of the result to the cotangents of the arguments.
 
-    The cotangent has the result's structure and shapes; that of an integer argument is None. The pullback may be
-    called any number of times.
-
+    The pullback takes a cotangent with the structure and shapes of the result. It returns a tuple with one cotangent
+    for each argument, in the argument's structure, shapes and dtypes, and None for an integer. It may be called any
+    number of times. The result of `fun` may have any shape. Raises `ArgumentError` for a cotangent that does not fit,
+    and otherwise what `grad` raises.
     >>> import numpy as np
     >>> import autodiff_compiler as ad
     >>> out, pullback = ad.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
@@ -541,8 +565,8 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
 
 
 def for_all_arguments(cls: type[Transformed], fun: Any, count: int) -> Any:
-    """The transformation of a function by its first `count` arguments; for the same function, the same object."""
-    # By identity: callables may be unhashable, or equal and yet different. A bound method is made anew at each access.
+    """The transformation of a function by its first `count` arguments. For the same function it is the same object."""
+    # Keys are identities: callables may be unhashable, or equal and yet different. Each access makes a bound method.
     parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
     key = (cls, count, *[id(p) for p in parts])
     found = _transformed.get(key)

@@ -1,7 +1,7 @@
-"""Syntax trees in and out: functions made of trees, adjoints as trees.
+"""Functions made of syntax trees, and adjoints as syntax trees.
 
-Trees of ``gast`` are the same for all versions of Python, so tools exchange these. The library is imported when it is
-first needed.
+Trees of ``gast`` are the same for all versions of Python, so tools exchange these. The library is imported at its
+first use.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..errors import ArgumentError
 
 
 def from_tree(tree: ast.AST, namespace: dict[str, Any] | None = None) -> types.FunctionType:
-    """The function that a syntax tree defines, with a source that can be read and differentiated.
+    """The function that a syntax tree defines. Its source can be read, so it can be differentiated.
 
-    This is for code that stands in no file: what a program generates, what a macro rewrites, what a notebook collects.
+    This is for code that is in no file, such as generated code, macros and cells of notebooks.
 
-    tree: a function definition of `ast` or `gast`, or a module with nothing but one.
-    namespace: the globals of the function, read when it is called. As with `exec`, the function is put into them under
-        its name, so that it may call itself. By default they are empty.
+    tree: a function definition of `ast` or `gast`, or a module with one function definition and nothing else.
+    namespace: the globals of the function, which it reads when it is called. As with `exec`, they get the function
+        under its name, so that it may call itself. By default they are empty.
 
-    The text of the function is that of the tree. Tracebacks, `pdb` and `inspect.getsource` show it.
+    Tracebacks, `pdb` and `inspect.getsource` show the text of the tree.
 
     Raises ArgumentError for a tree that is no function definition.
 
@@ -41,15 +41,15 @@ def from_tree(tree: ast.AST, namespace: dict[str, Any] | None = None) -> types.F
 
         node = gast.gast_to_ast(copy.deepcopy(node))
     text = ast.unparse(node) + "\n"
-    # The same tree has the same name in each process, so that the disk cache finds what was compiled of it.
+    # The same tree has the same file name in each process, so that the disk cache finds its compiled code.
     file = f"<tree {node.name} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space: dict[str, Any] = {} if namespace is None else namespace
-    exec(compile(text, file, "exec"), space)
-    made = space[node.name]
+    names: dict[str, Any] = {} if namespace is None else namespace
+    exec(compile(text, file, "exec"), names)
+    made = names[node.name]
     if not isinstance(made, types.FunctionType):
         raise ArgumentError(
-            f"the decorators of {node.name!r} do not return a function of Python's",
+            f"the decorators of {node.name!r} return a {type(made).__name__}, not a Python function",
             None,
             "leave the decorators out of the tree, and call them on the function",
         )
@@ -57,7 +57,7 @@ def from_tree(tree: ast.AST, namespace: dict[str, Any] | None = None) -> types.F
 
 
 def _definition(tree: Any) -> Any:
-    """The function definition that a tree is or holds."""
+    """The function definition in the tree."""
     body = getattr(tree, "body", None)
     if type(tree).__name__ == "Module" and isinstance(body, list) and len(body) == 1:
         tree = body[0]

@@ -19,7 +19,7 @@ def embedding_lookup(params: Any, ids: Any) -> Any:
            [0., 1.]])
     """
     if np.any(np.less(ids, 0)) or np.any(np.greater_equal(ids, np.shape(params)[0])):
-        raise IndexError("an id is not the number of a row of params: they are 0 ... np.shape(params)[0] - 1")
+        raise IndexError("an id is not one of the rows of params: they are 0 ... np.shape(params)[0] - 1")
     return np.take(params, ids, axis=0)
 
 
