@@ -675,7 +675,7 @@ def f(x):
 """,
     errors.UnsupportedError,
     "vjp inside of a function",
-    "use grad or value_and_grad there",
+    "use grad there",
 )
 refuse(
     "a __getattr__ without source",

@@ -425,9 +425,9 @@ def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
     array([2., 4., 6.])
     >>> @ad.grad(argnums=("w", "b"))
     ... def loss(x, w, b):
-    ...     return np.sum((x * w + b) ** 2)
-    >>> loss(np.array([1.0, 2.0]), 3.0, 1.0)
-    (36.0, 22.0)
+    ...     return np.sum((x @ w + b) ** 2)
+    >>> loss(np.eye(2), np.array([1.0, 2.0]), np.array([0.5, 0.0]))
+    (array([3., 4.]), array([3., 4.]))
     """
     if fun is None:
         return functools.partial(grad, argnums=argnums)
