@@ -1,4 +1,16 @@
-"""Automatic differentiation by source transformation, for Python functions that use NumPy."""
+"""Automatic differentiation by source transformation, for Python functions that use NumPy.
+
+`grad`, `value_and_grad` and `vjp` differentiate a function. `GradientTape` records eager code. `nn` has functions for
+neural networks. `check_grads` compares derivatives with central differences.
+
+>>> import numpy as np
+>>> import autodiff_compiler as ad
+>>> def loss(w, x, y):
+...     return np.mean((x @ w - y) ** 2)
+>>> x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0])
+>>> ad.grad(loss)(np.zeros(2), x, y)
+array([ -7., -10.])
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +72,16 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".tape.ops", __name__)
     module = _TAPE.get(name)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import sys
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     found = getattr(importlib.import_module(f".tape.{module}", __name__), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -29,17 +29,17 @@ no inputs for {name}. Put a function next to it that returns a tuple of argument
     def example_inputs():
         return (np.ones(3), 0.5)
 
-(or call it {name}_example_inputs, if other functions need other inputs), or pass --inputs "(np.ones(3), 0.5)"
-or --inputs FILE.npz with an array for each parameter"""
+or pass --inputs "(np.ones(3), 0.5)", or --inputs FILE.npz with an array for each parameter. If functions in the file
+need different inputs, call the one for this function {name}_example_inputs"""
 
 
 class UserError(Exception):
-    """What the user is told, without a traceback."""
+    """An error that is reported without a traceback."""
 
 
 @dataclass
 class Target:
-    """A function, and the arguments to call it with."""
+    """A function and the arguments to call it with."""
 
     name: str
     function: Callable[..., Any]
@@ -56,7 +56,7 @@ class Target:
 
 
 def _describe(error: BaseException) -> str:
-    """An exception of the user's own code in one text: where, what kind, what it says."""
+    """An exception of the user's code as text: its place, class and message."""
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {text}"
@@ -70,7 +70,7 @@ def _load_module(path: str) -> Any:
     if not os.path.isfile(path):
         raise UserError(f"there is no file {path}")
     stem = os.path.splitext(os.path.basename(path))[0]
-    # A file called like a module in use must not take its place.
+    # A file with the name of an imported module must not replace it.
     name = f"_autodiff_file_{stem}" if stem in sys.modules else stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -165,7 +165,7 @@ def _find_target(options: argparse.Namespace) -> Target:
             functions = ", ".join(k for k in own if not k.endswith("example_inputs"))
             raise UserError(f"{path} has no {qualified}; it has {functions or 'no functions'}")
         found = getattr(found, part)
-    # A function that is decorated with @grad stands for the function that was written.
+    # For a function under @grad, take the function that the user wrote.
     function = getattr(found, "primal", found)
     if not callable(function):
         raise UserError(f"{qualified} in {path} is not a function")
@@ -188,7 +188,7 @@ def _find_target(options: argparse.Namespace) -> Target:
 
 
 def _declared(argnums: Any, names: list[str]) -> int | tuple[int, ...] | None:
-    """The argnums of a gradient object as positions; None if it has none that we know."""
+    """The argnums of a gradient object as positions. None if it has none, or unknown ones."""
     if isinstance(argnums, str):
         return names.index(argnums) if argnums in names else None
     if isinstance(argnums, (tuple, list)):
@@ -224,7 +224,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _with(value: Any, path: Path, new: Any) -> Any:
-    """The nested value with another leaf."""
+    """The nested value with another leaf at the path."""
     if not path:
         return new
     inner = _with(value[path[0]], path[1:], new)
@@ -281,9 +281,9 @@ def _coloured(text: str, options: argparse.Namespace) -> str:
 
 
 def _difference(f: Callable[[Any], float], leaf: Any, index: Any) -> complex:
-    """The central difference of `f` in one entry of `leaf`, to which it is accurate to fourth order in the step.
+    """The central difference of `f` by one entry of `leaf`, with an error of fourth order in the step.
 
-    For a complex entry the derivative is that by the real part minus 1j times that by the imaginary part.
+    For a complex entry it is the derivative by the real part minus 1j times the derivative by the imaginary part.
     """
 
     def moved(amount: Any) -> float:
@@ -306,7 +306,7 @@ def _difference(f: Callable[[Any], float], leaf: Any, index: Any) -> complex:
 
 def check(target: Target, options: argparse.Namespace) -> int:
     value = _call_primal(target, target.args)
-    # In double precision the differences are worth more, whatever the gradient is computed in.
+    # Differences are taken in double precision, where they are more accurate.
     doubled = tuple(_in_double(arg) for arg in target.args)
     result = _gradient_of(target)(*target.args, **target.kwargs)
     gradients = result if isinstance(target.argnums, tuple) else (result,)
@@ -339,7 +339,7 @@ def check(target: Target, options: argparse.Namespace) -> int:
             scale = max(float(np.max(np.abs(want), initial=0.0)), 1e-300)
             absolute = float(np.max(error, initial=0.0))
             precision = 1e-6 if np.result_type(leaf).itemsize >= (16 if np.iscomplexobj(leaf) else 8) else 1e-3
-            # Rounding in the function's value limits what a difference can tell of a small gradient.
+            # Rounding in the function's value limits the accuracy of a difference for a small gradient.
             noise = 1e-9 * abs(float(np.real(value)))
             ok = bool(absolute <= (options.tolerance or precision) * scale + noise)  # False for a nan
             fine &= ok
@@ -387,7 +387,7 @@ def bench(target: Target, options: argparse.Namespace) -> int:
         for (_, a), (_, b) in zip(_leaves(given, ()), _leaves(target.args, ()))
         if isinstance(a, np.ndarray)
     )
-    # What the disk remembers would hide what compiling takes.
+    # The disk cache would hide the time of compiling.
     saved = os.environ.get("AUTODIFF_COMPILER_CACHE")
     os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
     try:
@@ -498,6 +498,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has seen enough; nothing is left to flush into the closed pipe.
+        # The reader closed the pipe. Python would fail to flush into it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

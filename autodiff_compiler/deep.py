@@ -1,7 +1,7 @@
-"""A stack large enough for code that nests deeply: chains of a thousand ``elif``, each in the ``else`` before it.
+"""Runs work on a large stack, for code that nests deeply, such as a chain of a thousand ``elif``.
 
-What does not fit into the stack of the calling thread is done again in a thread with a large one. So short programs,
-which are nearly all, are compiled in the thread of the caller.
+Work that overflows the stack of the calling thread starts again in a thread with a large stack. Nearly all programs are
+short, and they are compiled in the calling thread.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-STACK = 1 << 29  # bytes; memory is taken only as far as the stack grows
-FRAMES = 60_000  # calls within each other
+STACK = 1 << 29  # bytes; the system provides memory only as the stack grows
+FRAMES = 60_000  # nested calls
 
 
 class Stopped(BaseException):
-    """The caller does not wait for the result any more."""
+    """The caller no longer waits for the result."""
 
 
 class _Here(threading.local):
-    """Of the thread: set when its work is no longer wanted, if its stack is a large one."""
+    """The state of a thread. `stop` is None unless its stack is large. It is set when the work is no longer wanted."""
 
     stop: threading.Event | None = None
 
@@ -30,22 +30,22 @@ class _Here(threading.local):
 _here = _Here()
 _lock = threading.Lock()
 _running = 0
-_usual = 0  # the recursion limit that holds while nothing runs here
+_usual = 0  # the recursion limit of the program
 
 
 def is_deep() -> bool:
-    """The code that runs here has the large stack."""
+    """This thread has the large stack."""
     return _here.stop is not None
 
 
 def check() -> None:
-    """Called now and then by what runs long."""
+    """Raise `Stopped` if the work is no longer wanted. Long work calls this from time to time."""
     if _here.stop is not None and _here.stop.is_set():
         raise Stopped
 
 
 def run(work: Callable[[], Any]) -> Any:
-    """The result of ``work()``, with the large stack; a signal handler's exception ends the wait and the work."""
+    """The result of ``work()``, run on the large stack. An exception of a signal handler ends the wait and the work."""
     stop, done = threading.Event(), threading.Event()
     outcome: list[Any] = [None, None]
     context = contextvars.copy_context()
@@ -110,7 +110,7 @@ def _finished() -> None:
 
 
 def _in_child() -> None:
-    """After a fork only the forking thread is there."""
+    """Restore the recursion limit in a child process, where only the forking thread exists."""
     global _lock, _running
     _lock = threading.Lock()
     if _running and not is_deep():

@@ -1,4 +1,4 @@
-"""Every exception of the package: what is wrong, where, and what to do instead."""
+"""The exceptions of the package. A message says what is wrong, where, why, and what to write instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import deep
 
 
 class Place(Protocol):
-    """What an error needs to know of a source location (`ir.core.Loc` has it)."""
+    """The attributes of a source location that an error reads. `ir.core.Loc` has them."""
 
     @property
     def file(self) -> str: ...
@@ -28,7 +28,7 @@ class Place(Protocol):
 
 
 def caret_text(loc: Place) -> str:
-    """The source line with carets under the columns meant; empty if the source is gone.
+    """The source line, with carets under the columns of the location. Empty if the source cannot be read.
 
     >>> caret_text.__name__
     'caret_text'
@@ -78,9 +78,12 @@ class AutodiffError(Exception):
 
 
 def is_interruption(error: BaseException) -> bool:
-    """The exception is not about what was being done: a signal handler raised it, or it is of a class that neither the
-    standard library nor NumPy nor this package has, as one that was thrown into the thread. Or the stack is full, and
-    all is done again on a larger one. It has to pass through."""
+    """The exception did not come from the work at hand, so it must pass through.
+
+    That is so in three cases. A signal handler raised it. Or its class is neither in the standard library nor in NumPy
+    nor in this package, as of an exception that was thrown into the thread. Or the stack is full, and the work starts
+    again on a larger one.
+    """
     if isinstance(error, RecursionError) and not deep.is_deep():
         return True
     if type(error).__module__.split(".")[0] not in _KNOWN_MODULES:
@@ -164,50 +167,50 @@ class WrongValueError(AssertionError):
 
 
 class SourceUnavailableError(AutodiffError, OSError):
-    """A function whose source text cannot be read."""
+    """The source text of a function cannot be read."""
 
     __str__ = AutodiffError.__str__
 
 
 class AliasError(AutodiffError, NotImplementedError):
-    """It cannot be proven whether two arrays share memory, and one of them is written to."""
+    """Two arrays may share memory, one of them is written to, and the compiler cannot prove that they do not."""
 
 
 class NonScalarOutputError(AutodiffError, TypeError):
-    """`grad` of a function that does not return one number."""
+    """The result of a function under `grad` is not one real number."""
 
 
 class IntegerArgumentError(AutodiffError, TypeError):
-    """A gradient was asked for an argument that holds integers or booleans."""
+    """The argument to differentiate by holds integers or booleans."""
 
 
 class RuleLookupError(AutodiffError, LookupError):
-    """No derivative rule for a function that a derivative would have to pass through."""
+    """A function that a derivative must pass through has no derivative rule."""
 
 
 class UnboundNameError(AutodiffError, UnboundLocalError):
-    """A name that is read before it is bound."""
+    """A name is read before it is bound."""
 
 
 class MissingNameError(AutodiffError, NameError):
-    """A name that is bound nowhere."""
+    """A name is bound nowhere."""
 
 
 class MissingKeyError(AutodiffError, KeyError):
-    """A key that the dictionary does not have."""
+    """The dictionary does not have the key."""
 
 
 class IndexRangeError(AutodiffError, IndexError):
-    """An item that the sequence does not have."""
+    """The sequence does not have the item."""
 
 
 class InvalidValueError(AutodiffError, ValueError):
-    """What Python calls a ValueError."""
+    """Python would raise ValueError."""
 
 
 class MissingAttributeError(AutodiffError, AttributeError):
-    """An attribute that the object does not have."""
+    """The object does not have the attribute."""
 
 
 class ArgumentError(AutodiffError, TypeError):
-    """A call whose arguments do not fit, as Python would say."""
+    """The arguments of a call do not fit. Python would raise TypeError."""

@@ -1,8 +1,7 @@
-"""NumPy, `math` and the built-in functions as they were when this package was imported.
+"""Copies of NumPy, `math` and the built-in functions, made when this package is imported.
 
-A program may replace a function of a module, ``np.sin = np.cos``. Then the program calls the new one, but the
-derivative of the old one is still what it was. So the rules, and the code that the compiler emits, do not look
-functions up in the modules that the program sees.
+A program may replace a function of a module, as in ``np.sin = np.cos``. The derivative of the old function stays the
+same. So rules and emitted code look functions up in these copies, and not in the modules that the program changes.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 
 def snapshot(module: types.ModuleType, *inner: str) -> types.ModuleType:
-    """A module that holds what this one holds now; so do these modules in it."""
+    """A copy of a module with its present contents. `inner`: modules in it that are copied, too."""
     copy = types.ModuleType(module.__name__, module.__doc__)
     copy.__dict__.update(vars(module))
     for name in inner:
@@ -38,13 +37,13 @@ BUILTINS: dict[str, Any] = dict(vars(builtins))
 
 
 def as_it_was(module: types.ModuleType) -> types.ModuleType:
-    """The module, or what it was when this package was imported, if that is known."""
+    """The copy of a module, if there is one, else the module itself."""
     known = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft, "math": math}
     return known.get(module.__name__, module)
 
 
 def hold(*packages: str) -> None:
-    """Have the modules of these parts of this package, as far as they are imported, look functions up here."""
+    """Let the imported modules of these packages of this package look up ``np`` and ``math`` here."""
     for name, module in list(sys.modules.items()):
         if name.startswith(tuple([f"{__package__}.{part}" for part in packages])):
             vars(module).update({k: v for k, v in (("np", np), ("math", math)) if k in vars(module)})

@@ -1,7 +1,7 @@
-"""The few helpers that emitted code may call, and the eager meaning of the operations that only the compiler makes.
+"""The functions that compute primitives of the compiler, and the few helpers that emitted code calls.
 
-Emitted code prints most of these as plain NumPy (``set`` as a store, ``spread`` as ``np.broadcast_to`` ...); it calls
-one of them by name only where the shapes were not known when it was compiled.
+Emitted code prints most of these as plain NumPy: ``set`` as a store, ``spread`` as ``np.broadcast_to``. It calls a
+function of this module only where the shapes are not known at compile time.
 """
 
 from __future__ import annotations
@@ -86,8 +86,11 @@ def _located(a: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _located_for_store(a: Any, path: tuple[Any, ...]) -> Any:
-    """Where a store goes: what it is to reach at least, the array that is written, and its index. What a reshape made a
-    copy of is brought up to date after the store."""
+    """The target of a store: the array to be changed, the array that is written to, and the index in it.
+
+    A reshape on the path may have copied. Then the written array is stored back after the store, since this function
+    is a generator that goes on there.
+    """
     k = next((k for k, step in enumerate(path) if step[0] == "reshape"), None)
     if k is None:
         target, index = _located(a, path)
@@ -109,12 +112,12 @@ def set(a: Any, path: tuple[Any, ...], v: Any) -> Any:
 
 
 def get_stored(a: Any, path: tuple[Any, ...]) -> Any:
-    """The part of `a` at the path, zero where storing to it a later one of repeated subscripts would win."""
+    """The part of `a` at the path, zero where a store to the path overwrites an element again. See `stored_part`."""
     return stored_part(*_located(a, path))
 
 
 def stored_part(a: Any, index: Any) -> Any:
-    """``a[index]``, zero in the places that ``a[index] = v`` overwrites again with a later element of `v`."""
+    """``a[index]``, with zero for each element of `v` in ``a[index] = v`` that a later element of `v` overwrites."""
     part = a[index]
     number = np.arange(np.size(part)).reshape(np.shape(part))
     owner = np.empty(a.shape, np.intp)
@@ -135,7 +138,7 @@ def addat(a: Any, path: tuple[Any, ...], v: Any) -> Any:
 
 
 def put_back(whole: Any, part: Any) -> None:
-    """Store `part`, a reshaped `whole` that was written to, where its layout in memory made that a copy."""
+    """Store `part` into `whole`, if the two do not share memory. `part` is a reshape of `whole` that was written to."""
     if not np.may_share_memory(whole, part):
         whole[...] = part.reshape(whole.shape)
 
@@ -177,12 +180,12 @@ def range_len(start: int, stop: int, step: int) -> int:
 
 
 def slice_bound(k: int, n: int, start: int | None, stop: int | None, step: int | None) -> int:
-    """The start, stop or step (``k`` 0, 1, 2) of the range that a slice picks from `n` items."""
+    """The start, stop or step of the range that a slice selects from `n` items, for `k` 0, 1 or 2."""
     return slice(start, stop, step).indices(n)[k]
 
 
 def index_table(kind: str, r: int, *lengths: int) -> Any:
-    """The indices that itertools' product, combinations or permutations give, one row each of `r`."""
+    """The indices of itertools' product, combinations or permutations, as an array with one row of `r` for each."""
     rows = getattr(itertools, kind)(*[range(n) for n in lengths], *(() if kind == "product" else (r,)))
     return np.array(list(rows), np.int64).reshape(-1, r)
 
@@ -198,7 +201,7 @@ def sum_to(g: Any, x: Any) -> Any:
     have = np.shape(g)
     if have != want:
         extra = len(have) - len(want)
-        if extra < 0:  # a store leaves out leading axes of length one
+        if extra < 0:  # a store broadcasts leading axes of length 1 away
             g = np.reshape(g, (1,) * -extra + have)
             return sum_to(g, x)
         else:
@@ -211,23 +214,23 @@ def sum_to(g: Any, x: Any) -> Any:
                 g = np.reshape(g, want) if np.size(g) == int(np.prod(want)) else np.broadcast_to(g, want)
     g = cast(g, x)
     if want == ():
-        # An array for an array, a number for a number.
+        # The cotangent of an array is an array, that of a number a number.
         return np.asarray(g) if isinstance(x, np.ndarray) else g[()] if isinstance(g, np.ndarray) else g
     return g
 
 
 def spread(g: Any, x: Any) -> Any:
-    """`g` broadcast to the shape of `x`, for reading."""
+    """`g` broadcast to the shape of `x`. The result is read only, as it may be a view."""
     want = np.shape(x)
     if isinstance(g, (float, int, complex)) and want and np.result_type(x).kind in "fc":
         g = weak_dtype(isinstance(g, complex), np.result_type(x)).type(g)
     if want == ():
-        return g[()] if isinstance(g, np.ndarray) else g  # a number
+        return g[()] if isinstance(g, np.ndarray) else g
     return g if np.shape(g) == want else np.broadcast_to(g, want)
 
 
 def weak_dtype(is_complex: bool, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that a Python number gets among floating numbers of this one."""
+    """The dtype of a Python number in arithmetic with floating numbers of this dtype."""
     return np.result_type(dtype, np.complex64) if is_complex and dtype.kind == "f" else dtype
 
 
@@ -236,7 +239,7 @@ def zeros(x: Any) -> Any:
     if isinstance(x, list):
         return [zeros(item) for item in x]
     if not isinstance(x, (np.ndarray, np.generic, float, int, complex)):
-        return np.float64(0.0)  # undefined on this path: nothing will read it
+        return np.float64(0.0)  # `x` is undefined on this path, so nothing reads its cotangent
     if isinstance(x, (np.ndarray, np.void)) and x.dtype.names is not None:
         return np.zeros(x.shape, x.dtype)
     if isinstance(x, np.ndarray):
@@ -247,9 +250,9 @@ def zeros(x: Any) -> Any:
 
 
 def cast(g: Any, like: Any) -> Any:
-    """`g` in a dtype, or in the dtype of `like`: the real part where a complex number meets a real dtype.
+    """`g` in a dtype, or in the dtype of `like`. For a real dtype, it takes the real part of complex numbers.
 
-    A Python scalar, or an exact dtype, asks for nothing but that.
+    A Python scalar or an integer dtype as `like` changes nothing else.
     """
     if isinstance(like, np.dtype):
         want: Any = like
@@ -280,7 +283,7 @@ def full_like(x: Any, g: Any) -> Any:
 
 
 def as_scalar(a: Any) -> Any:
-    """`a` itself if it is a real floating scalar; raises NonScalarOutputError if not."""
+    """`a` itself if it is a real floating scalar. Otherwise raises NonScalarOutputError."""
     if a is None or np.ndim(a) or np.result_type(a).kind != "f":
         from .errors import NonScalarOutputError
 
@@ -291,12 +294,14 @@ def as_scalar(a: Any) -> Any:
             if np.ndim(a)
             else str(np.result_type(a))
         )
-        raise NonScalarOutputError(f"grad needs a real scalar result; this one is {what}", None, "sum it, or use vjp")
+        raise NonScalarOutputError(
+            f"grad needs a real scalar result, and this one is {what}", None, "sum it, or use vjp"
+        )
     return a
 
 
 def finish(g: Any, x: Any) -> Any:
-    """The cotangent `g` of `x` as the caller gets it: of x's kind, shape and dtype."""
+    """The cotangent `g` of `x` with x's kind, shape and dtype."""
     if isinstance(x, list):
         return g
     g = sum_to(g, x)
@@ -389,7 +394,7 @@ def raise_(error: Any, *cause: Any) -> None:
 
 
 def caught(error: Any, *cause: Any) -> Any:
-    """What `raise_` raises."""
+    """The exception that `raise_` raises."""
     try:
         raise_(error, *cause)
     except BaseException as raised:
@@ -455,18 +460,18 @@ __all__ = [
 
 
 def if_square(g: Any, rows: int, columns: int, place: Place | None) -> Any:
-    """`g`, if the matrix that it belongs to is square."""
+    """`g` itself if the matrix is square. Otherwise raises RuleLookupError."""
     if rows != columns:
         raise RuleLookupError(
             "np.linalg.svd with full_matrices=True has no derivative for a matrix that is not square: some of its "
-            "vectors are not determined",
+            "vectors are not unique",
             place,
             "call it with full_matrices=False",
         )
     return g
 
 
-# --- writing to what lives outside of the function --------------------------------------------------------------------
+# --- stores into objects outside of the function ----------------------------------------------------------------------
 
 
 def set_attribute(obj: Any, name: str, v: Any) -> None:

@@ -1,6 +1,6 @@
-"""Nested containers and objects: what a function returns, or takes, as a flat list of leaves and a description.
+"""Nested containers and objects as a flat list of leaves and a description of their structure.
 
-A description is a tree of small tuples, so that it can be compared, hashed where its keys can, and printed:
+A description is a tree of small tuples. It can be compared and printed, and hashed if its keys can be:
 
 ``("leaf", k)``                    leaf number k
 ``("static", obj)``                a Python object known at compile time
@@ -8,8 +8,8 @@ A description is a tree of small tuples, so that it can be compared, hashed wher
 ``("dict", keys, items)``
 ``("make", cls, items)``           ``cls(*items)``: a named tuple
 ``("new", cls, names, items)``     an instance of the class with these attributes, made without ``__init__``
-``("like", k, names, items)``      a copy of the object that is leaf number k, with other values for these attributes
-``("copy", obj, names, items)``    the same for an object known at compile time
+``("like", k, names, items)``      a copy of an object, leaf number k, with other values for these attributes
+``("copy", obj, names, items)``    the same of an object known at compile time
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 Tree = tuple[Any, ...]
 
-_HEAP_TYPE = 1 << 9  # the flag of classes that a program makes; some that C extensions make have it too
+_HEAP_TYPE = 1 << 9  # the flag of classes that a program makes, and of some in C extensions
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
@@ -37,16 +37,17 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def with_children(tree: Tree, items: Sequence[Tree]) -> Tree:
-    """The same description with others inside."""
+    """The same description with other descriptions inside."""
     return tree if tree[0] in ("leaf", "static") else (*tree[:-1], tuple(items))
 
 
 def count_leaves(tree: Tree) -> int:
+    """The number of leaves in a description."""
     return (tree[0] in ("leaf", "like")) + sum(count_leaves(t) for t in children(tree))
 
 
 def shift(tree: Tree, by: int) -> Tree:
-    """The same description with the numbers of its leaves raised."""
+    """The same description with the numbers of its leaves raised by `by`."""
     if tree[0] == "leaf":
         return ("leaf", tree[1] + by)
     out = with_children(tree, [shift(t, by) for t in children(tree)])
@@ -54,7 +55,7 @@ def shift(tree: Tree, by: int) -> Tree:
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
-    """The Python object that the tree describes, with these leaves.
+    """The Python object with this description and these leaves.
 
     >>> unflatten(("tuple", (("leaf", 0), ("list", (("leaf", 1),)))), [1.0, 2.0])
     (1.0, [2.0])
@@ -79,14 +80,13 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def flatten(obj: Any) -> tuple[list[Any], Tree]:
-    """The leaves of nested containers and objects, and their description. Numbers and arrays are leaves; None, bools
-    and others static.
+    """The leaves of a nested object, and its description. Numbers and arrays are leaves; other values are static.
 
     >>> flatten({"w": 1.0, "b": [2.0, None]})
     ([1.0, 2.0], ('dict', ('w', 'b'), (('leaf', 0), ('list', (('leaf', 1), ('static', None))))))
     """
     leaves: list[Any] = []
-    outer: list[Any] = []  # the objects around, so that a reference back to one ends
+    outer: list[Any] = []  # the objects around: a reference back to one of them is not followed
 
     def walk(x: Any) -> Tree:
         if is_leaf(x):
@@ -114,8 +114,10 @@ def flatten(obj: Any) -> tuple[list[Any], Tree]:
 
 
 def leaves_like(tree: Tree, obj: Any) -> list[Any]:
-    """The leaves of an object at the places where the description has its own, in the order of their numbers; None
-    where there is nothing."""
+    """The leaves of an object that has the structure of a description, in the order of the description's leaves.
+
+    None stands for an object that the description only copies. Raises TypeError for another structure.
+    """
     found: dict[int, Any] = {}
     _collect(tree, obj, found)
     return [found[k] for k in sorted(found)]
@@ -134,18 +136,18 @@ def _collect(t: Tree, x: Any, found: dict[int, Any]) -> None:
     elif kind == "dict":
         needed = {key: item for key, item in zip(t[1], t[-1]) if count_leaves(item)}
         if not isinstance(x, dict) or not set(needed) <= set(x) <= set(t[1]):
-            raise TypeError(f"a dict with the keys {', '.join(map(repr, needed))} is needed")
+            raise TypeError(f"it needs a dict with the keys {', '.join(map(repr, needed))}")
         for key, item in needed.items():
             _collect(item, x[key], found)
     elif kind != "static":
         if not isinstance(x, (tuple, list)) or len(x) != len(t[-1]):
-            raise TypeError(f"a {kind if kind != 'make' else t[1].__name__} of {len(t[-1])} is needed")
+            raise TypeError(f"it needs a {kind if kind != 'make' else t[1].__name__} of {len(t[-1])} items")
         for item, y in zip(t[-1], x):
             _collect(item, y, found)
 
 
 def is_leaf(x: Any) -> bool:
-    """A number or an array (a bool is not one)."""
+    """The value is a number or an array. A bool is not a number here."""
     return isinstance(x, (int, float, complex, np.ndarray, np.generic)) and not isinstance(
         x, (bool, np.bool_, enum.Enum)
     )
@@ -155,7 +157,7 @@ def is_leaf(x: Any) -> bool:
 
 
 def is_object(x: Any) -> bool:
-    """An instance of a user's class, which is taken apart by its attributes."""
+    """The value is an instance of a user's class. Its attributes are its parts."""
     cls = type(x)
     if isinstance(x, (type, tuple, list, dict, str, bytes, int, float, complex, BaseException, enum.Enum, np.ndarray)):
         return False
@@ -165,7 +167,7 @@ def is_object(x: Any) -> bool:
 
 
 def is_library_class(cls: type, modules: Collection[str] = ("numpy", "scipy", "math")) -> bool:
-    """A class of these modules, or one built into the interpreter."""
+    """The class is from one of these modules, or built into the interpreter."""
     module = cls.__module__.split(".")[0]
     if cls is types.SimpleNamespace:
         return False
@@ -185,12 +187,12 @@ def slot_names(cls: type) -> list[str]:
 
 
 def attribute_names(x: Any) -> tuple[str, ...]:
-    """The names of the attributes that an object itself holds."""
+    """The names of an object's own attributes, in its dictionary and its slots."""
     return (*getattr(x, "__dict__", ()), *[n for n in slot_names(type(x)) if hasattr(x, n)])
 
 
 def new_object(cls: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
-    """An instance of a class with these attributes; nothing of the class is run."""
+    """An instance of a class with these attributes. No method of the class runs."""
     new = cls.__new__(cls) if cls is types.SimpleNamespace else object.__new__(cls)
     held = getattr(new, "__dict__", None)
     slots = slot_names(cls)
