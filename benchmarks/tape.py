@@ -1,4 +1,4 @@
-"""Gradients and SGD steps of two small networks, tape style, side by side with code by hand and with other systems.
+"""Gradients and SGD steps of two small networks on the tape, side by side with code by hand and with other systems.
 
     python -m benchmarks.run --tape
 
@@ -18,7 +18,7 @@ Arrays = list[Any]
 
 
 class Run(NamedTuple):
-    """What a side is timed by: the gradient, a step with the update of the parameters, and these read out."""
+    """The functions of a side: the gradient, a step with the update of the parameters, and their values."""
 
     gradient: Callable[[], Any]
     step: Callable[[], Any]
@@ -228,8 +228,8 @@ def by_autograd(parameters: Arrays, x: Any, t: Any) -> Run:
     return functional(lambda: differentiate(own), own)
 
 
-# Those of a group take turns. The layers come last: they run the same functions on objects of other classes, from which
-# on the interpreter's caches of attributes fit none of them well. A program uses one of them.
+# The sides of a group take turns. The layers come last: they run the same functions on objects of other classes, and
+# after that the interpreter's caches of attributes fit no class well. A program uses one layer only.
 GROUPS: list[dict[str, Side]] = [
     {
         "hand": by_hand,
@@ -294,11 +294,12 @@ def measure_tape(rounds: int) -> dict[str, Any]:
         entry["notes"] += notes
     measure_jacobian(rounds)
     measure_recording(rounds)
+    measure_compiling(rounds)
     return out
 
 
 def measure_jacobian(rounds: int) -> None:
-    """The Jacobian of a layer of 128 outputs by its weights, all at once and one row after the other."""
+    """Time the Jacobian of a layer of 128 outputs by its weights, all at once and row by row."""
     import autodiff_compiler as ad
     from benchmarks.run import pretty, print_table, time_sides
 
@@ -359,7 +360,7 @@ def measure_jacobian(rounds: int) -> None:
 
 
 def measure_recording(rounds: int) -> None:
-    """What recording one operation costs beyond NumPy's own call."""
+    """Time the recording of one operation, beyond NumPy's own call."""
     import autodiff_compiler as ad
     from benchmarks.run import pretty, print_table, time_sides
 
@@ -401,3 +402,26 @@ def measure_recording(rounds: int) -> None:
         cost = (min(times["many"]) - min(times["empty"]) - min(times["bare"])) / count
         rows.append([name, pretty(min(times["bare"]) / count), pretty(cost)])
     print_table(rows, ["operation on an 8 by 8 array", "NumPy", "recording, beyond that"])
+
+
+def measure_compiling(rounds: int) -> None:
+    """Time the first gradient of a new structure, for each operation, beyond that of a known structure."""
+    import time
+
+    import autodiff_compiler as ad
+    from benchmarks.run import pretty
+
+    x = ad.Variable(np.random.default_rng(4).normal(size=(8, 8)))
+
+    def gradient(count: int) -> float:
+        """The seconds of a gradient of a chain with two operations for each of `count` links."""
+        start = time.process_time()
+        with ad.GradientTape() as tape:
+            y = x
+            for _ in range(count):
+                y = np.tanh(y) * x
+        tape.gradient(y, x)
+        return time.process_time() - start
+
+    costs = [(gradient(count) - gradient(count)) / (2 * count) for count in range(20, 20 + max(rounds, 2))]
+    print(f"\nto compile a new structure: {pretty(min(costs))} for each operation")
