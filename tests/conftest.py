@@ -1,4 +1,4 @@
-"""Command line options of the tests, and what every test runs under."""
+"""Command line options of the tests, and the environment that each test runs in."""
 
 from __future__ import annotations
 

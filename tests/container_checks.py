@@ -1,4 +1,4 @@
-"""What the tests of containers share: a program alone, in a loop, in a branch, and its second derivative."""
+"""Checks that tests of containers share: a program alone, in a loop, in a branch, and its second derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Central differences, which the tests compare gradients with."""
+"""Central differences. Tests compare gradients with them."""
 
 from __future__ import annotations
 

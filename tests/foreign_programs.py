@@ -1,8 +1,8 @@
-"""Programs in which a value enters what keeps no record of it, or what looks as if it did: containers of the user's own
-classes, methods called by the names of their classes, text, bytes, queues, arrays of objects.
+"""Programs in which a value enters foreign code, or code that looks foreign: containers of the user's own classes,
+methods called by the names of their classes, text, bytes, queues, arrays of objects.
 
-``name: setup; lines | body; lines | result`` of a function of `x`. Those of `REFUSED` may be refused; a right gradient is
-welcome too.
+``name: setup; lines | body; lines | result`` of a function of `x`. Programs in `REFUSED` may be refused, or have the right
+gradient.
 """
 
 # ruff: noqa: E501

@@ -1,4 +1,4 @@
-"""Programs that go through iterators: what makes one, what takes items from it, and what its items do on the way."""
+"""Programs with iterators: expressions that make one, consumers that take items, and effects of the items."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def f(x):
 
 
 def programs(maker: str) -> Iterator[tuple[str, str]]:
-    """One program for every second consumer; the effects take turns."""
+    """One program for every second consumer. The effects take turns."""
     effects = list(EFFECTS)
     start = list(MAKERS).index(maker)
     for k, consumer in enumerate(CONSUMERS):

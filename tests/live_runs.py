@@ -1,4 +1,4 @@
-"""A program beside a run of the function itself: its value, its gradient by central differences, what it raises."""
+"""Compares a program with a run of the function itself: value, gradient by central differences, exceptions."""
 
 import importlib.util
 
@@ -68,7 +68,7 @@ def module_of(text, folder, name):
 
 
 def outcome(f, x=X):
-    """How a program comes out: "right", "refused", or what is wrong."""
+    """The outcome of a program: "right", "refused", or a text that says what is wrong."""
     try:
         expected, error = f(x), None
         slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6

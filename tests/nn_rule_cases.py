@@ -1,4 +1,4 @@
-"""Calls of the kernels of neural networks at which `test_rules` checks their rules."""
+"""Calls of the kernels of neural networks. `test_rules` checks the rules of the kernels at these."""
 
 from __future__ import annotations
 

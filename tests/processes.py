@@ -1,8 +1,7 @@
-"""Programs that are run in several processes over one disk cache, with other seeds of the hash function, in both
-orders.
+"""Runs programs in several processes over one disk cache, with different seeds of the hash function, in both orders.
 
-A program is the text of a module with a function ``f`` of one float, and what ``f`` needs. It may define ``steps``:
-functions without arguments, each called before one more gradient is taken, which change what ``f`` finds outside. Each
+A program is the text of a module with a function ``f`` of one float, and all that ``f`` needs. It may define ``steps``:
+functions without arguments that change what ``f`` finds outside. Each is called before one more gradient is taken. Each
 gradient is compared with central differences of ``f`` itself, in the same process. One process runs all programs.
 """
 
@@ -94,7 +93,7 @@ def run_in_processes(
 
 
 def wrong(runs: list[dict[str, tuple[list[str], int]]]) -> list[str]:
-    """What is neither right nor refused with a place and a remedy."""
+    """The verdicts that are neither right nor a refusal with a place and a remedy."""
     return [
         f"process {k}: {name}: {v}"
         for k, run in enumerate(runs)

@@ -1,4 +1,4 @@
-"""Random programs: lists and tuples of numbers that are stored into arrays, meet them in operators and functions."""
+"""Random programs: lists and tuples of numbers that meet arrays, in stores, operators and functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Border(Exotics):
         return ["stored_list", "stored_rows", "grown_and_stored", "operated_list", "function_of_list", "listed_update"]
 
     def few(self, count: int) -> str:
-        """A list or tuple of so many numbers."""
+        """A list or tuple with this number of numbers."""
         items = ", ".join(self.tame(self.scalar(1)) if self.chance(0.8) else "0.5" for _ in range(count))
         return f"[{items}]" if self.chance(0.6) else f"({items})"
 
@@ -103,7 +103,7 @@ class Border(Exotics):
         return True
 
     def listed_update(self, budget: int) -> bool:
-        """A table of states, each written as a list from the one before."""
+        """A table of states. Each is a list made from the one before."""
         t, k = self.new("t"), self.new("k")
         self.line(f"{t} = np.zeros((4, 2))")
         self.line(f"{t}[0] = {self.few(2)}")

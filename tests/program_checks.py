@@ -1,4 +1,4 @@
-"""What is checked of one random program.
+"""The checks of one random program.
 
 - the value of the SSA form, and of the emitted forward sweep, against the function's own;
 - the gradient against central differences, along random directions; and entry by entry where these disagree;
@@ -6,8 +6,7 @@
 - the optimised, emitted adjoint against the unoptimised one, run by the reference interpreter;
 - a gradient loaded from the disk cache against the one that was compiled, bit by bit;
 - a second size and other branches on the code of the first; float32 arguments;
-- that arguments come back unchanged, that results are fresh, and that what the program leaves behind outside of the
-  function is what the plain call leaves behind.
+- arguments come back unchanged, results are fresh, and effects outside of the function are those of the plain call.
 
 A program is a text that defines ``f``. It may also define
 
@@ -70,7 +69,7 @@ def directional(x, y, s, vx, vy, vs):
 
 
 class Timeout(BaseException):
-    """Not an Exception, so that nothing but the checker catches it."""
+    """Raised where a check takes too long. It is no Exception, so only the checker catches it."""
 
 
 class Refused(Exception):
@@ -128,7 +127,7 @@ class Program:
         return copy.deepcopy(self.names["state"]()) if "state" in self.names else None
 
     def gradient_of(self, args: Args) -> Args:
-        """The gradient; raises `Refused`, or `Wrong` where it raises anything else than a refusal."""
+        """The gradient. Raises `Refused` for a refusal, and `Wrong` for any other exception."""
         self.prepare()
         with refusals(""):
             return tuple(self.unpack(self.gradient(*self.pack(*args))))
@@ -149,7 +148,7 @@ def refusals(what: str) -> Iterator[None]:
 
 
 def told(error: BaseException) -> str:
-    """An exception that should not have been raised, and by which line."""
+    """The text of an unexpected exception, with the line that raised it."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({place.filename.rpartition('/')[2]}:{place.lineno})"
 
@@ -172,7 +171,7 @@ def unit(args: Args, k: int, index: Any) -> Args:
 
 
 def judge(f: Callable[..., Any], args: Args, direction: Args, got: float, scale: float) -> bool | None:
-    """Whether `got` is f's derivative along `direction`; None where differences cannot tell (a kink or a jump is
+    """`got` is f's derivative along `direction`. None where differences cannot tell (a kink or a jump is
     near)."""
     middle = float(f(*fresh(args)))
     estimates, one_sided = [], []
@@ -195,7 +194,7 @@ def judge(f: Callable[..., Any], args: Args, direction: Args, got: float, scale:
 def compare(
     f: Callable[..., Any], gradient: Args, args: Args, what: str, seed: int, again: Callable[[Args], Args] | None = None
 ) -> bool:
-    """Whether differences could tell that it is right; raises `Wrong` if they tell that it is not. The gradient is that
+    """Differences show that the gradient is right. Raises `Wrong` if they show that it is wrong. The gradient is that
     of the first `len(gradient)` arguments; `again` computes it. If rounding the arguments changes it, as where huge
     numbers enter a sine, differences tell nothing."""
     try:
@@ -309,7 +308,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def same_state(a: list[Any] | None, b: list[Any] | None) -> bool:
-    """The same types, and the same numbers but for the rounding of sums: NumPy adds in the order of memory, which differs
+    """The same types, and the same numbers except for the rounding of sums. NumPy adds in the order of memory, which differs
     between an array in Fortran order and its copy."""
     if a is None or b is None:
         return a is b
@@ -321,7 +320,7 @@ def close(a: Any, b: Any) -> bool:
 
 
 def check_call(program: Program, args: Args, left: Any) -> Args:
-    """The gradient, called twice: the same, fresh, without a trace in the arguments, and with the plain call's traces
+    """The gradient called twice is the same and fresh. It leaves arguments as they were, and has the plain call's effects
     outside."""
     given = fresh(args)
     got = program.gradient_of(given)
@@ -349,7 +348,7 @@ def check_forward(program: Program, args: Args, want: float) -> None:
 
 
 def check_plain(program: Program, args: Args, got: Args, what: str, optimise: bool = False) -> bool:
-    """The emitted adjoint against the one in which nothing is optimised, run by the interpreter."""
+    """The emitted adjoint against the unoptimised one, which the interpreter runs."""
     program.prepare()
     given = program.pack(*fresh(args))
     with refusals("lowering: "):
@@ -433,7 +432,7 @@ class NotStored(Exception):
 
 
 def check_warm(program: Program, cold: list[tuple[int, Args, Args]]) -> bool:
-    """As in a new process, what the first compilation left on disk gives the same numbers."""
+    """As in a new process: the entry on disk of the first compilation gives the same numbers."""
     loaded = Program(program.source)
 
     def lower(*_: Any) -> Any:

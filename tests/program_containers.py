@@ -38,7 +38,7 @@ class Containers(Exotics):
         return self.pick("range(3)", "range(n)", "range(1, n)", "range(n - 1)", "range(0, n, 2)", "reversed(range(n))")
 
     def records(self, budget: int) -> bool:
-        """A list that grows by records, and a reader of these."""
+        """A list to which records are appended, and a reader of these."""
         name, i, r, t = self.new("items"), self.new("i"), self.new("r"), self.new("t")
         form = self.random.randrange(5)
         first, second = f"np.sin({self.scalar(0)} + 0.2 * {i})", f"{self.scalar(0)} * 0.5"
@@ -132,7 +132,7 @@ class Containers(Exotics):
         )
 
     def filtered_list(self, budget: int) -> bool:
-        """How long it becomes depends on values."""
+        """A list whose length depends on values."""
         name, i = self.new("xs"), self.new("i")
         self.line(f"{name} = [{self.scalar(0)}]")
         self.line(f"for {i} in {self.trips()}:")
@@ -152,7 +152,7 @@ class Containers(Exotics):
         return True
 
     def edited_list(self, budget: int) -> bool:
-        """A list whose length the run decides gets longer and shorter."""
+        """A list of run-time length that gets longer and shorter."""
         l, m, i, k, t = (self.new(name) for name in ("xs", "ys", "i", "k", "t"))
         self.line(f"{l} = []")
         self.line(f"for {i} in range(n + 3):")
@@ -210,7 +210,7 @@ class Containers(Exotics):
         return True
 
     def kept_by_foreign_code(self, budget: int) -> bool:
-        """A value that is only kept or shown harms nothing."""
+        """A value that is only kept or printed harms nothing."""
         name, v = self.new("KEPT").upper(), self.scalar(0)
         self.define(f"from contextvars import ContextVar\n\n{name} = ContextVar('{name}', default=1.0)")
         self.line(self.pick(f"{name}.set({v})", f"{name}.set(f'{{{v}}}')", f"{name}.set(str({v}))"))

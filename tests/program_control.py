@@ -37,7 +37,7 @@ class Control(Exotics):
         ]
 
     def inside(self, budget: int) -> None:
-        """Statements one level deeper, of which only what was bound before is kept."""
+        """Statements one level deeper. Only names that were bound before are kept."""
         before = self.scope.copy()
         self.indent += 1
         self.branches += 1
@@ -72,7 +72,7 @@ class Control(Exotics):
         return True
 
     def caught_raise(self, budget: int) -> bool:
-        """Whether it is raised depends on values."""
+        """An exception that is raised or not, depending on values."""
         t = self.new("t")
         self.line("try:")
         self.line(f"    if {self.condition()}:")

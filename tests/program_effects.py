@@ -203,7 +203,7 @@ class Effects(Exotics):
         return True
 
     def consumed_iterator(self, budget: int) -> bool:
-        """What is left of an iterator, and what it has done, after a consumer has taken what it needs."""
+        """The rest of an iterator, and its effects, after a consumer has taken the items that it needs."""
         if self.loops:
             return False
         self.define("import itertools")
@@ -287,7 +287,7 @@ class Effects(Exotics):
         return True
 
     def clean_up_in_helper(self, budget: int) -> bool:
-        """Functions that return from inside of a `try`, and say in their clean-up what they did."""
+        """Functions that return from inside of a `try`, with effects in their clean-up."""
         self.define(
             "def tidy(v, notes):\n    try:\n        if v > 0.3:\n            return v * notes[5]\n        if v > 0.0:\n            return np.sin(v)\n"
             "        w = v * v\n    except IndexError:\n        notes.append(v)\n        return v * 0.5\n    finally:\n        notes.append(v * 0.25)\n    return w"
@@ -312,7 +312,7 @@ class Effects(Exotics):
         return True
 
     def cached_with_globals(self, budget: int) -> bool:
-        """What functions under a cache give is what was true when they were first called."""
+        """Functions under a cache, whose values are those of their first calls."""
         self.define("import functools")
         self.define(CACHED)
         if PREPARED[0] not in self.preparations:
@@ -332,7 +332,7 @@ class Effects(Exotics):
         return True
 
     def copied_objects(self, budget: int) -> bool:
-        """Copies, in which what was one object is one, and which share nothing with the original."""
+        """Deep copies: a shared object stays shared, and nothing is shared with the original."""
         a = self.vector()
         if a is None or self.loops:
             return False

@@ -21,7 +21,7 @@ class Exotics(Expressions):
             self.lines += ["", ""]
 
     def exotic(self, budget: int) -> int:
-        """One of the forms that fits; 1 and a plain statement if none does."""
+        """One of the forms that fit, or a plain statement if none does."""
         forms = [
             self.dictionary,
             self.fill,
@@ -152,7 +152,7 @@ class Exotics(Expressions):
         return True
 
     def conditional_alias(self, budget: int) -> bool:
-        """Whether two names share an array depends on a condition: to be refused, or right."""
+        """Two names share an array or not, depending on a condition: refused, or right."""
         a, b = self.vector(), self.vector()
         if a is None or b is None or self.loops:
             return False
@@ -215,7 +215,7 @@ class Exotics(Expressions):
         return True
 
     def recurrence(self, budget: int) -> bool:
-        """Each entry from the one before, and a reader of what the loop overwrites."""
+        """Each entry from the one before, and a reader of the overwritten values."""
         a, b = self.vector(), self.vector()
         if a is None or b is None:
             return False
@@ -236,7 +236,7 @@ class Exotics(Expressions):
         return True
 
     def sliding_view(self, budget: int) -> bool:
-        """A window that moves through an array that is being stored into."""
+        """A window that moves through an array while stores change it."""
         a = self.vector()
         if a is None:
             return False
@@ -280,7 +280,7 @@ class Exotics(Expressions):
         return True
 
     def copies(self, budget: int) -> bool:
-        """A copy that keeps the aliases inside of what it copies, in a dictionary made in order."""
+        """A deep copy that keeps aliases, in a dictionary made in order."""
         a = self.vector()
         if a is None or self.loops:
             return False

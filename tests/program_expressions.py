@@ -1,4 +1,4 @@
-"""The expressions of random programs, and what the generator knows of the names in scope.
+"""The expressions of random programs, and the generator's knowledge of the names in scope.
 
 It keeps for each array its symbolic shape, a tuple of (length name, how much shorter), so that every program runs at
 any size of three or more; and for each integer its bounds, so that subscripts stay in range.
@@ -46,7 +46,7 @@ class Scope:
         return Scope(dict(self.arrays), list(self.scalars), dict(self.ints), list(self.lists), list(self.functions))
 
     def meet(self, other: Scope) -> None:
-        """Keep what is bound, to the same kind of thing, on the other path too."""
+        """Keep the names that are bound on both paths, to the same kind of value."""
         self.arrays = {k: v for k, v in self.arrays.items() if other.arrays.get(k) == v}
         self.scalars = [k for k in self.scalars if k in other.scalars]
         self.lists = [k for k in self.lists if k in other.lists]
@@ -62,7 +62,7 @@ class Helper:
 
 
 class Expressions:
-    """Writes random expressions over what is in scope."""
+    """Writes random expressions over the names in scope."""
 
     def __init__(self, seed: int, level: int):
         self.random = random.Random(seed * 7 + level)

@@ -60,7 +60,7 @@ class Functions(Exotics):
         return True
 
     def late_closure(self, budget: int) -> bool:
-        """A closure sees what its variable is when it is called."""
+        """A closure reads its variable when it is called."""
         k, name = self.new("k"), self.new("g")
         self.line(f"{k} = {self.scalar(0)}")
         self.line(f"{name} = lambda v{self.pick('', f', w={k}')}: v * {k} + {self.constant()}")

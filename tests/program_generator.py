@@ -5,8 +5,8 @@
 has two axes.
 
 Levels: 0 straight-line code; 1 adds branches and loops; 2 adds stores, ``break``, ``while`` and helpers; 3 adds views,
-aliases, swaps, lists, closures and kernels that mutate their arguments; 4 adds the rest of the language: in each program
-a few of its forms, often.
+aliases, swaps, lists, closures and kernels that mutate their arguments; 4 adds the rest of the language. A program of
+level 4 uses a few of its forms, and uses them often.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ class Generator(Border, Containers, Control, Effects, Functions, Keys, Layouts, 
     """Writes random statements and functions."""
 
     def forms_of_interest(self) -> list[str]:
-        """A few forms that this program uses much, so that they meet each other, and one that is refused does not hide
-        all others."""
+        """A few forms that this program uses often. So they meet each other, and a refused form does not hide all others."""
         families = [
             self.container_forms(), self.control_forms(), self.function_forms(), self.number_forms(),
             self.memory_forms(), self.object_forms(), self.border_forms(), self.layout_forms(), self.effect_forms(),
@@ -483,11 +482,11 @@ class Generator(Border, Containers, Control, Effects, Functions, Keys, Layouts, 
 
     @staticmethod
     def in_order(statements: list[str]) -> list[str]:
-        """Declarations of globals come before all else."""
+        """Put declarations of globals first."""
         return sorted(statements, key=lambda text: not text.startswith("global "))
 
     def terms(self) -> list[str]:
-        """What the function returns the sum of."""
+        """The terms of the sum that the function returns."""
         terms = []
         for name in self.scope.arrays:
             if self.chance(0.7):

@@ -128,7 +128,7 @@ class Keys(Exotics):
         return True
 
     def keys_by_hash(self, budget: int) -> bool:
-        """1, 1.0 and True are one key, and differ."""
+        """1, 1.0 and True are one key, although they differ."""
         d, t, k = self.new("d"), self.new("t"), self.new("k")
         one, other = self.pick("1", "True", "1.0"), self.pick("1", "True", "1.0")
         self.line(f"{d} = {{{one}: {self.scalar(0)}, 0: 0.3}}")

@@ -22,7 +22,7 @@ class Layouts(Memory):
         ]
 
     def square(self, order: str = "") -> str:
-        """A matrix of n rows and columns, made here, in an order of memory."""
+        """A new matrix of n rows and columns, in a random order in memory."""
         a, g = self.vector() or "y", self.new("g")
         made = f"np.outer({a}, np.cos({self.vector() or 'y'}))" if self.chance(0.7) else f"(np.zeros((n, n)) + {a})"
         order = order or self.pick(
@@ -41,7 +41,7 @@ class Layouts(Memory):
         return g
 
     def weights(self, g: str) -> str:
-        """A sum that tells the elements of a matrix apart."""
+        """A weighted sum, with another weight for each element of a matrix."""
         return self.pick(
             f"np.sum({g} * np.arange(1.0, n * n + 1.0).reshape(n, n)) * 0.1",
             f"np.sum(np.sin({g}) * np.arange(1.0, n + 1.0)[:, None])",
@@ -67,7 +67,7 @@ class Layouts(Memory):
         return True
 
     def windows(self, budget: int) -> bool:
-        """Views whose elements share memory; what they look at is stored into."""
+        """Views whose elements share memory, and a store into their base."""
         a = self.vector()
         if a is None:
             return False
@@ -102,7 +102,7 @@ class Layouts(Memory):
         return True
 
     def overlapping_store(self, budget: int) -> bool:
-        """What is stored shares memory with where it goes."""
+        """Stores whose source and target share memory."""
         a, g = self.vector(), self.square("{}")
         if a is None:
             return False
@@ -190,7 +190,7 @@ class Layouts(Memory):
         return True
 
     def maybe_copies(self, budget: int) -> bool:
-        """Functions that give the array itself, a view or a copy, as it happens to be."""
+        """Functions that return the array itself, a view or a copy, depending on the array."""
         a = self.vector()
         if a is None:
             return False
@@ -212,7 +212,7 @@ class Layouts(Memory):
         return True
 
     def layout_argument(self, budget: int) -> bool:
-        """A function that gets views with other strides, and stores into what it makes of them."""
+        """A function that takes views with other strides, and stores into arrays made of them."""
         self.define(
             "def strided(v, k):\n    z = v.reshape(-1)\n    z[0] = k\n    w = v.ravel()\n    w[1:] *= k\n    return np.sum(z * z) + v[0, 1] * w[-1]"
         )

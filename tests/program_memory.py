@@ -81,7 +81,7 @@ class Memory(Exotics):
         return True
 
     def branch_alias(self, budget: int) -> bool:
-        """A name that is another array's, or not, as a branch says; then a store."""
+        """A name that is an alias on one branch only, then a store."""
         a = self.vector()
         if a is None:
             return False
@@ -168,7 +168,7 @@ class Memory(Exotics):
         return True
 
     def own_matrix(self, budget: int) -> bool:
-        """A matrix made here, for the forms that need one."""
+        """A new matrix, for the forms that need one."""
         a = self.vector()
         if a is None:
             return False

@@ -1,4 +1,4 @@
-"""Random programs: classes, objects, and what lives outside of the function."""
+"""Random programs: classes, objects, and variables outside of the function."""
 
 from __future__ import annotations
 
@@ -377,7 +377,7 @@ class Objects(Exotics):
         return True
 
     def aliased_object(self, budget: int) -> bool:
-        """Two names for an object: what is written through one is read through the other."""
+        """Two names for an object: a write through one, a read through the other."""
         self.state_class()
         a, b = self.new("o"), self.new("o")
         self.line(f"{a} = State({self.scalar(0)})")
@@ -409,7 +409,7 @@ class Objects(Exotics):
     # --- outside ---------------------------------------------------------------------------------------------------
 
     def counter(self, budget: int) -> bool:
-        """An object outside that the function writes to; what it leaves there is compared."""
+        """An object outside that the function writes to. Its final contents are compared."""
         self.define("class Box:\n    count = 0\n    last = 0.0\n\n\nBOX = Box()")
         if "BOX.count = 0" not in self.preparations:
             self.preparations += ["BOX.count = 0", "BOX.last = 0.25 * run"]

@@ -1,5 +1,4 @@
-"""Making a failing program small: drop statements, and replace compound ones by their bodies, while that keeps the
-failure."""
+"""Makes a failing program small: drops statements and replaces compound ones by their bodies, as long as it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs against central differences, and against themselves in other ways of compiling them.
+"""Compares random programs with central differences, and with other ways to compile them.
 
     python -m tests.random_programs --start 0 --count 1000 --all --jobs 2 --shrink
 
@@ -42,7 +42,7 @@ CHUNK = 20
 
 
 def level_of(seed: int) -> int:
-    """The level of program `seed` where the levels take turns; the highest has every other turn."""
+    """The level of program `seed`, where the levels take turns. The highest has every other turn."""
     return LEVELS - 1 if seed % 2 else seed // 2 % (LEVELS - 1)
 
 
@@ -53,8 +53,9 @@ def check(source: str, seed: int, *, second: bool = False, timeout: float = 20.0
 
 
 def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: float = 20.0) -> str:
-    """As `program_checks.check_program`, which is given up after `timeout` seconds of this process's time, so that a
-    busy machine makes no difference, or 30 times as many in all, which only a process that waits needs."""
+    """As `program_checks.check_program`, with a limit of `timeout` seconds of this process's time.
+
+    Waiting for a busy machine does not count, up to 30 times as many seconds in all."""
     timers = []
     if hasattr(signal, "SIGALRM"):
         timers = [(signal.SIGPROF, signal.ITIMER_PROF, timeout), (signal.SIGALRM, signal.ITIMER_REAL, 30 * timeout)]
@@ -80,7 +81,7 @@ def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: floa
 
 
 def check_lowering(source: str, seed: int) -> str:
-    """What the IR interpreter computes from the lowered program, against the plain call; results as for `check`."""
+    """Compare the interpreter's value of the lowered program with the plain call. Results are as for `check`."""
     from autodiff_compiler.frontend.inputs import fetch
     from autodiff_compiler.frontend.lower import lower
     from autodiff_compiler.ir.interp import interpret
@@ -120,7 +121,7 @@ def check_lowering(source: str, seed: int) -> str:
 
 
 def reason_of(refused: str) -> str:
-    """What a refusal says, without its place and names: to count them."""
+    """The text of a refusal without places and names, to count refusals by reason."""
     parts = refused.removeprefix("refused: ").split(" / ")
     message = [part for part in parts if not part.startswith("Instead: ")][-1]
     message = re.sub(r"'[^']*'", "'...'", message)
@@ -151,7 +152,7 @@ def examine(seeds: list[int], options: argparse.Namespace) -> list[tuple[int, st
 
 
 def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
-    """All kinds of checks, or those whose turn it is: what is dear is not done for each program."""
+    """All kinds of checks, or those whose turn it is. Slow checks are not done for each program."""
     if options.all:
         return CHECKS
     if not options.turns:
@@ -160,12 +161,12 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
 
 
 def turns(seed: int) -> tuple[str, ...]:
-    """The unoptimised adjoint for each program, the dearer checks for every other one."""
+    """The check of the unoptimised adjoint for each program, slower checks for every other one."""
     return ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent")
 
 
 def kind_of_failure(result: str) -> str:
-    """What has to stay the same while a program is made smaller."""
+    """The kind of a failure, which must stay the same while a program is made smaller."""
     if not result.startswith("WRONG"):
         return ""
     if " raises " in result:
@@ -201,7 +202,7 @@ def main(argv: list[str] | None = None) -> int:
     began = time.monotonic()
 
     def take(results: list[tuple[int, str, str]]) -> bool:
-        """Count, and print what is wrong; whether that is enough."""
+        """Count a result, and print it if it is wrong. True if that is enough."""
         for seed, result, source in results:
             kind, _, rest = result.partition(":")
             counts[kind] += 1
@@ -234,7 +235,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def in_processes(chunks: list[list[int]], options: argparse.Namespace, take: Any) -> None:
-    """The chunks in `options.jobs` processes. One that dies has found something, too."""
+    """Run the chunks in `options.jobs` processes. A process that dies is a finding, too."""
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(examine, chunk, options): chunk for chunk in chunks}
         for future in concurrent.futures.as_completed(waiting):

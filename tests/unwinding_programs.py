@@ -1,5 +1,6 @@
-"""Programs in which an exception passes a clean-up on its way to the handler that catches it: each kind of clean-up,
-of exception, of what is changed, and of place of the handler."""
+"""Programs in which an exception passes a clean-up on its way to its handler.
+
+They combine all kinds of clean-ups, exceptions, changed variables and places of the handler."""
 
 from __future__ import annotations
 
@@ -238,7 +239,7 @@ ARGUMENTS = (0.7, 10, 0, "q")
 
 
 def filled(template: str, **parts: str) -> str:
-    """The template with texts of several lines in place of names, indented as these are."""
+    """The template with texts in place of names. Texts of several lines get the indentation of the name."""
     lines = []
     for line in template.split("\n"):
         name = line.strip()[1:-1] if line.strip()[:1] == "{" and line.strip()[-1:] == "}" else None
@@ -262,7 +263,7 @@ def program(inner: str, raises: str, clean: str, catches: str) -> str:
 
 
 def combinations() -> Iterator[tuple[str, str, str, str]]:
-    """All that make sense."""
+    """All combinations that make sense."""
     for inner, raises, clean, catches in itertools.product(INNER, RAISES, [*CLEANS, *LEAVES], CATCHES):
         if inner in MANAGED and (clean in LEAVES or "name" in clean):
             continue  # a manager has no names of the function that uses it

@@ -19,7 +19,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What differs from the real systems on purpose is not asked of them."""
+    """Leave out the tests of differences on purpose where the real systems run."""
     return True if config.getoption("--real") and collection_path.name.startswith("test_differences") else None
 
 

@@ -1,4 +1,4 @@
-"""Layers and losses of Keras with fixed weights and inputs: what they give, and their gradients."""
+"""Layers and losses of Keras with fixed weights and inputs, for their results and gradients."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Result(NamedTuple):
-    """What a cell displayed: the value of its last expression, and what it printed."""
+    """The output of a cell: the value of its last expression, and the printed text."""
 
     value: Any
     printed: str

@@ -1,4 +1,4 @@
-"""Writes keras_values.json: what the real Keras gives for the cases in keras_cases.py.
+"""Writes keras_values.json: the results of the real Keras for the cases in keras_cases.py.
 
 python -m tests.compat.record_keras, with a Python that has TensorFlow
 """

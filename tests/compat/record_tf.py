@@ -1,6 +1,6 @@
-"""Records what the real TensorFlow computes for tf_operations and tf_models: python -m tests.compat.record_tf.
+"""Records the results of the real TensorFlow for tf_operations and tf_models: python -m tests.compat.record_tf.
 
-Writes tests/compat/tf_operations.json and tf_models.json, which the tests compare with. Needs tensorflow.
+It writes tests/compat/tf_operations.json and tf_models.json, for the tests to compare with. It needs tensorflow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compares a tensor with what was recorded of a real system."""
+"""Compares a tensor with a recorded one of a real system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOLERANCE = {"float16": (4e-3, 2e-3), "float32": (3e-5, 3e-6), "complex64": (3e-
 
 
 def assert_recorded(tensor: Any, recorded: list[Any] | None, what: str, through: str = "") -> None:
-    """The same dtype, shape and entries as recorded, which is [dtype, shape, entries], or None.
+    """Assert that a tensor has the recorded dtype, shape and entries. `recorded` is [dtype, shape, entries], or None.
 
     through: a dtype that the computation went through, which may be less precise than that of the tensor.
     """

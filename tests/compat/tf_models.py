@@ -1,4 +1,4 @@
-"""Small programs with Keras, with given weights: what is recorded from the real TensorFlow, and compared.
+"""Small programs with Keras and given weights. Their results on the real TensorFlow are recorded, and compared.
 
 Each takes `tf` and returns tensors (variables, None) by name.
 """
@@ -33,7 +33,7 @@ def own_name(variable: Any) -> str:
 
 
 def described(tf: Any, layer: Any, x: Any, watch: bool = True, **arguments: Any) -> dict[str, Any]:
-    """What a layer makes of x, and the gradients of a weighted sum of it."""
+    """The output of a layer for x, and the gradients of a weighted sum of it."""
     layer(x, **arguments)
     weights = layer.get_weights()
     layer.set_weights(

@@ -1,4 +1,4 @@
-"""Operations of TensorFlow with small inputs: what is recorded from the real one, and compared.
+"""Operations of TensorFlow with small inputs. Their results on the real one are recorded, and compared with ours.
 
 A case is an expression over the names in INPUTS (or its own inputs) and `tf`. SMOOTH cases run in float64, with second
 derivatives, and in float32; EDGES are points where the derivative is a convention; TYPED cases say their dtypes.
@@ -365,20 +365,20 @@ def cases() -> list[tuple[str, Case, str]]:
 
 
 def weights(shape: tuple[int, ...], dtype: Any, start: int) -> np.ndarray:
-    """What the entries of an output weigh in a gradient: no two the same."""
+    """Weights for the entries of an output in a gradient. No two are the same."""
     count = int(np.prod(shape))
     return np.cos(np.arange(start, start + count, dtype=np.float64)).round(3).reshape(shape).astype(dtype)
 
 
 def used(case: Case) -> dict[str, Any]:
-    """The inputs whose names stand in the expression."""
+    """The inputs that the expression names."""
     names = set(re.findall(r"(?<![\w.'])([a-z]\w*)(?![\w'])(?!\s*=[^=])", case.expression))
     known = {**INPUTS, **case.inputs}
     return {name: known[name] for name in known if name in names}
 
 
 def measure(tf: Any, case: Case, dtype: str) -> dict[str, Any]:
-    """Value, gradients and second derivatives of a case, as tf has them."""
+    """Value, gradients and second derivatives of a case, computed by `tf`."""
     inputs = {name: tf.constant(np.array(value, dtype)) for name, value in used(case).items()}
     sources = list(inputs.values())
     names = {"tf": tf, "np": np, **inputs}

@@ -1,4 +1,4 @@
-"""Random programs with TensorFlow's tape, and what the real one makes of them.
+"""Random programs with TensorFlow's tape, with the results of the real one.
 
 python -m tests.compat.tf_random_programs --count 400 --seed 1 FILE.json writes programs with their results (needs
 tensorflow), and with --check compares ours. test_tf_random_programs.py has those of tf_random_programs.json.
