@@ -29,7 +29,7 @@ def primal(x):
 
 
 def by_hand(x):
-    """The chain rule; temporaries that nobody reads again are updated in place."""
+    """The chain rule. Temporaries that are not read again are updated in place."""
     a = np.sin(x)
     b = a * x
     c = np.tanh(b)

@@ -26,7 +26,7 @@ def primal(w, x, y):
 
 
 def by_hand(w, x, y):
-    """The chain rule, statement by statement, without the value that nobody asked for."""
+    """The chain rule, statement by statement. The value of the loss is not computed."""
     p = 1 / (1 + np.exp(-(x @ w)))
     q = 1 - p
     p_bar = ((1 - y) / q - y / p) / y.shape[0]
@@ -34,7 +34,7 @@ def by_hand(w, x, y):
 
 
 def by_algebra(w, x, y):
-    """What a person gets who also sees that the logarithms cancel; no chain rule gives it. For information."""
+    """The gradient after the logarithms are cancelled by hand, which no chain rule does. For comparison only."""
     p = 1 / (1 + np.exp(-(x @ w)))
     return ((p - y) / y.shape[0]) @ x
 

@@ -1,4 +1,4 @@
-"""A small network, batch of 32: the cost is NumPy's call overhead, so every needless operation shows."""
+"""A small network, batch of 32. The cost is NumPy's call overhead, so each needless operation shows."""
 
 from __future__ import annotations
 

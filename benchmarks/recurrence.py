@@ -1,4 +1,4 @@
-"""A recurrence on Python floats with a branch: no array at all, so the cost is the Python interpreter's."""
+"""A recurrence on Python floats with a branch. There is no array, so the cost is the Python interpreter's."""
 
 from __future__ import annotations
 

@@ -6,15 +6,15 @@
     python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
-The sides take turns, so that a slow phase of the machine hits all of them. Every gradient is first compared with the
-hand-written one. Ratios are of the minima; the median of the rounds' ratios stands beside them.
+The sides take turns, so that a slow phase of the machine hits all of them. Each gradient is first compared with the
+hand-written one. Ratios are those of the least times. Beside them is the median of the rounds' ratios.
 """
 
 from __future__ import annotations
 
 import os
 
-# One thread, and set before NumPy loads its linear algebra library: it reads these once.
+# One thread. NumPy's linear algebra library reads these once, when it is loaded.
 for _name in (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -43,7 +43,7 @@ import numpy as np  # noqa: E402
 
 WORKLOADS = ["logistic", "mlp", "chain", "recurrence", "rnn", "stencil", "trisolve"]
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK_SECONDS = 0.004  # how long one uninterrupted block of calls of one side should take
+BLOCK_SECONDS = 0.004  # the length of one block of calls of one side
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -58,12 +58,12 @@ def largest_difference(got: Any, want: Any) -> float:
             return float("inf")
         scale = max(float(np.max(np.abs(b), initial=0.0)), 1e-30)
         difference = float(np.max(np.abs(np.asarray(a) - np.asarray(b)), initial=0.0)) / scale
-        worst = difference if not difference <= worst else worst  # a nan must stay
+        worst = difference if not difference <= worst else worst  # keeps a nan
     return worst
 
 
 def time_sides(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds per call for each side and round; in each round the sides take turns."""
+    """Seconds per call for each side and round. In each round the sides take turns."""
     number = {}
     for name, call in sides.items():
         call()
@@ -105,7 +105,7 @@ def measure(module: ModuleType, size: Any, rounds: int) -> dict[str, Any]:
         try:
             gradient = make()
             difference = largest_difference(gradient(*args), want)
-        except Exception as error:  # one side that does not work must not hide the others' numbers
+        except Exception as error:  # a side that fails must not hide the numbers of the others
             lines = str(error).strip().splitlines() or [""]
             notes.append(f"{name}: {type(error).__name__}: {lines[0]}")
             return
@@ -141,7 +141,7 @@ def measure(module: ModuleType, size: Any, rounds: int) -> dict[str, Any]:
 
 
 def linear_source(lines: int, name: str = "generated") -> str:
-    """The text of a function of that many lines with one loop and one branch, both of which grow with it."""
+    """The text of a function with this number of lines. It has one loop and one branch, which grow with the number."""
     third = (lines - 6) // 3
     rest = lines - 6 - 2 * third
     steps = ["a = np.sin(a) + b", "b = a * s + c", "c = np.tanh(b) * a", "a = a * b - 0.5 * c"]
@@ -179,7 +179,7 @@ print(time.perf_counter() - start)
 
 def in_new_process(script: str, *args: str, cache: str) -> float:
     environment = {**os.environ, "AUTODIFF_COMPILER_CACHE": cache, "PYTHONPATH": str(ROOT)}
-    # An installed package has its bytecode; where the variable forbids to write it, every import would compile anew.
+    # An installed package has its bytecode. The variable would forbid to write it, so that each import compiles anew.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PYTHONPYCACHEPREFIX"] = os.path.join(tempfile.gettempdir(), f"autodiff-bench-{os.getpid()}")
     done = subprocess.run(
@@ -195,7 +195,7 @@ def summary(values: list[float]) -> dict[str, float]:
 
 
 def measure_start(repeats: int) -> dict[str, Any]:
-    """Import time, and time to first gradient with and without the disk cache: each in processes of their own."""
+    """Import time, and time to the first gradient with and without the disk cache. Each has its own processes."""
     in_new_process(IMPORT_TIME, cache="off")  # writes the bytecode
     out: dict[str, Any] = {"import": summary([in_new_process(IMPORT_TIME, cache="off") for _ in range(repeats)])}
     with tempfile.TemporaryDirectory() as folder:
@@ -224,7 +224,7 @@ def _float_product(a: Any, b: Any, c: Any) -> Any:
 
 
 def measure_overhead(rounds: int) -> dict[str, Any]:
-    """A gradient that is one multiplication, against that multiplication in a plain function: the rest is overhead."""
+    """The time of a gradient with one multiplication, and of a plain function with it. The difference is overhead."""
     import autodiff_compiler as ad
 
     out = {}

@@ -1,4 +1,4 @@
-"""A linear stencil that updates its array in place: the backward sweep needs nothing saved."""
+"""A linear stencil that updates its array in place. The backward sweep needs no residuals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_hand(u0, sweeps):
 
 
 def autograd_version():
-    """Autograd has no stores, so the border is put back by adding a padded difference."""
+    """Autograd has no stores, so a padded difference is added."""
     import autograd
     import autograd.numpy as anp
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.run --tape
 
-Each side makes the same steps from the same start; after five of them its parameters are compared with those of the
-hand-written side. Peers that are not installed are left out.
+Each side makes the same steps from the same start. After five steps, its parameters are compared with those of the
+hand-written side. Systems that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def by_hand(parameters: Arrays, x: Any, t: Any) -> Run:
 
 
 def functional(gradient: Callable[[], Any], own: Arrays) -> Run:
-    """A side whose gradient is of arrays that are replaced by each step."""
+    """A side with arrays as parameters. Each step replaces them."""
 
     def step() -> None:
         own[:] = [p - RATE * g for p, g in zip(own, gradient())]
@@ -262,7 +262,7 @@ def measure_tape(rounds: int) -> dict[str, Any]:
                 for _ in range(5):
                     run.step()
                 after = tuple(np.array(p) for p in run.read())
-            except Exception as error:  # a side that does not work must not hide the others' numbers
+            except Exception as error:  # a side that fails must not hide the numbers of the others
                 notes.append(f"{name}: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}")
                 continue
             want = want or after

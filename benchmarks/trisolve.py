@@ -1,4 +1,4 @@
-"""Forward substitution that stores one scalar at a time and reads what it has stored."""
+"""Forward substitution. It stores one scalar at a time, and reads the stored values."""
 
 from __future__ import annotations
 

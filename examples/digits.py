@@ -3,7 +3,7 @@
     python examples/digits.py --output examples/output
 
 Both loops start from the same weights and take the same batches, so they end at the same accuracy. Only the import
-lines differ from code for TensorFlow and PyTorch; underneath is one tape.
+lines differ from code for TensorFlow and PyTorch. Both use one tape.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def first_weights(seed: int = 1):
 
 
 def batches(count: int, epochs: int, size: int = 60):
-    """The numbers of the rows of each batch."""
+    """The row numbers of each batch."""
     random = np.random.default_rng(2)
     for _ in range(epochs):
         order = random.permutation(count)

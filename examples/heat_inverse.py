@@ -1,9 +1,9 @@
-"""An inverse problem for the heat equation: find where it was hot from how warm it is later.
+"""An inverse problem for the heat equation: find the initial temperature from a later one.
 
     python examples/heat_inverse.py --output examples/output
 
-The simulation updates its array in place, as one writes a stencil code. The gradient of the misfit with respect to the
-initial temperature runs the same loop backwards, in place as well.
+The simulation updates its array in place, as stencil codes do. The gradient of the misfit by the initial temperature
+runs the same loop backwards, also in place.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import autodiff_compiler as ad
 
 
 def diffuse(u, rate, steps):
-    """Explicit Euler steps of the heat equation, in place; the border stays as it is."""
+    """Explicit Euler steps of the heat equation, in place. The border stays as it is."""
     for _ in range(steps):
         lap = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
         u[1:-1, 1:-1] += rate * lap
 
 
 def loss(u0, measured, rate, steps, penalty):
-    """How far the final temperature is from the measured one, and how rough the initial one is."""
+    """The misfit of the final temperature to the measured one, plus the roughness of the initial one."""
     u = u0.copy()
     diffuse(u, rate, steps)
     misfit = u - measured

@@ -1,10 +1,10 @@
-"""Input-gradient regularisation: a network that small changes of its inputs do not mislead.
+"""Input-gradient regularisation: trains a network so that small changes of its inputs do not mislead it.
 
     python examples/input_gradients.py --output examples/output
 
-One step along the sign of the loss's gradient by the input is the simplest way to mislead a classifier. The second
-network is trained with the size of that gradient as a part of its loss, which takes a gradient of a gradient. Both
-learn scikit-learn's digits. Only the import line differs from code for TensorFlow.
+One step along the sign of the loss's gradient by the input is the simplest way to mislead a classifier. The loss of the
+second network includes the size of that gradient. So its training needs a gradient of a gradient. Both networks learn
+scikit-learn's digits. Only the import line differs from code for TensorFlow.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def train(penalty: float, epochs: int, batch: int = 100, seed: int = 1):
 
 
 def misled(model, strength: float):
-    """The accuracy on test images that were moved by `strength` along the sign of the loss's gradient; those images."""
+    """The accuracy on test images moved by `strength` along the sign of the loss's gradient, and these images."""
     _, (images, digits) = load_data()
     x = tf.constant(images)
     with tf.GradientTape() as tape:

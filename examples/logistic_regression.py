@@ -2,8 +2,8 @@
 
     python examples/logistic_regression.py --output examples/output
 
-The loss is plain NumPy; its gradient drives a gradient descent with momentum, and the fitted model is scored on
-held-out data.
+The loss is plain NumPy. Its gradient drives a gradient descent with momentum. The fitted model is scored on held-out
+data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def load_data():
 
 
 def example_inputs():
-    """What ``python -m autodiff_compiler check examples/logistic_regression.py:loss`` calls `loss` with."""
+    """The arguments of `loss` for ``python -m autodiff_compiler check examples/logistic_regression.py:loss``."""
     x, y, _, _ = load_data()
     return np.full(x.shape[1], 0.1), 0.05, x, y
 

@@ -2,9 +2,9 @@
 
     python examples/newton_step.py --output examples/output
 
-A layer with a softmax is fitted to noisy labels of points in the plane. The inner tape gives the gradient, the outer
-one its Jacobian: the Hessian, of shape kernel + kernel. A few steps reach what gradient descent needs hundreds for.
-Only the import line differs from code for TensorFlow.
+A layer with a softmax is fitted to noisy labels of points in the plane. The inner tape gives the gradient. The outer
+tape gives its Jacobian, which is the Hessian, of shape kernel + kernel. A few steps do the work of hundreds of steps of
+gradient descent. Only the import line differs from code for TensorFlow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PENALTY = 1e-3
 
 
 def load_data(count: int = 150):
-    """Points around three centres, and the numbers of these; a constant is the third feature."""
+    """Points around three centres, and the numbers of their centres. The third feature is a constant."""
     random = np.random.default_rng(0)
     labels = random.integers(CLASSES, size=count)
     centres = np.array([[0.0, 1.2], [1.0, -0.8], [-1.1, -0.7]])

@@ -3,7 +3,7 @@
     python examples/ode_fit.py --output examples/output
 
 Predator and prey (Lotka and Volterra), observed with noise. The loss integrates the equation and adds up the misfit at
-the observed times; its gradient goes through every step of the loop. SciPy's L-BFGS does the minimisation.
+the observed times. Its gradient goes through each step of the loop. SciPy's L-BFGS does the minimisation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rk4_step(state, theta, h):
 
 
 def loss(log_theta, observed, every, h):
-    """The mean squared misfit of the logarithms; the parameters are positive, so we fit their logarithms too."""
+    """The mean squared misfit of the logarithms. The parameters are positive, so we fit their logarithms, too."""
     theta = np.exp(log_theta)
     state = observed[0].copy()
     total = 0.0

@@ -2,9 +2,10 @@
 
     python examples/tape_plots.py --output examples/output
 
-A function with its derivative; the Jacobian of two layers over a batch, whose (batch, batch) slices are diagonal, until
-a batch normalisation lets the rows of the batch depend on each other; and the Hessian of a loss by a layer's kernel.
-Only the import line differs from code for TensorFlow.
+There are three pictures. The first shows a function with its derivative. The second shows the Jacobian of two layers
+over a batch: its (batch, batch) slices are diagonal, unless a batch normalisation makes the rows of the batch depend on
+each other. The third shows the Hessian of a loss by a layer's kernel. Only the import line differs from code for
+TensorFlow.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def sigmoid_and_derivative():
 
 
 def batch_jacobians(normalise: bool):
-    """The Jacobian of two layers by their inputs, of shape (batch, outputs, batch, inputs), and what
-    `batch_jacobian` gives, of shape (batch, outputs, inputs)."""
+    """The Jacobian of two layers by their inputs, of shape (batch, outputs, batch, inputs), and the result of
+    `batch_jacobian`, of shape (batch, outputs, inputs)."""
     x = tf.random.normal([7, 5])
     layer1 = tf.keras.layers.Dense(8, activation=tf.nn.elu)
     bn = tf.keras.layers.BatchNormalization()
@@ -58,7 +59,7 @@ def hessian():
 
 
 def as_patches(j):
-    """The Jacobian as one image: for each output and input a (batch, batch) patch, with a line around it."""
+    """The Jacobian as one image. Each output and input have a (batch, batch) patch, with a line around it."""
     j = tf.transpose(j, [1, 0, 3, 2])
     lim = tf.reduce_max(abs(j))
     j = tf.pad(j, [[0, 0], [1, 1], [0, 0], [1, 1]], constant_values=-lim)

@@ -1,4 +1,4 @@
-"""What the tests and the benchmark need to know of a kernel."""
+"""The description of a kernel, for the tests and the benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def is_float(value: Any) -> bool:
-    """Whether one may differentiate by a value: a float, an array of floats, or a container of only those."""
+    """One may differentiate by the value: a float, an array of floats, or a container of only those."""
     if isinstance(value, dict):
         return bool(value) and all(is_float(v) for v in value.values())
     if isinstance(value, (tuple, list)):
@@ -22,14 +22,14 @@ def is_float(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function, and its inputs at three sizes: for a test, a second call of the same code, and the benchmark."""
+    """A function with inputs of three sizes: for a test, for a second call of the same code, and for the benchmark."""
 
     function: Callable[..., Any]
     make: Callable[..., tuple[Any, ...]]
     small: tuple[int, ...]
     other: tuple[int, ...]
     large: tuple[int, ...]
-    refused: str = ""  # part of the error that the compiler gives, where it does not take the kernel yet
+    refused: str = ""  # a part of the error, if the compiler refuses the kernel
 
     @property
     def name(self) -> str:
@@ -39,5 +39,5 @@ class Kernel:
         return self.make(np.random.default_rng(len(self.name) + 7 * sum(size)), *size)
 
     def argnums(self) -> tuple[int, ...]:
-        """All arguments that are made of floats."""
+        """The positions of all arguments that are made of floats."""
         return tuple(k for k, value in enumerate(self.inputs(self.small)) if is_float(value))

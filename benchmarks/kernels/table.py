@@ -1,4 +1,4 @@
-"""The cost of the kernels' gradients: ``python -m benchmarks.run --kernels``; docs/benchmarks.md keeps a run of it."""
+"""The cost of the kernels' gradients: ``python -m benchmarks.run --kernels``. docs/benchmarks.md shows one run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 from benchmarks.kernels import FIELDS, all_kernels
 from benchmarks.kernels.kernel import Kernel, is_float
 
-SECONDS = 0.25  # how long the rounds of one side take together, at least
+SECONDS = 0.25  # the least time of all rounds of one side
 
 
 def fastest(call: Callable[..., Any], args: list[Any]) -> float:
-    """The least processor time of some calls, each with arguments of its own, for a kernel may write into them."""
+    """The least processor time of some calls. Each has its own arguments, since a kernel may write into them."""
     best, spent, rounds = float("inf"), 0.0, 0
     while rounds < 3 or (spent < SECONDS and rounds < 200):
         own = copy.deepcopy(args)
@@ -29,13 +29,13 @@ def fastest(call: Callable[..., Any], args: list[Any]) -> float:
 
 
 def emitted_lines(gradient: Any, args: list[Any]) -> int:
-    """The lines of the emitted function without its comments, imports and empty lines."""
+    """The number of lines of the emitted function, without comments, imports and empty lines."""
     lines = [line.strip() for line in gradient.source(*args).splitlines()]
     return sum(1 for line in lines if line and not line.startswith(("#", "import ", "from ")))
 
 
 def with_autograd(kernel: Kernel, argnums: tuple[int, ...], args: list[Any], want: Any) -> float | str:
-    """Autograd's time for the same function, its ``np`` exchanged for autograd's; or why there is none."""
+    """Autograd's time for the same function with autograd's ``np``, or the reason why there is none."""
     try:
         import autograd
         import autograd.numpy as anp
@@ -50,7 +50,7 @@ def with_autograd(kernel: Kernel, argnums: tuple[int, ...], args: list[Any], wan
         if not all(np.allclose(a, b, rtol=1e-6, atol=1e-8) for a, b in zip(flat(got), flat(want), strict=True)):
             return "nan" if any(np.isnan(np.sum(a)) for a in flat(got)) else "differs"
         return fastest(gradient, args)
-    except Exception as error:  # whatever it is, it is not run unchanged
+    except Exception as error:  # with any exception, autograd does not run the kernel unchanged
         return type(error).__name__
     finally:
         module.np = plain
@@ -108,7 +108,7 @@ def rows_of(field: str, results: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def run_kernels(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Measure all kernels, or those named, and print the tables in the form in which docs/benchmarks.md has them."""
+    """Measure all kernels or the named ones, and print the tables in the form of docs/benchmarks.md."""
     results = {}
     for kernel in all_kernels():
         if not names or kernel.name in names:
