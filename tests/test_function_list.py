@@ -1,4 +1,4 @@
-"""docs/functions.md lists what the rule table holds: ``pytest --update-golden`` rewrites it."""
+"""docs/functions.md lists the functions in the rule table. ``pytest --update-golden`` rewrites the page."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from autodiff_compiler.operations.tangents import column
 PAGE = Path(__file__).parent.parent / "docs" / "functions.md"
 HEAD = """# Functions with rules
 
-Everything below may receive values that depend on what you differentiate by. A function that is not here raises a
-`RuleLookupError` that names it when a derivative would have to pass through it; [add a rule](rules.md) of your own, or
-compute it outside. Python's operators, subscripts, stores, `len`, `.shape`, `.T` and the other attributes of arrays are
-part of the language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are the functions of the same name.
+Which functions can be differentiated? All functions on this page. If a derivative would have to pass through another
+function, you get a `RuleLookupError` with its name. Then [add a rule](rules.md) of your own, or compute the value
+outside. Python's operators, subscripts, stores, `len`, `.shape`, `.T` and the other attributes of arrays are part of the
+language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are the functions of the same name.
 
 """
 

@@ -1626,9 +1626,9 @@ def test_each_refusal_says_what_to_do_instead(path: Path) -> None:
 
 PAGE_HEAD = """# What is refused
 
-One line for each kind of refusal: what the error says, and what it says to do instead. Each comes with file, line
-and column, the line and a caret under the place; [Known limitations](limitations.md) shows some in full. This page is
-made from the tests.
+What does an error of the compiler say, and what does it tell you to write instead? There is one line for each kind of
+refusal. Each error also shows file, line and column, and the line with a caret under the place. [Known
+limitations](limitations.md) shows some in full. This page is made from the tests.
 
 | | the error says | instead |
 |---|---|---|
