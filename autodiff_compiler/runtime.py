@@ -295,7 +295,7 @@ def as_scalar(a: Any) -> Any:
             else str(np.result_type(a))
         )
         raise NonScalarOutputError(
-            f"grad needs a real scalar result, and this one is {what}", None, "sum it, or use vjp"
+            f"grad needs a real scalar result, and this one is {what}", None, "sum the result, or use vjp"
         )
     return a
 

@@ -960,8 +960,8 @@ def f(x):
     return x * 2
 """,
     errors.NonScalarOutputError,
-    r"grad needs a scalar result; f returns float64\[",
-    "sum it, or use vjp",
+    r"grad needs a scalar result, and f returns an array, float64\[",
+    "sum the result, or use vjp",
 )
 refuse(
     "a result that is no number",

@@ -45,7 +45,9 @@ def argument_place(
             places.append(((("arg", at),), values[at], name))
     if not -len(places) <= which < len(places):
         raise ArgumentError(
-            f"argnums is {which}, but this call has {len(places)} arguments", None, "positions count from 0"
+            f"argnums is {which}, but this call has {len(places)} arguments",
+            None,
+            "give the name of an argument, or its position, counted from 0",
         )
     return places[which]
 

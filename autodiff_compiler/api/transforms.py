@@ -66,7 +66,7 @@ class Transformed:
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0):
         if not callable(fn):
-            raise TypeError(f"{type(self).__name__} needs a function, got {type(fn).__name__}")
+            raise TypeError(f"{self.suffix} needs a function, and {fn!r} is a {type(fn).__name__}")
         for which in argnums if isinstance(argnums, (list, tuple)) else (argnums,):
             if type(which) not in (int, str):
                 raise TypeError(f"argnums must be ints or names of arguments, not {which!r}")
@@ -333,27 +333,29 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
 
 def check_scalar(lowered: Lowered, what: Transformed) -> None:
     out = lowered.out
-    name = _name_of(what.primal)
+    name = getattr(what.primal, "__name__", type(what.primal).__name__)
+    name = "the lambda" if name == "<lambda>" else name
     if out[0] != "leaf":
         described = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}.get(
             out[0], "an object"
         )
         raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result; {name} returns {described}",
+            f"{what.suffix} needs a scalar result, and {name} returns {described}",
             lowered.loc,
             "return one number, or use vjp",
         )
     t = type_of(lowered.function.results[0])
     if t.kind == "list" or (t.dims is not None and len(t.dims) > 0):
+        described = "a list" if t.kind == "list" else f"an array, {t}"
         raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result; {name} returns {t}",
+            f"{what.suffix} needs a scalar result, and {name} returns {described}",
             lowered.loc,
-            "sum it, or use vjp with a cotangent",
+            "sum the result, or use vjp with a cotangent",
         )
     if t.dtype is not None and t.dtype.kind not in "f":
         what_is = "complex" if t.dtype.kind == "c" else t.dtype.name
         raise NonScalarOutputError(
-            f"{what.suffix} needs a real floating result; {name} returns {what_is}", lowered.loc,
+            f"{what.suffix} needs a real floating result, and {name} returns {what_is}", lowered.loc,
             "return its real part, or its absolute value" if t.dtype.kind == "c" else "return a float",
         )  # fmt: skip
     if t.dims is None:

@@ -80,7 +80,10 @@ def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, g
     if x.ndim < 3 or filters.ndim != x.ndim:
         raise ValueError(f"a convolution needs an array and filters of as many axes, not {x.shape} and {filters.shape}")
     if x.shape[-1] != filters.shape[-2] * groups or filters.shape[-1] % groups:
-        raise ValueError(f"filters {filters.shape} in {groups} groups do not fit the channels of {x.shape}")
+        grouped = f" in {groups} groups" if groups > 1 else ""
+        raise ValueError(
+            f"filters of shape {filters.shape}{grouped} do not fit the channels of an array of shape {x.shape}"
+        )
     return windows(x.shape[1:-1], filters.shape[:-2], strides, padding, dilations)
 
 

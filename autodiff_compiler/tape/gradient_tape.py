@@ -58,6 +58,7 @@ class GradientTape:
     # Words of messages.
     _tensors = "a Tensor or Variable: make one with constant(value) or Variable(value)"
     _floating = "np.float32"
+    _used_up = f"{SECOND_USE}: make it with persistent=True, or record again on a new tape"
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
@@ -273,7 +274,7 @@ class GradientTape:
         """
         rec = self._rec
         if rec is None:
-            raise RuntimeError(SECOND_USE)
+            raise RuntimeError(self._used_up)
         if output_gradients is None and not self._recording and unconnected_gradients is NONE and STATE.rec is None:
             usual = self._usual(rec, target, sources)
             if usual is not None:

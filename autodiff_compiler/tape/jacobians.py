@@ -27,7 +27,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
     """See `GradientTape.jacobian`."""
     rec = tape._rec
     if rec is None:
-        raise RuntimeError(SECOND_USE)
+        raise RuntimeError(tape._used_up)
     if is_nested(target) or not isinstance(target, Operand):
         raise AttributeError(
             f"{type(target).__name__!r} object has no attribute 'shape': the target of a jacobian has to be one tensor"
@@ -106,7 +106,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pf
     """See `GradientTape.batch_jacobian`."""
     rec = tape._rec
     if rec is None:
-        raise RuntimeError(SECOND_USE)
+        raise RuntimeError(tape._used_up)
     m, n = np.shape(target._value), np.shape(source._value)
     if len(m) < 2 or len(n) < 2:
         raise ValueError(f"Shape {m if len(m) < 2 else n} must have rank at least 2")

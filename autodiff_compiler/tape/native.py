@@ -485,7 +485,9 @@ def as_value(value: Any, dtype: Any = None) -> Any:
     """A copy of the value, as an array or a NumPy number. Raises TypeError for values that are no numbers."""
     made = np.array(value._value if isinstance(value, Operand) else exact(value), dtype)
     if made.dtype.kind not in "biufc":
-        raise TypeError(f"a tensor holds numbers; {value!r} gives dtype {made.dtype}")
+        raise TypeError(
+            f"a tensor holds numbers, and {value!r} gives dtype {made.dtype}: pass a number, an array or a nested list"
+        )
     return made[()]
 
 

@@ -37,6 +37,7 @@ class GradientTape(_tape.GradientTape):
     _masks = False  # TensorFlow multiplies, and zero times infinity is nan
     _tensors = "tf.Tensor or tf.Variable or ExtensionType."
     _floating = "tf.float32"
+    _used_up = _tape.SECOND_USE
 
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
