@@ -13,7 +13,7 @@ import numpy as np
 from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
-from .jacobians import SECOND_USE, batch_jacobian, jacobian
+from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
 from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
@@ -25,6 +25,7 @@ from .tensor import Operand, wrap
 MAX_WARNINGS = {"watch": 5, "inside": 1}
 _warned = {"watch": 0, "inside": 0}
 
+SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 INSIDE = (
     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "
     "calling it outside the context (it causes the gradient ops to be recorded on the tape, leading to increased CPU "

@@ -17,7 +17,6 @@ from .connect import UnconnectedGradients
 from .nest import flatten, is_nested, pack_like
 from .tensor import Operand, wrap
 
-SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 NOT_PERSISTENT = (
     "GradientTape must be created with persistent=True to compute the jacobian with experimental_use_pfor set to False."
 )
