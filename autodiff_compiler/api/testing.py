@@ -27,6 +27,7 @@ def check_grads(
     For random u and v it compares ``<pullback(u), v>`` with ``<u, (f(x + eps v) - f(x - eps v)) / (2 eps)>``. Raises
     AssertionError with the order and both numbers if they differ. Raises `WrongValueError`, a subclass, if the compiled
     forward sweep computes another value than `f`.
+
     >>> import numpy as np
     >>> import autodiff_compiler as ad
     >>> ad.check_grads(lambda x: np.sum(np.sin(x) * x), (np.array([0.3, 1.2]),), order=2)

@@ -557,6 +557,7 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     for each argument, in the argument's structure, shapes and dtypes, and None for an integer. It may be called any
     number of times. The result of `fun` may have any shape. Raises `ArgumentError` for a cotangent that does not fit,
     and otherwise what `grad` raises.
+
     >>> import numpy as np
     >>> import autodiff_compiler as ad
     >>> out, pullback = ad.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))

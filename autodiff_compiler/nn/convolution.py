@@ -1,4 +1,4 @@
-"""Convolutions. Arrays have the axes ``(batch, *space, channels)``; filters are not flipped.
+"""Convolutions. Arrays have the axes ``(batch, *spatial, channels)``; filters are not flipped.
 
 Strides and dilations are an int, one int for each spatial axis, or one for each axis, as in TensorFlow. Padding "VALID"
 adds nothing. "SAME" adds so many zeros that the size stays, if the stride is 1. Or it is a pair ``(before, after)`` for

@@ -1,4 +1,4 @@
-"""Maxima and means of windows. Arrays have the axes ``(batch, *space, channels)``.
+"""Maxima and means of windows. Arrays have the axes ``(batch, *spatial, channels)``.
 
 Windows and strides are an int, one int for each spatial axis, or one for each axis, as in TensorFlow. Padding is as in
 `conv2d`. The dtype stays. The functions raise ValueError for shapes, windows or padding that do not fit.
@@ -16,7 +16,7 @@ from .. import kernels
 def max_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
     """The maximum of each window of each channel. Padding does not count.
 
-    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``. The first of equal
+    Shapes: `input` ``(batch, *spatial, channels)``, the result ``(batch, *windows, channels)``. The first of equal
     elements gets the derivative. nan counts as the largest element.
 
     >>> max_pool(np.array([1.0, 3.0, 2.0, 5.0, 4.0]).reshape(1, 5, 1), 2, 2, "SAME").ravel()
@@ -28,7 +28,7 @@ def max_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
 def avg_pool(input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
     """The mean of each window of each channel. Padding does not count.
 
-    Shapes: `input` ``(batch, *space, channels)``, the result ``(batch, *windows, channels)``.
+    Shapes: `input` ``(batch, *spatial, channels)``, the result ``(batch, *windows, channels)``.
 
     >>> avg_pool(np.array([1.0, 3.0, 2.0, 5.0, 4.0]).reshape(1, 5, 1), 2, 2, "SAME").ravel()
     array([2. , 3.5, 4. ])
