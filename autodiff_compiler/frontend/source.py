@@ -116,8 +116,8 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
         return SourceUnavailableError(
             f"the source of {name!r} is not available: {why}",
             loc,
-            "define the function in a file (or a notebook cell), not with exec or a C extension; "
-            "or register it as a primitive with its own derivative rule",
+            "define the function in a file or a notebook cell; make a function of generated code with ad.from_tree; "
+            "register a compiled function as a primitive with its own derivative rule",
         )
 
     file = code.co_filename
