@@ -674,7 +674,7 @@ def f(x):
     return np.sum(pull(y)[0])
 """,
     errors.UnsupportedError,
-    "vjp inside of a function",
+    "vjp in a function that is compiled",
     "use grad there",
 )
 refuse(

@@ -244,7 +244,7 @@ def refuse(what: str) -> Any:
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         raise UnsupportedError(
-            f"{what} inside of a function that is compiled is not supported",
+            f"{what} in a function that is compiled is not supported",
             interp.builder.loc,
             "use grad there, of the sum of the result times the cotangent",
         )
