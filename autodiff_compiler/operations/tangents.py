@@ -470,8 +470,8 @@ def _mirrored(d: Any, lower: bool) -> Any:
 def _cholesky(d: Any, out: Any, a: Any) -> Any:
     """``L Phi(inv(L) dA inv(L)^T)``, Phi: the lower triangle with half the diagonal."""
     lib.need_real("np.linalg.cholesky", a)
-    left = np.linalg.solve(out, _mirrored(d, True))
-    inner = np.linalg.solve(out, swap(left))
+    inverse = np.linalg.inv(out)
+    inner = inverse @ _mirrored(d, True) @ swap(inverse)
     return out @ (np.tril(inner) - 0.5 * (inner * call(np.eye, lib.length(a, ndim(a) - 1))))
 
 
