@@ -186,8 +186,8 @@ class Transformed:
         classes: dict[Any, str] = {}
         name_classes(derived.out, classes)
 
-        def result(shown: list[str]) -> str:
-            return tree_text(derived.out, shown, classes)
+        def result(leaves: list[str]) -> str:
+            return tree_text(derived.out, leaves, classes)
 
         emitted = emit_adjoint(
             derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
@@ -259,14 +259,14 @@ def name_classes(tree: Any, named: dict[Any, str]) -> None:
         name_classes(part, named)
 
 
-def tree_text(tree: Any, shown: Sequence[str], named: dict[Any, str]) -> str:
+def tree_text(tree: Any, leaves: Sequence[str], named: dict[Any, str]) -> str:
     """The expression that builds a result from the expressions of its leaves."""
     kind = tree[0]
     if kind == "leaf":
-        return str(shown[tree[1]])
+        return str(leaves[tree[1]])
     if kind == "static":
         return repr(tree[1])
-    items = [tree_text(t, shown, named) for t in children(tree)]
+    items = [tree_text(t, leaves, named) for t in children(tree)]
     if kind == "dict":
         return "{" + ", ".join(f"{k!r}: {item}" for k, item in zip(tree[1], items)) + "}"
     if kind == "make":
@@ -276,7 +276,7 @@ def tree_text(tree: Any, shown: Sequence[str], named: dict[Any, str]) -> str:
     parts = "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
     if kind == "new":
         return f"{named[new_object]}({named[tree[1]]}, {tuple(tree[2])!r}, {parts})"
-    return parts if kind == "tuple" else f"{named[copy_with]}({shown[tree[1]]}, {tuple(tree[2])!r}, {parts})"
+    return parts if kind == "tuple" else f"{named[copy_with]}({leaves[tree[1]]}, {tuple(tree[2])!r}, {parts})"
 
 
 class Gradient(Transformed):

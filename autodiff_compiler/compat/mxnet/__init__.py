@@ -12,7 +12,7 @@ from typing import Any
 import numpy as _numpy
 
 from ...tape.native import knows
-from ..space import namespace, public
+from ..module_tables import namespace, public
 from . import arrays, autograd, creation, npx
 from .base import MXNetError
 

@@ -13,7 +13,7 @@ from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, view
 from ..graph.record import Var
-from ..space import not_there
+from ..module_tables import not_there
 from .base import MODE, MXNET, MXNetError
 
 FLOAT = np.dtype(np.float32)

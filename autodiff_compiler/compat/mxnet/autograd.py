@@ -10,7 +10,7 @@ from ...tape.barrier import Barrier
 from ..graph.core import Base
 from ..graph.engine import behind, gradients
 from ..graph.record import Var, give, record_barrier, recording
-from ..space import public
+from ..module_tables import public
 from .arrays import make, ndarray
 from .base import MODE, NOT_RECORDED, MXNetError
 

@@ -10,9 +10,9 @@ import numpy as np
 from ... import nn
 from ..graph.array import value_of
 from ..graph.core import run
+from ..module_tables import public
 from ..operations import windows
 from ..operations.sorting import order
-from ..space import public
 from .arrays import make
 from .base import MODE
 from .creation import rng

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.nest import flatten, map_nested, pack_like
-from ..space import not_there
+from ..module_tables import not_there
 from .errors import dims, invalid
 from .namespace import lazy
 from .operands import integer, operand

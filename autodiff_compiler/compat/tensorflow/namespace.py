@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import operations
-from ..space import absent, not_there
+from ..module_tables import absent, not_there
 
 PACKAGE = __name__.rpartition(".")[0]
 

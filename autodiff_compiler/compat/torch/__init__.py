@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..space import namespace, public
+from ..module_tables import namespace, public
 from . import (
     autograd,
     conversion,

@@ -11,7 +11,7 @@ import numpy as np
 from ...tape.barrier import Barrier
 from ..graph.engine import flipped, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
-from ..space import public
+from ..module_tables import public
 from .core import FREED, TORCH, Base, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import method

@@ -10,7 +10,7 @@ import numpy as np
 from ...tape.jacobians import MAX_ELEMENTS, basis
 from ...tape.pullback import NotBatchedError
 from ..graph.engine import gradients
-from ..space import namespace
+from ..module_tables import namespace
 from . import autograd
 from .autograd import grad
 from .core import Base, make

@@ -1,6 +1,6 @@
 """Keras' names for what small models on a tape need: layers, losses, two optimizers, models to subclass."""
 
-from ...space import public as _public
+from ...module_tables import public as _public
 from . import activations, initializers, layers, losses, models, optimizers
 from .layer import Layer
 from .layers import Input

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import tensorflow as tf
-from ...space import public
+from ...module_tables import public
 from .names import find
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from ...space import public
+from ...module_tables import public
 from .names import both_spellings, find
 
 Shape = tuple[int, ...]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
-from ...space import public
+from ...module_tables import public
 from . import activations, initializers
 from .layer import Layer, Shape, shape_of
 

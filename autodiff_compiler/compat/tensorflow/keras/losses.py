@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from ...module_tables import public
 from ...operations import losses
-from ...space import public
 from ..operands import computed
 from .names import snake_case, unique
 

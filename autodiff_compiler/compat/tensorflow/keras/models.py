@@ -6,7 +6,7 @@ from typing import Any
 
 from ....tape.custom import isolated
 from ... import tensorflow as tf
-from ...space import public
+from ...module_tables import public
 from .layer import Layer, Shape, shape_of
 from .layers import Input
 

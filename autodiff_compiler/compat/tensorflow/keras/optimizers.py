@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import tensorflow as tf
+from ...module_tables import public
 from ...operations.optimizers import adam_step, momentum_step
-from ...space import public
 from ..naming import name_scope
 from .names import snake_case, unique
 from .variables import Variable

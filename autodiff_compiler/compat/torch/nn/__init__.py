@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...space import namespace, public
+from ...module_tables import namespace, public
 from ..made import SPACES
 from ..tensor import Parameter
 from . import functions, layers, losses, modules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...space import public
+from ...module_tables import public
 from .methods import SGD, Adam
 from .optimizer import Optimizer
 

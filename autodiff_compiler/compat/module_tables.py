@@ -39,7 +39,7 @@ def absent(message: str, name: str) -> Exception:
     return AttributeError(message, name=name, obj=None)
 
 
-_MACHINERY = (".compat.space", ".tensorflow.namespace")
+_MACHINERY = (".compat.module_tables", ".tensorflow.namespace")
 
 
 def public(module: str, names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
