@@ -88,14 +88,6 @@ class Access(Memory):
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
 
-    def view_items(self, av: ViewOf, node: Node) -> list[Any]:
-        content = self.checked(av.of.cell, node, "dictionary")
-        keys = [key_av(k) for k in content.keys]
-        if av.kind == "keys":
-            return keys
-        values = [self.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]
-        return values if av.kind == "values" else [Seq(pair) for pair in zip(keys, values)]
-
     def history(self, av: Instance, node: Node) -> Any:
         raise NotImplementedError
 
@@ -159,7 +151,7 @@ class Access(Memory):
                 )
             return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):
-            self.require_attribute(av, name, node)
+            _require_attribute(self, av, name, node)
             found = self.array_attribute(av, name, node)
             if found is not NotImplemented:
                 return found
@@ -191,14 +183,6 @@ class Access(Memory):
         if is_constant(av) and is_constant(getattr(av, name)):
             return proved("constants", getattr(av, name))
         self.fail(f"the attribute {name!r} of {describe(av)}", node, "use a function of NumPy's, or ask outside")
-
-    def require_attribute(self, av: Val, name: str, node: Node) -> None:
-        """Python's numbers do not have what NumPy's have."""
-        t = type_of(av) if type(av) is not Ref else None
-        if t is not None and t.kind == "py" and t.dtype is not None:
-            cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
-            if not hasattr(cls, name):
-                self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
     def array_attribute(self, av: Val, name: str, node: Node) -> Val:
         """The attributes of arrays and numbers that are not methods."""
@@ -303,19 +287,19 @@ class Access(Memory):
                               "use a list or an array", cause=index)  # fmt: skip
                 return Seq(base.items[slice(index.start, index.stop, index.step)])
             if is_static_int(index):
-                return self.static_item(list(base.items), index, node, base)
+                return _static_item(self, list(base.items), index, node, base)
             return self.one_of(base.items, self.operand(index, node), node)
         if kind is ListRef:
             content = self.checked(base.cell, node, "list")
             if type(index) is SliceOf:
                 return self.list_slice(base, index, node)
             if type(content) is Items and is_static_int(index):
-                return self.static_item(list(content.items), index, node, base)
+                return _static_item(self, list(content.items), index, node, base)
             return self.item_at(base, self.operand(index, node), node)
         if kind is RangeOf:
             return range_item(self, base, index, node)
         if kind is Ref:
-            return self.array_item(base, index, node)
+            return _array_item(self, base, index, node)
         if kind is FlagsOf:
             return self.flag_item(base, index, node)
         if isinstance(base, str) and (is_static_int(index) or type(index) is SliceOf):
@@ -326,14 +310,14 @@ class Access(Memory):
                     return (
                         self.emit(node, DIM, base.op.args[0], index)
                         if base.op and base.op.prim is SHAPE_OF
-                        else self.plain_get(base, index, node)
+                        else _plain_get(self, base, index, node)
                     )
                 self.fail(
                     "this part of the shape of an array whose number of axes is not known",
                     node,
                     "make it an array with a known number of axes, with .reshape(...)",
                 )
-            return self.plain_get(base, index, node)
+            return _plain_get(self, base, index, node)
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
             if found is not NotImplemented:
@@ -344,9 +328,6 @@ class Access(Memory):
             f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
         )
 
-    def plain_get(self, base: Value, index: Val, node: Node) -> Val:
-        return self.linked(self.emit(node, GET, base, (("index", self.index_items(index, node)),)), [])
-
     def dict_item(self, base: DictRef, index: Val, node: Node) -> Val:
         content = self.checked(base.cell, node, "dictionary")
         key = self.static_key(index, node)
@@ -354,43 +335,12 @@ class Access(Memory):
             self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
         return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
 
-    def static_item(self, items: list[Any], index: int, node: Node, base: Val) -> Val:
-        if not -len(items) <= index < len(items):
-            self.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
-        return self.use(items[index], "the item", node)
-
     def index_items(self, index: Val, node: Node) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
         items = index.items if type(index) is Seq else (index,)
         if sum(i is Ellipsis for i in items) > 1:
             self.raises(IndexError, "an index can only have a single ellipsis ('...')", node)
         return tuple([self.operand(i, node) for i in items])
-
-    def array_item(self, base: Ref, index: Val, node: Node) -> Val:
-        items = self.index_items(index, node)
-        whole = self.read(base, node)
-        if whole.type.kind == "list":
-            return self.linked(self.emit(node, LIST_GET, whole, items[0]), [base], numpy=False)
-        step = ("index", items)
-        path = self.with_step(base, step)
-        self.at(node)
-        t, view = infer_step(self.builder, type_of(whole), step)
-        if t.is_scalar or view is False:
-            return self.fresh(self.emit(node, GET, self.checked(base.cell, node), path))
-        value = self.emit(node, GET, self.checked(base.cell, node), path)
-        if view and t.kind == "array":
-            return Ref(base.cell, path)
-        return self.linked(value, [base], numpy=base.cell in self.cells.numpy or type_of(whole).kind == "array")
-
-    def with_step(self, base: Ref, step: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The path extended; ``a[i][j]`` becomes ``a[i, j]``."""
-        if base.path and step[0] == "index" and base.path[-1][0] == "index":
-            last = base.path[-1][1]
-            if all(_is_int_operand(i) for i in last) and not any(
-                _is_array_operand(i) or isinstance(i, str) for i in step[1]
-            ):
-                return (*base.path[:-1], ("index", (*last, *step[1])))
-        return (*base.path, step)
 
     # --- sequences ------------------------------------------------------------------------------------------------
 
@@ -408,9 +358,9 @@ class Access(Memory):
             content = self.checked(av.cell, node, "list")
             return list(content.items) if type(content) is Items else None
         if kind is DictRef:
-            return self.view_items(ViewOf(av, "keys"), node)
+            return _view_items(self, ViewOf(av, "keys"), node)
         if kind is ViewOf:
-            return self.view_items(av, node)
+            return _view_items(self, av, node)
         if is_set(av):
             return list(self.in_order(av, node).items)
         if is_collection(av) and av.cls is not OneShot:
@@ -489,6 +439,62 @@ class Access(Memory):
         if found is None or hasattr(found, "__len__"):
             self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
         self.raises(TypeError, f"object of type {found.__name__!r} has no len()", node)
+
+
+def _view_items(ctx: Access, av: ViewOf, node: Node) -> list[Any]:
+    content = ctx.checked(av.of.cell, node, "dictionary")
+    keys = [key_av(k) for k in content.keys]
+    if av.kind == "keys":
+        return keys
+    values = [ctx.use(x, f"the entry {k!r}", node) for k, x in zip(content.keys, content.items)]
+    return values if av.kind == "values" else [Seq(pair) for pair in zip(keys, values)]
+
+
+def _require_attribute(ctx: Access, av: Val, name: str, node: Node) -> None:
+    """Python's numbers do not have what NumPy's have."""
+    t = type_of(av) if type(av) is not Ref else None
+    if t is not None and t.kind == "py" and t.dtype is not None:
+        cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
+        if not hasattr(cls, name):
+            ctx.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
+
+
+def _plain_get(ctx: Access, base: Value, index: Val, node: Node) -> Val:
+    return ctx.linked(ctx.emit(node, GET, base, (("index", ctx.index_items(index, node)),)), [])
+
+
+def _static_item(ctx: Access, items: list[Any], index: int, node: Node, base: Val) -> Val:
+    if not -len(items) <= index < len(items):
+        ctx.raises(IndexError, f"{'list' if type(base) is ListRef else 'tuple'} index out of range", node)
+    return ctx.use(items[index], "the item", node)
+
+
+def _array_item(ctx: Access, base: Ref, index: Val, node: Node) -> Val:
+    items = ctx.index_items(index, node)
+    whole = ctx.read(base, node)
+    if whole.type.kind == "list":
+        return ctx.linked(ctx.emit(node, LIST_GET, whole, items[0]), [base], numpy=False)
+    step = ("index", items)
+    path = _with_step(ctx, base, step)
+    ctx.at(node)
+    t, view = infer_step(ctx.builder, type_of(whole), step)
+    if t.is_scalar or view is False:
+        return ctx.fresh(ctx.emit(node, GET, ctx.checked(base.cell, node), path))
+    value = ctx.emit(node, GET, ctx.checked(base.cell, node), path)
+    if view and t.kind == "array":
+        return Ref(base.cell, path)
+    return ctx.linked(value, [base], numpy=base.cell in ctx.cells.numpy or type_of(whole).kind == "array")
+
+
+def _with_step(ctx: Access, base: Ref, step: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The path extended; ``a[i][j]`` becomes ``a[i, j]``."""
+    if base.path and step[0] == "index" and base.path[-1][0] == "index":
+        last = base.path[-1][1]
+        if all(_is_int_operand(i) for i in last) and not any(
+            _is_array_operand(i) or isinstance(i, str) for i in step[1]
+        ):
+            return (*base.path[:-1], ("index", (*last, *step[1])))
+    return (*base.path, step)
 
 
 @lowers(ast.Attribute)

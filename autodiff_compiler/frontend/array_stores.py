@@ -77,7 +77,7 @@ class ArrayStores(Outputs):
             self.store_in_flat(flat, Ellipsis, value, node)
             return True
         if name == "shape":
-            self.set_shape(av, value, node)
+            _set_shape(self, av, value, node)
             return True
         whole = self.read(av, node).type
         if name == "real" and whole.is_float and whole.dtype is not None and whole.dtype.kind == "f":
@@ -91,31 +91,32 @@ class ArrayStores(Outputs):
             return True
         return False
 
-    def set_shape(self, av: Ref, shape: Any, node: Node) -> None:
-        """The array itself gets another shape: whatever refers to it sees that."""
-        whole = self.read(av, node)
-        if whole.type.ndim not in (0, 1):
-            layout = layout_of(self, av)
-            if layout is None or layout:
-                self.fail(
-                    "it is not known whether this array can get another shape in place",
-                    node,
-                    "write a = a.reshape(...)",
-                    AliasError,
-                    Layout(layout) if layout is not None else None,
-                )
-        target = self.operand(shape, node)
-        new = Ref(av.cell, (*av.path, ("reshape", tuple(target) if isinstance(target, (tuple, list)) else (target,))))
-        self.at(node)
-        infer_step(self.builder, whole.type, new.path[-1])
 
-        def renewed(leaf: Any) -> Any:
-            return new if type(leaf) is Ref and same(leaf, av) else leaf
+def _set_shape(ctx: ArrayStores, av: Ref, shape: Any, node: Node) -> None:
+    """The array itself gets another shape: whatever refers to it sees that."""
+    whole = ctx.read(av, node)
+    if whole.type.ndim not in (0, 1):
+        layout = layout_of(ctx, av)
+        if layout is None or layout:
+            ctx.fail(
+                "it is not known whether this array can get another shape in place",
+                node,
+                "write a = a.reshape(...)",
+                AliasError,
+                Layout(layout) if layout is not None else None,
+            )
+    target = ctx.operand(shape, node)
+    new = Ref(av.cell, (*av.path, ("reshape", tuple(target) if isinstance(target, (tuple, list)) else (target,))))
+    ctx.at(node)
+    infer_step(ctx.builder, whole.type, new.path[-1])
 
-        for names in self.state.envs.values():
-            for k, x in names.items():
-                names[k] = rebuilt(x, renewed)
-        for cell in self.inputs.initial:
-            self.content(cell)
-        for cell, content in self.state.heap.items():
-            self.state.heap[cell] = rebuilt(content, renewed)
+    def renewed(leaf: Any) -> Any:
+        return new if type(leaf) is Ref and same(leaf, av) else leaf
+
+    for names in ctx.state.envs.values():
+        for k, x in names.items():
+            names[k] = rebuilt(x, renewed)
+    for cell in ctx.inputs.initial:
+        ctx.content(cell)
+    for cell, content in ctx.state.heap.items():
+        ctx.state.heap[cell] = rebuilt(content, renewed)

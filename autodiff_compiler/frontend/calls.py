@@ -62,9 +62,9 @@ class Calls(Construct):
         """Call an abstract function."""
         kind = type(fn)
         if kind is Obj:
-            return self.call_object(fn, args, kwargs, node)
+            return _call_object(self, fn, args, kwargs, node)
         if kind is Closure:
-            return self.inline_closure(fn, args, kwargs, node)
+            return _inline_closure(self, fn, args, kwargs, node)
         if kind is Bound:
             if isinstance(fn.fn, str):
                 return self.call_method(fn.self, fn.fn, args, kwargs, node)
@@ -78,116 +78,8 @@ class Calls(Construct):
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         self.fail(f"{describe(fn)} cannot be called", node, "call a function or a method", ArgumentError)
 
-    def call_object(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        obj = fn.obj
-        hook = lowering_of(obj)
-        if hook is not None:
-            self.at(node)
-            return hook(self, args, kwargs)
-        if isinstance(obj, _DESCRIPTORS) and args:
-            if self.is_builtin_method(args[0], obj):
-                return self.derived_method(args[0], obj.__name__, args[1:], kwargs, node)
-            if self.is_of(args[0], obj.__objclass__, node):
-                return self.call_method(args[0], obj.__name__, args[1:], kwargs, node)
-        handler = handler_of(obj)
-        if handler is not None:
-            return run(self, handler, args, kwargs, node)
-        definition = definition_of(obj)
-        if definition is not None and definition is not self.frame.owner:
-            self.at(node)
-            return self.call_definition(obj, definition, args, kwargs, node)
-        prim = lookup(obj)
-        if prim is not None:
-            return self.call_prim(prim, args, kwargs, node)
-        if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
-            return self.call_unknown(obj, args, kwargs, node)
-        if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
-            return self.call(self.dispatched(fn, args, node), args, kwargs, node)
-        if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
-            return self.inline_function(fn, args, kwargs, node)
-        if type(obj) is type(_CACHED):
-            return self.call_cached(fn, args, kwargs, node)
-        if type(obj) in GETTERS:
-            cls, parts = obj.__reduce__()[:2]
-            if isinstance(cls, type):
-                return self.call_method(Seq(parts), f"@{cls.__name__}", args, kwargs, node)
-        if isinstance(obj, type):
-            return self.construct(fn, args, kwargs, node)
-        if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
-            method = self.type_attribute(fn, "__call__")
-            if method is not None:
-                return self.call(method, [fn, *args], kwargs, node)
-        return self.call_unknown(obj, args, kwargs, node)
-
     def call_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         raise NotImplementedError
-
-    def is_of(self, av: Val, cls: type, node: Node) -> bool:
-        """A built-in thing of this class, so that a method of the class is one of its own."""
-        if type(av) is Obj or (type(av) is Instance and not is_collection(av)) or cls is object:
-            return False
-        found = self.class_of(av, node)
-        if found is None:
-            return cls is np.ndarray and type(av) is Ref
-        return issubclass(found, cls) and (found.__module__ == cls.__module__ or cls is not float)
-
-    def call_cached(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        """A call of a function under `functools.lru_cache`, whose value may have been computed before.
-
-        What it computes from its arguments alone it computes anew, and is differentiated. If it reads what may change,
-        has an effect or hands out what may be changed, only the live function knows the value: it is called.
-        """
-        obj: Any = fn.obj
-        for a in [*args, *kwargs.values()]:
-            if type(a) in (Ref, ListRef, DictRef) or (type(a) is Instance and a.cls is set):
-                name = "numpy.ndarray" if type(a) is Ref else {ListRef: "list", DictRef: "dict"}.get(type(a), "set")
-                self.raises(TypeError, f"unhashable type: {name!r}", node)
-        if any(known is obj for known in self.plan.impure):
-            if not kwargs and all(map(is_plain_key, args)) and self.is_begin():
-                # What it holds for these arguments is fetched at each call, as what a global holds is.
-                path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args), structural_key(args)))
-                return self.outside(self.folded(obj, args, {}, node), path, node)
-            return self.call_unknown(obj, args, kwargs, node)
-        start: Any = fn.path or (ObjectStep(("object", obj)),)
-        wrapped = self.outside(obj.__wrapped__, (*start, ("attr", "__wrapped__")), node)
-        if any(not _is_hashed(a) for a in [*args, *kwargs.values()]) or self.is_cached_as_equal(obj, args):
-            self.impure(obj)
-        self.caching.append(obj)
-        try:
-            result = self.call(wrapped, args, kwargs, node)
-        finally:
-            self.caching.pop()
-        if self.cells_in([result]):
-            self.impure(obj)
-        return result
-
-    def is_cached_as_equal(self, obj: Any, args: list[Val]) -> bool:
-        """The function was called before with arguments that are equal and of other types, whose value the cache gives:
-        ``f(1)`` for ``f(True)``."""
-        if obj.cache_parameters()["typed"] or not all(map(is_plain_key, args)):
-            return False
-        first = self.cached_keys.setdefault((id(obj), tuple(args)), args)
-        return bool(structural_key(first) != structural_key(args))
-
-    def is_begin(self) -> bool:
-        """Whatever runs before this place has no effect, and this place is surely reached."""
-        first = self.builder.region is self.top and not self.caching and not self.plan.written
-        return first and not any(op.prim.effects or op.regions for op in self.top.ops)
-
-    def dispatched(self, fn: Obj, args: list[Val], node: Node) -> Any:
-        """The function that `functools.singledispatch` chooses by the class of the first argument."""
-        cls = self.class_of(args[0], node) if args else None
-        if cls is None:
-            self.fail(
-                "singledispatch on a value of which the type is not known when the program is compiled",
-                node,
-                "make it one type on all paths, or call the implementation by its name",
-            )
-        chosen = fn.obj.dispatch(cls)
-        path: Any = (*(fn.path or (ObjectStep(("object", fn.obj)),)), ("attr", "registry"))
-        key = next(k for k, f in fn.obj.registry.items() if f is chosen)
-        self.inputs.guard(path, "keys", tuple(fn.obj.registry))
-        return self.outside(chosen, (*path, ("item", key)), node)
 
     # --- primitives -----------------------------------------------------------------------------------------------
 
@@ -230,7 +122,7 @@ class Calls(Construct):
             args = [
                 self.dtype_of(a, node) if k == at and type(a) in (ListRef, DictRef) else a for k, a in enumerate(args)
             ]
-            kwargs = {k: self.record_dtype(v, node) if k == "dtype" else v for k, v in kwargs.items()}
+            kwargs = {k: _record_dtype(self, v, node) if k == "dtype" else v for k, v in kwargs.items()}
         args, kwargs = self.entering_primitive(prim, args, kwargs, node)
         operands = [self.operand(a, node) for a in args]
         keywords = {k: self.operand(v, node) for k, v in kwargs.items()}
@@ -246,18 +138,6 @@ class Calls(Construct):
             self.cells.fortran.add(made.cell)
         return made
 
-    def call_definition(self, fn: Any, definition: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        """A call of a function of NumPy's that has a definition in Python."""
-        names = names_of(definition)
-        args, kwargs = self.entering(fn, names, args, kwargs, node)
-        out, at = kwargs.pop("out", None), names.index("out") if "out" in names else len(args)
-        if at < len(args):
-            out, args = args[at], [*args[:at], None, *args[at + 1 :]]
-        made = self.inline_function(Obj(definition, None), args, kwargs, node)
-        if out is None:
-            return made
-        return self.write_out(Prim(dotted_name(fn), fn), out, self.operand(made, node), args, node)
-
     def entering(
         self, fn: Any, names: tuple[str, ...], args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:
@@ -268,10 +148,6 @@ class Calls(Construct):
 
     def dtype_of(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
-
-    def record_dtype(self, av: Val, node: Node) -> Val:
-        """A dtype that is written as a list of fields is the dtype itself."""
-        return Obj(self.dtype_of(av, node), None) if type(av) in (ListRef, DictRef) else av
 
     def accepted(
         self, fn: Any, signature: inspect.Signature | None, args: list[Val], kwargs: dict[str, Val], node: Node
@@ -383,94 +259,10 @@ class Calls(Construct):
             return self.outside(holder[key], (("default", obj, key),), node)  # type: ignore[index]
 
         n = len(obj.__defaults__ or ())
-        bound = self.bind_parameters(
-            tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__
+        bound = _bind_parameters(
+            self, tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__
         )
-        return self.activate(tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
-
-    def inline_closure(self, fn: Closure, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        keywords = dict(zip(fn.names, fn.values))
-        name = getattr(fn.node, "name", "<lambda>")
-
-        def default(name: str, k: int | None) -> Any:
-            return keywords[name] if k is None else fn.defaults[k]
-
-        bound = self.bind_parameters(fn.node.args, len(fn.defaults), default, set(keywords), args, kwargs, node, name)
-        return self.activate(fn.node, scope_of(fn.node), fn.owner, fn.file, name, self.frames[fn.env], bound, node)
-
-    def bind_parameters(
-        self,
-        spec: ast.arguments,
-        n_defaults: int,
-        default: Val,
-        kw_defaults: set[str],
-        args: list[Val],
-        kwargs: dict[str, Val],
-        node: Node,
-        name: str,
-    ) -> dict[str, Any]:
-        """Python's binding of arguments to parameters."""
-        kwargs = dict(kwargs)
-        params = [a.arg for a in spec.posonlyargs + spec.args]
-        positional_only = len(spec.posonlyargs)
-        bound: dict[str, Any] = {}
-        for p, a in zip(params, args):
-            bound[p] = a
-        extra = args[len(params) :]
-        if spec.vararg is not None:
-            bound[spec.vararg.arg] = Seq(tuple(extra))
-        elif extra:
-            self.raises(
-                TypeError, f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node
-            )
-        for k, p in enumerate(params):
-            if k >= positional_only and p in kwargs:
-                if p in bound:
-                    self.raises(TypeError, f"{name}() got multiple values for argument {p!r}", node)
-                bound[p] = kwargs.pop(p)
-            elif p not in bound:
-                number = k - (len(params) - n_defaults)
-                if number < 0:
-                    self.raises(TypeError, f"{name}() missing a required argument: {p!r}", node)
-                bound[p] = default(p, number)
-        for a in spec.kwonlyargs:
-            if a.arg in kwargs:
-                bound[a.arg] = kwargs.pop(a.arg)
-            elif a.arg in kw_defaults:
-                bound[a.arg] = default(a.arg, None)
-            else:
-                self.raises(TypeError, f"{name}() missing a required keyword argument: {a.arg!r}", node)
-        if spec.kwarg is not None:
-            bound[spec.kwarg.arg] = self.new_dict(kwargs)
-        elif kwargs:
-            self.raises(TypeError, f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}", node)
-        return bound
-
-    def activate(
-        self,
-        tree: FunctionNode,
-        scope: Scope,
-        owner: types.FunctionType,
-        file: str,
-        name: str,
-        parent: Frame | None,
-        bound: dict[str, Any],
-        node: Node,
-    ) -> Any:
-        """Lower a call of a function with its parameters bound; its return value."""
-
-        def lower(given: dict[str, Any]) -> Any:
-            return self.inline(tree, scope, owner, file, name, parent, given, node)
-
-        if tree in self.plan.recursive:
-            if self.take_pending(tree, node) is not None:
-                self.plan.refuse(node)
-            return self.call_recursive(tree, parent, bound, lower, name, node)
-        self.activations.append((tree, parent, self.watch(tree, parent, bound)))
-        try:
-            return lower(bound)
-        finally:
-            self.activations.pop()
+        return _activate(self, tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
 
     def inline(
         self,
@@ -550,12 +342,6 @@ class Calls(Construct):
 
     # --- comprehensions -------------------------------------------------------------------------------------------
 
-    def comprehended(self, comp: ast.ListComp, node: Node) -> ListRef:
-        """The list of what a comprehension gives."""
-        out = self.new_list([])
-        self.comprehend(comp.generators, lambda: self.list_append(out, self.ev(comp.elt), node), comp)
-        return out
-
     def comprehension_frame(self, generators: list[ast.comprehension]) -> Frame:
         frame = self.frame
         targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -575,14 +361,6 @@ class Calls(Construct):
             return compute()
         finally:
             self.frame = outer
-
-    def comprehend(self, generators: list[ast.comprehension], add: Callable[[], None], node: Node) -> None:
-        """Run `add` for each combination, with the targets bound in a scope of their own."""
-        first = self.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
-        inner = self.comprehension_frame(generators)
-        self.within(inner, lambda: self.comprehend_from(generators, 0, first, add, node))
-        if not inner.captured:
-            self.state.envs.pop(inner.env, None)
 
     def comprehend_from(
         self, generators: list[ast.comprehension], k: int, it: Val, add: Callable[[], None], node: Node
@@ -616,6 +394,239 @@ class Calls(Construct):
         self.branch(cond, lambda: self.conditions(ifs, k + 1, then, node), lambda: None, node)
 
 
+def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    obj = fn.obj
+    hook = lowering_of(obj)
+    if hook is not None:
+        ctx.at(node)
+        return hook(ctx, args, kwargs)
+    if isinstance(obj, _DESCRIPTORS) and args:
+        if ctx.is_builtin_method(args[0], obj):
+            return ctx.derived_method(args[0], obj.__name__, args[1:], kwargs, node)
+        if _is_of(ctx, args[0], obj.__objclass__, node):
+            return ctx.call_method(args[0], obj.__name__, args[1:], kwargs, node)
+    handler = handler_of(obj)
+    if handler is not None:
+        return run(ctx, handler, args, kwargs, node)
+    definition = definition_of(obj)
+    if definition is not None and definition is not ctx.frame.owner:
+        ctx.at(node)
+        return _call_definition(ctx, obj, definition, args, kwargs, node)
+    prim = lookup(obj)
+    if prim is not None:
+        return ctx.call_prim(prim, args, kwargs, node)
+    if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
+        return ctx.call_unknown(obj, args, kwargs, node)
+    if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
+        return ctx.call(_dispatched(ctx, fn, args, node), args, kwargs, node)
+    if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
+        return ctx.inline_function(fn, args, kwargs, node)
+    if type(obj) is type(_CACHED):
+        return _call_cached(ctx, fn, args, kwargs, node)
+    if type(obj) in GETTERS:
+        cls, parts = obj.__reduce__()[:2]
+        if isinstance(cls, type):
+            return ctx.call_method(Seq(parts), f"@{cls.__name__}", args, kwargs, node)
+    if isinstance(obj, type):
+        return ctx.construct(fn, args, kwargs, node)
+    if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
+        method = ctx.type_attribute(fn, "__call__")
+        if method is not None:
+            return ctx.call(method, [fn, *args], kwargs, node)
+    return ctx.call_unknown(obj, args, kwargs, node)
+
+
+def _is_of(ctx: Calls, av: Val, cls: type, node: Node) -> bool:
+    """A built-in thing of this class, so that a method of the class is one of its own."""
+    if type(av) is Obj or (type(av) is Instance and not is_collection(av)) or cls is object:
+        return False
+    found = ctx.class_of(av, node)
+    if found is None:
+        return cls is np.ndarray and type(av) is Ref
+    return issubclass(found, cls) and (found.__module__ == cls.__module__ or cls is not float)
+
+
+def _call_cached(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    """A call of a function under `functools.lru_cache`, whose value may have been computed before.
+
+    What it computes from its arguments alone it computes anew, and is differentiated. If it reads what may change,
+    has an effect or hands out what may be changed, only the live function knows the value: it is called.
+    """
+    obj: Any = fn.obj
+    for a in [*args, *kwargs.values()]:
+        if type(a) in (Ref, ListRef, DictRef) or (type(a) is Instance and a.cls is set):
+            name = "numpy.ndarray" if type(a) is Ref else {ListRef: "list", DictRef: "dict"}.get(type(a), "set")
+            ctx.raises(TypeError, f"unhashable type: {name!r}", node)
+    if any(known is obj for known in ctx.plan.impure):
+        if not kwargs and all(map(is_plain_key, args)) and _is_begin(ctx):
+            # What it holds for these arguments is fetched at each call, as what a global holds is.
+            path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args), structural_key(args)))
+            return ctx.outside(ctx.folded(obj, args, {}, node), path, node)
+        return ctx.call_unknown(obj, args, kwargs, node)
+    start: Any = fn.path or (ObjectStep(("object", obj)),)
+    wrapped = ctx.outside(obj.__wrapped__, (*start, ("attr", "__wrapped__")), node)
+    if any(not _is_hashed(a) for a in [*args, *kwargs.values()]) or _is_cached_as_equal(ctx, obj, args):
+        ctx.impure(obj)
+    ctx.caching.append(obj)
+    try:
+        result = ctx.call(wrapped, args, kwargs, node)
+    finally:
+        ctx.caching.pop()
+    if ctx.cells_in([result]):
+        ctx.impure(obj)
+    return result
+
+
+def _is_cached_as_equal(ctx: Calls, obj: Any, args: list[Val]) -> bool:
+    """The function was called before with arguments that are equal and of other types, whose value the cache gives:
+    ``f(1)`` for ``f(True)``."""
+    if obj.cache_parameters()["typed"] or not all(map(is_plain_key, args)):
+        return False
+    first = ctx.cached_keys.setdefault((id(obj), tuple(args)), args)
+    return bool(structural_key(first) != structural_key(args))
+
+
+def _is_begin(ctx: Calls) -> bool:
+    """Whatever runs before this place has no effect, and this place is surely reached."""
+    first = ctx.builder.region is ctx.top and not ctx.caching and not ctx.plan.written
+    return first and not any(op.prim.effects or op.regions for op in ctx.top.ops)
+
+
+def _dispatched(ctx: Calls, fn: Obj, args: list[Val], node: Node) -> Any:
+    """The function that `functools.singledispatch` chooses by the class of the first argument."""
+    cls = ctx.class_of(args[0], node) if args else None
+    if cls is None:
+        ctx.fail(
+            "singledispatch on a value of which the type is not known when the program is compiled",
+            node,
+            "make it one type on all paths, or call the implementation by its name",
+        )
+    chosen = fn.obj.dispatch(cls)
+    path: Any = (*(fn.path or (ObjectStep(("object", fn.obj)),)), ("attr", "registry"))
+    key = next(k for k, f in fn.obj.registry.items() if f is chosen)
+    ctx.inputs.guard(path, "keys", tuple(fn.obj.registry))
+    return ctx.outside(chosen, (*path, ("item", key)), node)
+
+
+def _call_definition(ctx: Calls, fn: Any, definition: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    """A call of a function of NumPy's that has a definition in Python."""
+    names = names_of(definition)
+    args, kwargs = ctx.entering(fn, names, args, kwargs, node)
+    out, at = kwargs.pop("out", None), names.index("out") if "out" in names else len(args)
+    if at < len(args):
+        out, args = args[at], [*args[:at], None, *args[at + 1 :]]
+    made = ctx.inline_function(Obj(definition, None), args, kwargs, node)
+    if out is None:
+        return made
+    return ctx.write_out(Prim(dotted_name(fn), fn), out, ctx.operand(made, node), args, node)
+
+
+def _record_dtype(ctx: Calls, av: Val, node: Node) -> Val:
+    """A dtype that is written as a list of fields is the dtype itself."""
+    return Obj(ctx.dtype_of(av, node), None) if type(av) in (ListRef, DictRef) else av
+
+
+def _inline_closure(ctx: Calls, fn: Closure, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    keywords = dict(zip(fn.names, fn.values))
+    name = getattr(fn.node, "name", "<lambda>")
+
+    def default(name: str, k: int | None) -> Any:
+        return keywords[name] if k is None else fn.defaults[k]
+
+    bound = _bind_parameters(ctx, fn.node.args, len(fn.defaults), default, set(keywords), args, kwargs, node, name)
+    return _activate(ctx, fn.node, scope_of(fn.node), fn.owner, fn.file, name, ctx.frames[fn.env], bound, node)
+
+
+def _bind_parameters(
+    ctx: Calls,
+    spec: ast.arguments,
+    n_defaults: int,
+    default: Val,
+    kw_defaults: set[str],
+    args: list[Val],
+    kwargs: dict[str, Val],
+    node: Node,
+    name: str,
+) -> dict[str, Any]:
+    """Python's binding of arguments to parameters."""
+    kwargs = dict(kwargs)
+    params = [a.arg for a in spec.posonlyargs + spec.args]
+    positional_only = len(spec.posonlyargs)
+    bound: dict[str, Any] = {}
+    for p, a in zip(params, args):
+        bound[p] = a
+    extra = args[len(params) :]
+    if spec.vararg is not None:
+        bound[spec.vararg.arg] = Seq(tuple(extra))
+    elif extra:
+        ctx.raises(TypeError, f"{name}() takes {len(params)} positional arguments but {len(args)} were given", node)
+    for k, p in enumerate(params):
+        if k >= positional_only and p in kwargs:
+            if p in bound:
+                ctx.raises(TypeError, f"{name}() got multiple values for argument {p!r}", node)
+            bound[p] = kwargs.pop(p)
+        elif p not in bound:
+            number = k - (len(params) - n_defaults)
+            if number < 0:
+                ctx.raises(TypeError, f"{name}() missing a required argument: {p!r}", node)
+            bound[p] = default(p, number)
+    for a in spec.kwonlyargs:
+        if a.arg in kwargs:
+            bound[a.arg] = kwargs.pop(a.arg)
+        elif a.arg in kw_defaults:
+            bound[a.arg] = default(a.arg, None)
+        else:
+            ctx.raises(TypeError, f"{name}() missing a required keyword argument: {a.arg!r}", node)
+    if spec.kwarg is not None:
+        bound[spec.kwarg.arg] = ctx.new_dict(kwargs)
+    elif kwargs:
+        ctx.raises(TypeError, f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}", node)
+    return bound
+
+
+def _activate(
+    ctx: Calls,
+    tree: FunctionNode,
+    scope: Scope,
+    owner: types.FunctionType,
+    file: str,
+    name: str,
+    parent: Frame | None,
+    bound: dict[str, Any],
+    node: Node,
+) -> Any:
+    """Lower a call of a function with its parameters bound; its return value."""
+
+    def lower(given: dict[str, Any]) -> Any:
+        return ctx.inline(tree, scope, owner, file, name, parent, given, node)
+
+    if tree in ctx.plan.recursive:
+        if ctx.take_pending(tree, node) is not None:
+            ctx.plan.refuse(node)
+        return ctx.call_recursive(tree, parent, bound, lower, name, node)
+    ctx.activations.append((tree, parent, ctx.watch(tree, parent, bound)))
+    try:
+        return lower(bound)
+    finally:
+        ctx.activations.pop()
+
+
+def _comprehended(ctx: Calls, comp: ast.ListComp, node: Node) -> ListRef:
+    """The list of what a comprehension gives."""
+    out = ctx.new_list([])
+    _comprehend(ctx, comp.generators, lambda: ctx.list_append(out, ctx.ev(comp.elt), node), comp)
+    return out
+
+
+def _comprehend(ctx: Calls, generators: list[ast.comprehension], add: Callable[[], None], node: Node) -> None:
+    """Run `add` for each combination, with the targets bound in a scope of their own."""
+    first = ctx.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
+    inner = ctx.comprehension_frame(generators)
+    ctx.within(inner, lambda: ctx.comprehend_from(generators, 0, first, add, node))
+    if not inner.captured:
+        ctx.state.envs.pop(inner.env, None)
+
+
 @lowers(ast.Call)
 def _call(ctx: Ctx, node: ast.Call) -> Val:
     node.func._called = True  # type: ignore[attr-defined]
@@ -645,13 +656,13 @@ def _call(ctx: Ctx, node: ast.Call) -> Val:
 
 @lowers(ast.ListComp)
 def _list_comp(ctx: Ctx, node: ast.ListComp) -> Val:
-    return ctx.comprehended(node, node)
+    return _comprehended(ctx, node, node)
 
 
 @lowers(ast.SetComp)
 def _set_comp(ctx: Ctx, node: ast.SetComp) -> Val:
     out = ctx.built_set(set)
-    ctx.comprehend(node.generators, lambda: ctx.call_method(out, "add", [ctx.ev(node.elt)], {}, node), node)
+    _comprehend(ctx, node.generators, lambda: ctx.call_method(out, "add", [ctx.ev(node.elt)], {}, node), node)
     return out
 
 
@@ -663,7 +674,7 @@ def _dict_comp(ctx: Ctx, node: ast.DictComp) -> Val:
         key = ctx.ev(node.key)
         ctx.store_item(out, key, ctx.ev(node.value), node)
 
-    ctx.comprehend(node.generators, add, node)
+    _comprehend(ctx, node.generators, add, node)
     return out
 
 

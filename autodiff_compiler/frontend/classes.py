@@ -90,7 +90,7 @@ class Classes(Questions):
         if type(av) in (Obj, Instance) and not (type(av) is Instance and self.class_of(av, node) is not av.cls):
             if is_object(av) and class_lookup(self.cls_of(av), "__getattr__") is not None:
                 return self.attribute(av, name, node) if read else proved("class", True)
-            if is_object(av) and not read and self.is_in_class(av, name, node):
+            if is_object(av) and not read and _is_in_class(self, av, name, node):
                 return proved("class", True)
             if is_object(av) or type(av) is Obj:
                 return self.find_attribute(av, name, node)
@@ -105,12 +105,13 @@ class Classes(Questions):
             return MISSING
         return self.attribute(av, name, node) if read else proved("class", True)
 
-    def is_in_class(self, av: Val, name: str, node: Node) -> bool:
-        """The class has it, and nothing is computed when it is read."""
-        raw = class_lookup(self.cls_of(av), name)
-        if isinstance(raw, types.FunctionType):
-            self.outside(raw, (*self.class_path(av), ("member", name)), node)
-        return isinstance(raw, (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType))
+
+def _is_in_class(ctx: Classes, av: Val, name: str, node: Node) -> bool:
+    """The class has it, and nothing is computed when it is read."""
+    raw = class_lookup(ctx.cls_of(av), name)
+    if isinstance(raw, types.FunctionType):
+        ctx.outside(raw, (*ctx.class_path(av), ("member", name)), node)
+    return isinstance(raw, (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType))
 
 
 __all__ = ["PYTHON", "Classes"]

@@ -95,9 +95,9 @@ class Construct(Recursions):
                 and not (getattr(getattr(new, "__code__", None), "co_filename", "").startswith("<"))
             ):
                 self.fail(f"{cls.__name__} defines __new__", node, "use a function that makes the tuple")
-            return self.construct_named_tuple(cls, args, kwargs, node)
+            return _construct_named_tuple(self, cls, args, kwargs, node)
         if base_of(cls) is not None:
-            return self.construct_derived(fn, args, kwargs, node)
+            return _construct_derived(self, fn, args, kwargs, node)
         if any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
             return self.call_unknown(cls, args, kwargs, node)
         if cls is types.SimpleNamespace:
@@ -118,7 +118,7 @@ class Construct(Recursions):
             made = self.new_object(cls, {})
         init = class_lookup(made.cls, "__init__")
         if dataclasses.is_dataclass(made.cls) and is_generated(init):
-            self.construct_dataclass(made, args, kwargs, node)
+            _construct_dataclass(self, made, args, kwargs, node)
         elif isinstance(init, types.FunctionType):
             path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
             self.call(self.outside(init, path, node), [made, *args], kwargs, node)
@@ -126,85 +126,12 @@ class Construct(Recursions):
             self.raises(TypeError, f"{cls.__name__}() takes no arguments", node)
         return made
 
-    def construct_derived(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
-        """An instance of a class that is derived from a built-in container."""
-        cls: type = fn.obj
-        if type(cls).__call__ is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
-            self.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
-        new, init = class_lookup(cls, "__new__"), class_lookup(cls, "__init__")
-        if isinstance(new, staticmethod):
-            path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
-            made = self.call(self.outside(new.__func__, path, node), [fn, *args], kwargs, node)
-            if not (type(made) is Instance and issubclass(made.cls, cls)):
-                return made
-        else:
-            made = self.new_derived(cls, args, node)
-        if isinstance(init, types.FunctionType):
-            path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
-            self.call(self.outside(init, path, node), [made, *args], kwargs, node)
-        else:
-            self.initialised(made, args, kwargs, node)
-        return made
-
     def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
         cell = self.cells.new()
         self.state.heap[cell] = Entries(tuple(attributes), tuple(attributes.values()))
         return Instance(cls, cell)
 
-    def construct_named_tuple(self, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
-        values = dict(zip(cls._fields, args))
-        if set(values) & set(kwargs):
-            self.raises(TypeError, f"{cls.__name__}() got multiple values for an argument", node)
-        values.update(kwargs)
-        for name in cls._fields:
-            if name not in values:
-                if name not in cls._field_defaults:
-                    self.raises(TypeError, f"{cls.__name__}() is missing {name!r}", node)
-                values[name] = self.outside(
-                    cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
-                )
-        if set(values) != set(cls._fields) or len(args) > len(cls._fields):
-            self.raises(TypeError, f"{cls.__name__}() got arguments that it does not have", node)
-        return Seq(tuple([values[n] for n in cls._fields]), cls)
-
     # --- dataclasses ----------------------------------------------------------------------------------------------
-
-    def construct_dataclass(self, made: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
-        """What the ``__init__`` that `dataclasses` writes does."""
-        name = made.cls.__name__
-        table = made.cls.__dataclass_fields__  # type: ignore[attr-defined]
-        fields = [f for f in table.values() if f._field_type.name != "_FIELD_CLASSVAR"]
-        positional = [f.name for f in fields if f.init and not f.kw_only]
-        if len(args) > len(positional):
-            self.raises(TypeError, f"{name}() got arguments that it does not have", node)
-        values = dict(zip(positional, args))
-        if set(values) & set(kwargs) or set(kwargs) - {f.name for f in fields if f.init}:
-            self.raises(TypeError, f"{name}() got arguments that it does not have", node)
-        values.update(kwargs)
-        entries: dict[str, Any] = {}
-        initial: list[Any] = []
-        for f in fields:
-            path: Any = (("object", made.cls), ("attr", "__dataclass_fields__"), ("item", f.name))
-            if f.name in values:
-                value = values[f.name]
-            elif f.default is not dataclasses.MISSING:
-                value = self.outside(f.default, (*path, ("attr", "default")), node)
-            elif f.default_factory is not dataclasses.MISSING:
-                value = self.call(
-                    self.outside(f.default_factory, (*path, ("attr", "default_factory")), node), [], {}, node
-                )
-            elif f.init:
-                self.raises(TypeError, f"{name}() is missing {f.name!r}", node)
-            else:
-                continue
-            if f._field_type.name == "_FIELD_INITVAR":
-                initial.append(value)
-            else:
-                entries[f.name] = value
-        self.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
-        post = class_lookup(made.cls, "__post_init__")
-        if isinstance(post, types.FunctionType):
-            self.call(self.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
 
     def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
         """The comparison that `dataclasses` writes: of the tuples of their fields."""
@@ -219,29 +146,18 @@ class Construct(Recursions):
         if name == "__eq__" and sys.version_info >= (3, 13):  # field by field, where a tuple looks at identity first
             if self.identity(a, b, node) is True:
                 return proved("one object", True)
-            return self.fields_equal(a, b, names, node)
+            return _fields_equal(self, a, b, names, node)
         xs, ys = (Seq(tuple([self.attribute(v, n, node) for n in names])) for v in (a, b))
         return self.compare_with(getattr(operator, name), xs, ys, node)
-
-    def fields_equal(self, a: Val, b: Val, names: list[str], node: Node) -> Val:
-        if not names:
-            return proved("length", True)
-        x, y = (self.attribute(v, names[0], node) for v in (a, b))
-        equal = self.compare_with(operator.eq, x, y, node)
-        if len(names) == 1:
-            return equal
-        return self.branch(
-            self.truth(equal, node), lambda: self.fields_equal(a, b, names[1:], node), lambda: equal, node
-        )
 
     # --- copies ---------------------------------------------------------------------------------------------------
 
     def shallow_copy(self, av: Val, node: Node) -> Val:
-        return self.copied(av, Copies(), False, node)
+        return _copied(self, av, Copies(), False, node)
 
     def deep_copy(self, av: Val, node: Node) -> Val:
         made = Copies()
-        new = self.copied(av, made, True, node)
+        new = _copied(self, av, made, True, node)
         places = [place for place, _ in (*made.outside.values(), *made.objects.values()) if place is not None]
         if len(places) > 1:
             self.inputs.guard(places[0], "apart", tuple(places[1:]))
@@ -252,139 +168,6 @@ class Construct(Recursions):
         used = memo.cell in self.memos or bool(self.checked(memo.cell, node, "dictionary").keys)
         self.memos.add(memo.cell)
         return not used
-
-    def copied_array(self, av: Ref, made: Copies, node: Node) -> Any:
-        """The copy of an array: one for each object. Where two may or may not be one, so may their copies."""
-        met = made.arrays.setdefault((av.cell, structural_key(av.path)), [])
-        for before, copy_of in met:
-            if before is av or not av.path:
-                return copy_of
-        new = self.copy_of(av, node, "K")
-        if type(new) is Ref:
-            others = [pair for pairs in made.arrays.values() for pair in pairs]
-            near = self.state.links.get(av.cell, frozenset())
-            for before, copy_of in others:
-                if type(copy_of) is Ref and (before.cell in near or any(before is b for b, _ in met)):
-                    self.state.link_view(new.cell, copy_of.cell)
-            met.append((av, new))
-        return new
-
-    def copied(self, av: Val, made: Copies, deep: bool, node: Node) -> Val:
-        """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
-        kind = type(av)
-        if not deep or not (kind in (ListRef, DictRef, Instance) or (kind is Ref and not av.path)):
-            return self.copied_once(av, made, deep, node)
-        place = self.place_outside(av)
-        if place is None or place not in self.inputs.met:
-            return self.copied_once(av, made, deep, node)
-        # One thing may be found on several ways from outside.
-        at = id(self.inputs.met[place])
-        if at in made.outside:
-            first, copy_of = made.outside[at]
-            if first != place:
-                self.inputs.guard(place, "same", first)
-            if copy_of is None:
-                self.fail("a deep copy of what holds itself", node, "make it outside of the function")
-            return copy_of
-        made.outside[at] = (place, None)
-        new = self.copied_once(av, made, deep, node)
-        made.outside[at] = (place, new)
-        return new
-
-    def copied_once(self, av: Val, made: Copies, deep: bool, node: Any) -> Any:
-        kind = type(av)
-
-        def inner(x: Any) -> Any:
-            return self.copied(x, made, True, node) if deep else x
-
-        if kind in (ListRef, DictRef, Instance):
-            if av.cell in made.cells:
-                return made.cells[av.cell]
-            if kind is Instance:
-                self.require_plain_copy(av, node)
-            if kind is Instance and av.cell in self.inputs.outside:
-                return self.snapshot(av, made, deep, node)
-            content = self.checked(av.cell, node, "container")
-            new: Any
-            if kind is ListRef:
-                if type(content) is not Items:
-                    if deep and not (isinstance(content, Columns) and (content.distinct or is_numbers(content))):
-                        self.fail(
-                            "a deep copy of a list of run-time length in which one object may be twice",
-                            node,
-                            "copy the items in a loop",
-                        )
-                    new = made.cells[av.cell] = self.call(Bound("copy", av), [], {}, node)
-                    return new
-                new = made.cells[av.cell] = self.new_list([])
-                self.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
-                return new
-            cell = self.cells.new()
-            new = made.cells[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
-            if av.cell in self.cells.ordered:
-                self.cells.ordered.add(cell)
-            self.state.heap[cell] = Entries((), ())
-            items = [
-                self.copied(x, made, deep, node) if key is DATA else inner(x)
-                for key, x in zip(content.keys, content.items)
-            ]
-            self.state.heap[cell] = Entries(content.keys, tuple(items))
-            return new
-        if kind is Seq:
-            return Seq(tuple([inner(x) for x in av.items]), av.cls)
-        if kind is Maybe:
-            return Maybe(inner(av.av), av.flag)
-        if kind is Partial:
-            return Partial(inner(av.fn), tuple(map(inner, av.args)), av.names, tuple(map(inner, av.values)))
-        if kind is Bound and not isinstance(av.fn, str):
-            return Bound(av.fn, inner(av.self))  # a built-in method stays the one of the original
-        if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
-            return self.snapshot(av, made, deep, node)
-        return self.copied_array(av, made, node) if kind is Ref else av
-
-    def require_plain_copy(self, av: Val, node: Node) -> None:
-        cls = self.cls_of(av)
-        if base_of(cls) is not None:  # it is put together by append, or by storing each item
-            there = type(av) is Obj or av.cell in self.inputs.outside or base_of(cls) not in (list, dict)
-            if (
-                there
-                or self.own_dict(av, node) is not None
-                or not self.is_native(av, "append", "extend", "__setitem__", "__iter__")
-            ):
-                self.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
-        if cls is OneShot:
-            self.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
-        for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
-            raw = class_lookup(cls, name)
-            if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
-                self.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
-
-    def snapshot(self, av: Val, made: Copies, deep: bool, node: Node) -> Val:
-        """A new object with the attributes of one from outside."""
-        origin = self.origin(av)
-        assert origin is not None
-        obj = origin.obj
-        if id(obj) in made.objects:
-            first, new = made.objects[id(obj)]
-            if first is not None and origin.path is not None and first != origin.path:
-                self.inputs.guard(origin.path, "same", first)
-            return new
-        cls = type(obj)
-        self.require_plain_copy(av, node)
-        new = self.new_object(cls, {})
-        made.objects[id(obj)] = (origin.path, new)
-
-        def inner(x: Any) -> Any:
-            return self.copied(x, made, True, node) if deep else x
-
-        names = dict.fromkeys(self.own_names(origin))
-        if type(av) is Instance:
-            made.cells[av.cell] = new
-            content = self.checked(av.cell, node, "object")
-            names.update(dict.fromkeys([k for k, x in zip(content.keys, content.items) if x is not UNSET]))
-        items = [inner(self.own_attribute(av, n, node)) for n in names]
-        self.state.heap[new.cell] = Entries(tuple(names), tuple(items))
-        return new
 
     def own_names(self, av: Obj) -> tuple[str, ...]:
         """The names of the attributes that an object itself holds, under a guard."""
@@ -402,7 +185,7 @@ class Construct(Recursions):
         if name == "object.__new__":
             return self.call(Obj(object.__new__), args, kwargs, node)
         if name == "object._make":
-            return self.construct_named_tuple(av.obj, self.static_items(args[0], node), {}, node)
+            return _construct_named_tuple(self, av.obj, self.static_items(args[0], node), {}, node)
         if name == "object.__setattr__":
             return self.call(Obj(object.__setattr__), [av, *args], kwargs, node)
         return None
@@ -518,6 +301,228 @@ class Construct(Recursions):
             self.no_attribute(base, name, node)
         kept = {k: v for k, v in zip(content.keys, content.items) if k != name}
         self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
+
+
+def _construct_derived(ctx: Construct, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
+    """An instance of a class that is derived from a built-in container."""
+    cls: type = fn.obj
+    if type(cls).__call__ is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
+        ctx.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
+    new, init = class_lookup(cls, "__new__"), class_lookup(cls, "__init__")
+    if isinstance(new, staticmethod):
+        path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
+        made = ctx.call(ctx.outside(new.__func__, path, node), [fn, *args], kwargs, node)
+        if not (type(made) is Instance and issubclass(made.cls, cls)):
+            return made
+    else:
+        made = ctx.new_derived(cls, args, node)
+    if isinstance(init, types.FunctionType):
+        path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
+        ctx.call(ctx.outside(init, path, node), [made, *args], kwargs, node)
+    else:
+        ctx.initialised(made, args, kwargs, node)
+    return made
+
+
+def _construct_named_tuple(ctx: Construct, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
+    values = dict(zip(cls._fields, args))
+    if set(values) & set(kwargs):
+        ctx.raises(TypeError, f"{cls.__name__}() got multiple values for an argument", node)
+    values.update(kwargs)
+    for name in cls._fields:
+        if name not in values:
+            if name not in cls._field_defaults:
+                ctx.raises(TypeError, f"{cls.__name__}() is missing {name!r}", node)
+            values[name] = ctx.outside(
+                cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
+            )
+    if set(values) != set(cls._fields) or len(args) > len(cls._fields):
+        ctx.raises(TypeError, f"{cls.__name__}() got arguments that it does not have", node)
+    return Seq(tuple([values[n] for n in cls._fields]), cls)
+
+
+def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
+    """What the ``__init__`` that `dataclasses` writes does."""
+    name = made.cls.__name__
+    table = made.cls.__dataclass_fields__  # type: ignore[attr-defined]
+    fields = [f for f in table.values() if f._field_type.name != "_FIELD_CLASSVAR"]
+    positional = [f.name for f in fields if f.init and not f.kw_only]
+    if len(args) > len(positional):
+        ctx.raises(TypeError, f"{name}() got arguments that it does not have", node)
+    values = dict(zip(positional, args))
+    if set(values) & set(kwargs) or set(kwargs) - {f.name for f in fields if f.init}:
+        ctx.raises(TypeError, f"{name}() got arguments that it does not have", node)
+    values.update(kwargs)
+    entries: dict[str, Any] = {}
+    initial: list[Any] = []
+    for f in fields:
+        path: Any = (("object", made.cls), ("attr", "__dataclass_fields__"), ("item", f.name))
+        if f.name in values:
+            value = values[f.name]
+        elif f.default is not dataclasses.MISSING:
+            value = ctx.outside(f.default, (*path, ("attr", "default")), node)
+        elif f.default_factory is not dataclasses.MISSING:
+            value = ctx.call(ctx.outside(f.default_factory, (*path, ("attr", "default_factory")), node), [], {}, node)
+        elif f.init:
+            ctx.raises(TypeError, f"{name}() is missing {f.name!r}", node)
+        else:
+            continue
+        if f._field_type.name == "_FIELD_INITVAR":
+            initial.append(value)
+        else:
+            entries[f.name] = value
+    ctx.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
+    post = class_lookup(made.cls, "__post_init__")
+    if isinstance(post, types.FunctionType):
+        ctx.call(ctx.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
+
+
+def _fields_equal(ctx: Construct, a: Val, b: Val, names: list[str], node: Node) -> Val:
+    if not names:
+        return proved("length", True)
+    x, y = (ctx.attribute(v, names[0], node) for v in (a, b))
+    equal = ctx.compare_with(operator.eq, x, y, node)
+    if len(names) == 1:
+        return equal
+    return ctx.branch(ctx.truth(equal, node), lambda: _fields_equal(ctx, a, b, names[1:], node), lambda: equal, node)
+
+
+def _copied_array(ctx: Construct, av: Ref, made: Copies, node: Node) -> Any:
+    """The copy of an array: one for each object. Where two may or may not be one, so may their copies."""
+    met = made.arrays.setdefault((av.cell, structural_key(av.path)), [])
+    for before, copy_of in met:
+        if before is av or not av.path:
+            return copy_of
+    new = ctx.copy_of(av, node, "K")
+    if type(new) is Ref:
+        others = [pair for pairs in made.arrays.values() for pair in pairs]
+        near = ctx.state.links.get(av.cell, frozenset())
+        for before, copy_of in others:
+            if type(copy_of) is Ref and (before.cell in near or any(before is b for b, _ in met)):
+                ctx.state.link_view(new.cell, copy_of.cell)
+        met.append((av, new))
+    return new
+
+
+def _copied(ctx: Construct, av: Val, made: Copies, deep: bool, node: Node) -> Val:
+    """`copy.copy` or `copy.deepcopy` of a value; `made`: the copies of what was met before."""
+    kind = type(av)
+    if not deep or not (kind in (ListRef, DictRef, Instance) or (kind is Ref and not av.path)):
+        return _copied_once(ctx, av, made, deep, node)
+    place = ctx.place_outside(av)
+    if place is None or place not in ctx.inputs.met:
+        return _copied_once(ctx, av, made, deep, node)
+    # One thing may be found on several ways from outside.
+    at = id(ctx.inputs.met[place])
+    if at in made.outside:
+        first, copy_of = made.outside[at]
+        if first != place:
+            ctx.inputs.guard(place, "same", first)
+        if copy_of is None:
+            ctx.fail("a deep copy of what holds itself", node, "make it outside of the function")
+        return copy_of
+    made.outside[at] = (place, None)
+    new = _copied_once(ctx, av, made, deep, node)
+    made.outside[at] = (place, new)
+    return new
+
+
+def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -> Any:
+    kind = type(av)
+
+    def inner(x: Any) -> Any:
+        return _copied(ctx, x, made, True, node) if deep else x
+
+    if kind in (ListRef, DictRef, Instance):
+        if av.cell in made.cells:
+            return made.cells[av.cell]
+        if kind is Instance:
+            _require_plain_copy(ctx, av, node)
+        if kind is Instance and av.cell in ctx.inputs.outside:
+            return _snapshot(ctx, av, made, deep, node)
+        content = ctx.checked(av.cell, node, "container")
+        new: Any
+        if kind is ListRef:
+            if type(content) is not Items:
+                if deep and not (isinstance(content, Columns) and (content.distinct or is_numbers(content))):
+                    ctx.fail(
+                        "a deep copy of a list of run-time length in which one object may be twice",
+                        node,
+                        "copy the items in a loop",
+                    )
+                new = made.cells[av.cell] = ctx.call(Bound("copy", av), [], {}, node)
+                return new
+            new = made.cells[av.cell] = ctx.new_list([])
+            ctx.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
+            return new
+        cell = ctx.cells.new()
+        new = made.cells[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+        if av.cell in ctx.cells.ordered:
+            ctx.cells.ordered.add(cell)
+        ctx.state.heap[cell] = Entries((), ())
+        items = [
+            _copied(ctx, x, made, deep, node) if key is DATA else inner(x)
+            for key, x in zip(content.keys, content.items)
+        ]
+        ctx.state.heap[cell] = Entries(content.keys, tuple(items))
+        return new
+    if kind is Seq:
+        return Seq(tuple([inner(x) for x in av.items]), av.cls)
+    if kind is Maybe:
+        return Maybe(inner(av.av), av.flag)
+    if kind is Partial:
+        return Partial(inner(av.fn), tuple(map(inner, av.args)), av.names, tuple(map(inner, av.values)))
+    if kind is Bound and not isinstance(av.fn, str):
+        return Bound(av.fn, inner(av.self))  # a built-in method stays the one of the original
+    if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
+        return _snapshot(ctx, av, made, deep, node)
+    return _copied_array(ctx, av, made, node) if kind is Ref else av
+
+
+def _require_plain_copy(ctx: Construct, av: Val, node: Node) -> None:
+    cls = ctx.cls_of(av)
+    if base_of(cls) is not None:  # it is put together by append, or by storing each item
+        there = type(av) is Obj or av.cell in ctx.inputs.outside or base_of(cls) not in (list, dict)
+        if (
+            there
+            or ctx.own_dict(av, node) is not None
+            or not ctx.is_native(av, "append", "extend", "__setitem__", "__iter__")
+        ):
+            ctx.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
+    if cls is OneShot:
+        ctx.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
+    for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
+        raw = class_lookup(cls, name)
+        if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
+            ctx.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
+
+
+def _snapshot(ctx: Construct, av: Val, made: Copies, deep: bool, node: Node) -> Val:
+    """A new object with the attributes of one from outside."""
+    origin = ctx.origin(av)
+    assert origin is not None
+    obj = origin.obj
+    if id(obj) in made.objects:
+        first, new = made.objects[id(obj)]
+        if first is not None and origin.path is not None and first != origin.path:
+            ctx.inputs.guard(origin.path, "same", first)
+        return new
+    cls = type(obj)
+    _require_plain_copy(ctx, av, node)
+    new = ctx.new_object(cls, {})
+    made.objects[id(obj)] = (origin.path, new)
+
+    def inner(x: Any) -> Any:
+        return _copied(ctx, x, made, True, node) if deep else x
+
+    names = dict.fromkeys(ctx.own_names(origin))
+    if type(av) is Instance:
+        made.cells[av.cell] = new
+        content = ctx.checked(av.cell, node, "object")
+        names.update(dict.fromkeys([k for k, x in zip(content.keys, content.items) if x is not UNSET]))
+    items = [inner(ctx.own_attribute(av, n, node)) for n in names]
+    ctx.state.heap[new.cell] = Entries(tuple(names), tuple(items))
+    return new
 
 
 __all__ = ["MISSING", "Construct", "is_generated"]

@@ -61,18 +61,18 @@ class Containers(Calls):
             if made is not NotImplemented:
                 return made
         if kind is Seq and name.startswith("@") and len(args) == 1:
-            return self.got(av.items, name, args[0], node)
+            return _got(self, av.items, name, args[0], node)
         if kind is Seq and av.cls is not None and name == "_replace":
             values = dict(zip(av.cls._fields, av.items))
             values.update(kwargs)
             return Seq(tuple([values[n] for n in av.cls._fields]), av.cls)
         if kind is Seq and av.cls is not None and name == "_asdict":
             return self.new_dict(dict(zip(av.cls._fields, av.items)))
-        cls = self.container_class(av)
+        cls = _container_class(self, av)
         if cls is not None:
             method = method_of(cls, name)
             if method is None:
-                self.no_method(cls, name, node)
+                _no_method(self, cls, name, node)
             if method is method_of(dict, name) and kind is Instance:
                 av = self.inner(av, node)  # the dictionary in one that has a default as well
             of_class = isinstance(method.obj, types.ClassMethodDescriptorType)
@@ -80,14 +80,6 @@ class Containers(Calls):
         if is_number(av):
             return self.folded(getattr(av, name), args, {}, node)
         return self.array_method(av, name, args, kwargs, node)
-
-    def container_class(self, av: Val) -> type | None:
-        """The class of a container, range or string; None for all else."""
-        if type(av) is DictRef:
-            return collections.OrderedDict if av.cell in self.cells.ordered else dict
-        if type(av) is Instance:
-            return av.cls if is_collection(av) and av.cls is not OneShot else None
-        return _CLASSES.get(type(av)) or next((cls for cls in (str, bytes) if isinstance(av, cls)), None)
 
     def set_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
@@ -98,22 +90,7 @@ class Containers(Calls):
     def as_list(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
 
-    def got(self, parts: tuple[Any, ...], name: str, av: Val, node: Node) -> Val:
-        """What ``operator.itemgetter(*parts)`` and the like give of a value."""
-        if name == "@methodcaller":
-            return self.call(self.attribute(av, parts[0], node), list(parts[1:]), {}, node)
-        if name == "@itemgetter":
-            found = [self.subscript(av, k, node) for k in parts]
-        else:
-            found = [functools.reduce(lambda x, n: self.attribute(x, n, node), p.split("."), av) for p in parts]
-        return found[0] if len(found) == 1 else Seq(tuple(found))
-
     # --- lists ----------------------------------------------------------------------------------------------------
-
-    def no_method(self, cls: type, name: str, node: Node) -> NoReturn:
-        if hasattr(cls, name):
-            self.fail(f"{cls.__name__}.{name}() is not supported", node, "use the operators, or a loop")
-        self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
     def gathered(self, av: Val, places: Any, node: Node) -> ListRef:
         """The items of a list at the places that an iterable gives."""
@@ -301,7 +278,7 @@ class Containers(Calls):
 
     def augmented_container(self, fn: Any, current: Val, value: Val, node: Node) -> bool:
         """``current op= value`` for what is changed in place; whether it was."""
-        if self.has_the_say(fn, value, node):
+        if _has_the_say(self, fn, value, node):
             return False
         if type(current) is ListRef and fn is operator.add:
             self.extend(current, value, node)
@@ -326,15 +303,6 @@ class Containers(Calls):
             return True
         return False
 
-    def has_the_say(self, fn: Any, value: Val, node: Node) -> bool:
-        """What is on the right of ``l += value`` adds, before the list takes its items: an array or a number of
-        NumPy's, or an object with a method for that."""
-        if is_object(value) and type(value) is not Seq:
-            return self.type_attribute(value, f"__r{fn.__name__.strip('_')}__") is not None
-        if type(value) is Ref:
-            return bool(self.read(value, node).type.kind != "list")
-        return type(value) is Value and fn is operator.add and value.type.kind not in ("list", "shape")
-
     def compare_containers(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Comparisons of sets, dictionaries and views; NotImplemented for what is none."""
         sets = [
@@ -346,7 +314,7 @@ class Containers(Calls):
             if fn is operator.eq or fn is operator.ne:
                 equal = self.same_items(self.static_items(a, node), self.static_items(b, node), node)
                 return equal if fn is operator.eq else self.negated(equal, node)
-            return self.compare_sequences(fn, a, b, node)
+            return _compare_sequences(self, fn, a, b, node)
         if fn in (operator.eq, operator.ne):
             a, b = (self.inner(x, node) if is_collection(x) and x.cls not in (set, frozenset) else x for x in (a, b))
             if type(a) is DictRef and type(b) is DictRef:
@@ -358,17 +326,54 @@ class Containers(Calls):
                 return equal if fn is operator.eq else self.negated(equal, node)
         return NotImplemented
 
-    def compare_sequences(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """``a < b`` and the like for tuples and lists: by the first items that differ."""
-        xs, ys = self.static_items(a, node), self.static_items(b, node)
 
-        def rest(k: int) -> Any:
-            if k == min(len(xs), len(ys)):
-                return proved("length", bool(fn(len(xs), len(ys))))
-            equal = self.same_item(xs[k], ys[k], node)
-            return self.branch(equal, lambda: rest(k + 1), lambda: self.compare_with(fn, xs[k], ys[k], node), node)
+def _container_class(ctx: Containers, av: Val) -> type | None:
+    """The class of a container, range or string; None for all else."""
+    if type(av) is DictRef:
+        return collections.OrderedDict if av.cell in ctx.cells.ordered else dict
+    if type(av) is Instance:
+        return av.cls if is_collection(av) and av.cls is not OneShot else None
+    return _CLASSES.get(type(av)) or next((cls for cls in (str, bytes) if isinstance(av, cls)), None)
 
-        return rest(0)
+
+def _got(ctx: Containers, parts: tuple[Any, ...], name: str, av: Val, node: Node) -> Val:
+    """What ``operator.itemgetter(*parts)`` and the like give of a value."""
+    if name == "@methodcaller":
+        return ctx.call(ctx.attribute(av, parts[0], node), list(parts[1:]), {}, node)
+    if name == "@itemgetter":
+        found = [ctx.subscript(av, k, node) for k in parts]
+    else:
+        found = [functools.reduce(lambda x, n: ctx.attribute(x, n, node), p.split("."), av) for p in parts]
+    return found[0] if len(found) == 1 else Seq(tuple(found))
+
+
+def _no_method(ctx: Containers, cls: type, name: str, node: Node) -> NoReturn:
+    if hasattr(cls, name):
+        ctx.fail(f"{cls.__name__}.{name}() is not supported", node, "use the operators, or a loop")
+    ctx.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
+
+
+def _has_the_say(ctx: Containers, fn: Any, value: Val, node: Node) -> bool:
+    """What is on the right of ``l += value`` adds, before the list takes its items: an array or a number of
+    NumPy's, or an object with a method for that."""
+    if is_object(value) and type(value) is not Seq:
+        return ctx.type_attribute(value, f"__r{fn.__name__.strip('_')}__") is not None
+    if type(value) is Ref:
+        return bool(ctx.read(value, node).type.kind != "list")
+    return type(value) is Value and fn is operator.add and value.type.kind not in ("list", "shape")
+
+
+def _compare_sequences(ctx: Containers, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """``a < b`` and the like for tuples and lists: by the first items that differ."""
+    xs, ys = ctx.static_items(a, node), ctx.static_items(b, node)
+
+    def rest(k: int) -> Any:
+        if k == min(len(xs), len(ys)):
+            return proved("length", bool(fn(len(xs), len(ys))))
+        equal = ctx.same_item(xs[k], ys[k], node)
+        return ctx.branch(equal, lambda: rest(k + 1), lambda: ctx.compare_with(fn, xs[k], ys[k], node), node)
+
+    return rest(0)
 
 
 __all__ = ["SET_OPERATORS", "Containers"]

@@ -405,7 +405,7 @@ class Core:
             )
         path = ref.path if step is None else (*ref.path, step)
         self.check_overlap(ref, step, value, node)
-        self.check_steps(base, ref.path, node)
+        _check_steps(self, base, ref.path, node)
         new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
         if not new.hint:
             new.hint = base.hint
@@ -427,18 +427,6 @@ class Core:
             node,
             "pass it as an argument, or copy it first",
         )
-
-    def check_steps(self, base: Val, path: tuple[Any, ...], node: Node) -> None:
-        t = type_of(base)
-        for step in path:
-            t, view = infer_step(self.builder, t, step)
-            if not view:
-                self.fail(
-                    "unprovable alias: it is not known whether this is a view",
-                    node,
-                    "store with one subscript",
-                    AliasError,
-                )
 
     def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
         """A list or dictionary changes in place: which items it has, not what is in them.
@@ -604,7 +592,7 @@ class Core:
             if self.reads is not None:
                 self.reads.add((frame.env, name))
             if av is MISSING:
-                self.unbound(name, node)
+                _unbound(self, name, node)
             if name[0] == "$" and not getattr(node, "_keep", False):
                 self.state.envs[frame.env].pop(name)  # the one use of a temporary
             elif type(av) is Maybe:
@@ -639,26 +627,11 @@ class Core:
     def as_it_is(self, value: Val, path: Any) -> Any:
         raise NotImplementedError
 
-    def unbound(self, name: str, node: Node) -> NoReturn:
-        message = f"cannot access local variable {name!r} where it is not associated with a value"
-        self.raises(UnboundLocalError, message, node, f"{name!r} is read before anything is bound to it")
-
     def outside(self, obj: Any, path: Any, node: Node) -> Any:
         """The abstract value of something that the lowered code finds outside of it."""
-        if self.caching and not self.is_settled(obj, path):
+        if self.caching and not _is_settled(self, obj, path):
             self.impure(self.caching[-1])
         return self.inputs.wrap(obj, path, "", True, self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc)
-
-    def is_settled(self, obj: Any, path: Any) -> bool:
-        """What a cached function may find outside without its values growing old: what nobody rebinds."""
-        if any(obj is fn or obj is fn.__wrapped__ for fn in self.caching):
-            return True
-        kind, name = path[-1][0], path[-1][-1]
-        if isinstance(obj, (type, types.ModuleType)) or (kind == "member" or name in ("__func__", "fget", "func")):
-            return is_lasting(obj)
-        if path[-1][0] == "default" and is_constant(obj):
-            return True
-        return not isinstance(obj, types.FunctionType) and callable(obj) and is_library_class(type(obj))
 
     def impure(self, fn: Any) -> NoReturn:
         raise FoundWanting(Impure(fn))
@@ -668,7 +641,7 @@ class Core:
         if type(av) is Maybe:
             flag, inner = av.flag, av.av
             if flag is False:
-                self.unbound(name, node)
+                _unbound(self, name, node)
             message = f"cannot access local variable {name!r} where it is not associated with a value"
             self.raise_unless(flag, UnboundLocalError, message, node)
             if type(inner) is Conflict:
@@ -759,3 +732,33 @@ class Core:
         if t.dtype is not None and t.kind in ("array", "generic"):
             return Obj(t.dtype, None)
         return self.emit(node, DTYPE, x)
+
+
+def _check_steps(ctx: Core, base: Val, path: tuple[Any, ...], node: Node) -> None:
+    t = type_of(base)
+    for step in path:
+        t, view = infer_step(ctx.builder, t, step)
+        if not view:
+            ctx.fail(
+                "unprovable alias: it is not known whether this is a view",
+                node,
+                "store with one subscript",
+                AliasError,
+            )
+
+
+def _unbound(ctx: Core, name: str, node: Node) -> NoReturn:
+    message = f"cannot access local variable {name!r} where it is not associated with a value"
+    ctx.raises(UnboundLocalError, message, node, f"{name!r} is read before anything is bound to it")
+
+
+def _is_settled(ctx: Core, obj: Any, path: Any) -> bool:
+    """What a cached function may find outside without its values growing old: what nobody rebinds."""
+    if any(obj is fn or obj is fn.__wrapped__ for fn in ctx.caching):
+        return True
+    kind, name = path[-1][0], path[-1][-1]
+    if isinstance(obj, (type, types.ModuleType)) or (kind == "member" or name in ("__func__", "fget", "func")):
+        return is_lasting(obj)
+    if path[-1][0] == "default" and is_constant(obj):
+        return True
+    return not isinstance(obj, types.FunctionType) and callable(obj) and is_library_class(type(obj))

@@ -62,17 +62,10 @@ class Derived(Outside):
     def underlying(self, av: Val, node: Node, *names: str) -> Val:
         """The container that an object is, if its class leaves these methods as they are; all else as it is."""
         if type(av) is Obj and isinstance(av.obj, enum.EnumMeta) and names in (("__iter__",), ("__len__",)):
-            return self.members_of(av)
+            return _members_of(self, av)
         if type(av) not in (Instance, Obj) or self.derived_from(av) is None or not self.is_native(av, *names):
             return av
         return self.data_of(av, node)
-
-    def members_of(self, av: Obj) -> Any:
-        """The members of an enum, which do not change."""
-        if type(av.obj).__iter__ is not enum.EnumMeta.__iter__ or type(av.obj).__len__ is not enum.EnumMeta.__len__:
-            return av
-        members = list(self.pinned(av))
-        return Seq(tuple([Obj(m, (ObjectStep(("object", m)),)) for m in members]))
 
     def compared(self, av: Val, node: Node) -> Val:
         return self.underlying(av, node, *_COMPARISONS)
@@ -106,11 +99,6 @@ class Derived(Outside):
         """``self.__dict__ = self``: the attributes until then are gone."""
         self.mutate(av.cell, Entries((DATA, SELF), (self.data_of(av, node), True)), node)
 
-    def set_data(self, av: Instance, data: Any, node: Node) -> None:
-        content = self.checked(av.cell, node, "object")
-        entries = {**dict(zip(content.keys, content.items)), DATA: data}
-        self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-
     # --- construction ---------------------------------------------------------------------------------------------
 
     def new_derived(self, cls: type, args: list[Val], node: Any) -> Instance:
@@ -128,7 +116,7 @@ class Derived(Outside):
             if args or kwargs:
                 self.call(Bound("update", self.data_of(av, node)), args, kwargs, node)
         elif base not in (tuple, frozenset):
-            self.set_data(av, self.call(Obj(base, None), args, kwargs, node), node)
+            _set_data(self, av, self.call(Obj(base, None), args, kwargs, node), node)
 
     # --- methods --------------------------------------------------------------------------------------------------
 
@@ -186,16 +174,12 @@ class Derived(Outside):
                 if self.type_attribute(other, f"__r{name[2:]}") is not None:
                     return Obj(NotImplemented, None)  # that one has the say
             if name in _OPERATORS:
-                return self.operated(_OPERATORS[name], data, args[0], node)
+                return _operated(self, _OPERATORS[name], data, args[0], node)
             if name in _REFLECTED:
-                return self.operated(_REFLECTED[name], args[0], data, node)
+                return _operated(self, _REFLECTED[name], args[0], data, node)
         if name == "__iter__":
             return self.call(Obj(iter, None), [data], {}, node)
         return self.call(Bound(name, data), args, kwargs, node)
-
-    def operated(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """``a op b`` with a container on one side."""
-        return self.binary(fn, self.underlying(a, node), self.underlying(b, node), node)
 
     def contains(self, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
@@ -211,6 +195,25 @@ class Derived(Outside):
 
     def binary(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
+
+
+def _members_of(ctx: Derived, av: Obj) -> Any:
+    """The members of an enum, which do not change."""
+    if type(av.obj).__iter__ is not enum.EnumMeta.__iter__ or type(av.obj).__len__ is not enum.EnumMeta.__len__:
+        return av
+    members = list(ctx.pinned(av))
+    return Seq(tuple([Obj(m, (ObjectStep(("object", m)),)) for m in members]))
+
+
+def _set_data(ctx: Derived, av: Instance, data: Any, node: Node) -> None:
+    content = ctx.checked(av.cell, node, "object")
+    entries = {**dict(zip(content.keys, content.items)), DATA: data}
+    ctx.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+
+
+def _operated(ctx: Derived, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """``a op b`` with a container on one side."""
+    return ctx.binary(fn, ctx.underlying(a, node), ctx.underlying(b, node), node)
 
 
 __all__ = ["Derived"]

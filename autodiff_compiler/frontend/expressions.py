@@ -77,29 +77,7 @@ class Expressions(Classes):
 
     def ev_iter(self, node: ast.expr) -> Any:
         """What a loop goes through: of a set of constants, the constant itself."""
-        return self.literal_set(node, True) if isinstance(node, ast.Set) else self.ev(node)
-
-    def literal_set(self, node: ast.Set, itself: bool) -> Instance:
-        """A display of a set. Python makes one of more than two constants from a constant set; others grow."""
-        made = self.built_set(set)
-        if all(map(_is_folded, node.elts)):
-            items = [self.static_key(x, node, "a member of a set") for x in self.ev_many(node.elts)]
-            constant, only = literal_constant(self.frame.owner.__code__, set(items))
-            if constant is not None and (itself or len(items) > 2):
-                known = History(frozenset, (constant,))
-                known.sure, known.steady = known.sure and only, known.steady and only
-                if itself:
-                    return self.new_set(known, frozenset)
-                self.replace_set(made, set.update, known, node=node)
-                return made
-        for item in node.elts:
-            if isinstance(item, ast.Starred):
-                more = self.operand_of_set(self.ev(item.value), item)
-                self.replace_set(made, set.update, more, node=item)
-            else:
-                key = self.static_key(self.ev(item), node, "a member of a set")
-                self.replace_set(made, set.add, key, node=node)
-        return made
+        return _literal_set(self, node, True) if isinstance(node, ast.Set) else self.ev(node)
 
     def new_set(self, history: History, cls: type = set) -> Instance:
         raise NotImplementedError
@@ -142,18 +120,8 @@ class Expressions(Classes):
         defaults = tuple([self.ev(d) for d in node.args.defaults])
         pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
         keywords = {a.arg: self.ev(d) for a, d in pairs if d is not None}
-        self.ev_annotations(node)
+        _ev_annotations(self, node)
         return Closure(node, frame.env, frame.owner, defaults, tuple(keywords), tuple(keywords.values()), frame.file)
-
-    def ev_annotations(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        """Annotations that call something are evaluated, after the defaults."""
-        if isinstance(node, ast.Lambda) or self.frame.owner.__code__.co_flags & __future__.annotations.compiler_flag:
-            return
-        spec = node.args
-        given = [a.annotation for a in [*spec.args, *spec.posonlyargs, spec.vararg, *spec.kwonlyargs, spec.kwarg] if a]
-        for x in [*given, node.returns]:
-            if x is not None and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in ast.walk(x)):
-                self.ev(x)
 
     # --- operators ------------------------------------------------------------------------------------------------
 
@@ -173,58 +141,26 @@ class Expressions(Classes):
         if special is not NotImplemented:
             return special
         if isinstance(a, str):
-            return self.emit(node, FORMAT, self.emit_opaque(fn, "%", [a, self.plain(b, node)], node))
+            return self.emit(node, FORMAT, _emit_opaque(self, fn, "%", [a, self.plain(b, node)], node))
         prim = PRIMS.get(fn)
         if prim is None:
             self.fail("this operator is not supported", node, "call the function of NumPy's that does it")
         for x, y in ((a, b), (b, a)):
             if type(x) in (Seq, ListRef) and fn in _DUNDER:
-                self.operate_on_container(fn, x, y, node)
-        avs = [self.as_array(v, node) if self.answers(other, node) else v for v, other in ((a, b), (b, a))]
+                _operate_on_container(self, fn, x, y, node)
+        avs = [self.as_array(v, node) if _answers(self, other, node) else v for v, other in ((a, b), (b, a))]
         x, y = (self.operand(v, node) for v in avs)
         x, y = _narrowed(x, y), _narrowed(y, x)
         value = self.emit(node, prim, x, y)
         return self.result_of(prim, value, avs)
 
-    def operate_on_container(self, fn: Any, container: Val, other: Val, node: Node) -> None:
-        """An operator of a list or tuple that it does not have: NumPy answers it, or it is an error."""
-        repeats = fn is operator.mul and type(other) is Value and other.type.is_scalar
-        if self.answers(other, node) and not repeats:
-            return
-        remedy = "make an array of it: np.array(...)"
-        kind = "tuple" if type(container) is Seq else "list"
-        t = type_of(other) if type(other) is Value else None
-        if type(other) is Ref or (t is not None and (t.kind not in ("py", "generic") or t.dtype is None)):
-            self.fail(
-                f"an operator of a {kind} and of what may or may not be NumPy's: it is not known what Python does",
-                node,
-                remedy,
-            )
-        if repeats and t is not None and t.dtype is not None and t.dtype.kind in "iub":
-            self.fail(
-                f"the length of this {kind} has to be known when the program is compiled", node, remedy, cause=other
-            )
-        message = f"unsupported operand type(s) for {OPERATORS[fn][0]}: {kind!r} and {describe(other)}"
-        self.raises(TypeError, message, node, remedy=remedy)
-
-    def answers(self, av: Val, node: Node) -> bool:
-        """NumPy answers an operator with this on one side: it makes an array of a container on the other."""
-        if type(av) is Ref:
-            return av.cell in self.cells.numpy or self.read(av, node).type.kind == "array"
-        return type(av) is Value and av.type.kind in ("generic", "array")
-
-    def emit_opaque(self, fn: Any, name: str, args: list[Val], node: Node) -> Any:
-        from ..ir.opset import opaque
-
-        return self.emit(node, opaque(fn, name), *args)
-
     def container_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Operators of tuples, lists and user objects; NotImplemented for numbers and arrays."""
         if fn in _DUNDER and (is_object(a) or is_object(b)):
-            flags = self.of_flags(_DUNDER[fn], [a, b], node)
+            flags = _of_flags(self, _DUNDER[fn], [a, b], node)
             if flags is not NotImplemented:
                 return flags
-            made = self.object_operator(_DUNDER[fn], a, b, node)
+            made = _object_operator(self, _DUNDER[fn], a, b, node)
             if made is not NotImplemented:
                 return made
             held = [self.underlying(x, node) for x in (a, b)]
@@ -241,122 +177,20 @@ class Expressions(Classes):
                 if type(x) is ListRef and (
                     is_static_int(y) or (type(y) is Value and y.type.dtype == np.dtype(np.int64) and y.type.is_scalar)
                 ):
-                    return self.repeat_list(x, y, node)
+                    return _repeat_list(self, x, y, node)
         return NotImplemented
-
-    def of_flags(self, stem: str, avs: list[Any], node: Node) -> Any:
-        """``a | b`` and the like of members of an `enum.Flag`, which are one object each; NotImplemented for others."""
-        name = f"__{stem}__"
-        flags = [av for av in avs if type(av) is Obj and isinstance(av.obj, enum.Flag)]
-        if not flags or not all(is_constant(av) or av in flags for av in avs):
-            return NotImplemented
-        plain = [class_lookup(cls, name) for cls in (enum.Flag, enum.IntFlag)]
-        if any(class_lookup(type(av.obj), name) not in plain for av in flags):
-            return NotImplemented
-        made = self.folded(getattr(operator, name), [self.pinned(av) if av in flags else av for av in avs], {}, node)
-        return Obj(made, (ObjectStep(("object", made)),)) if isinstance(made, enum.Enum) else made
-
-    def object_operator(self, stem: str, a: Val, b: Val, node: Node) -> Val:
-        """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
-        tries = [(a, f"__{stem}__", b), (b, f"__r{stem}__", a)]
-        if is_object(a) and is_object(b):
-            mine, other = self.cls_of(a), self.cls_of(b)
-            if mine is other:
-                tries = tries[:1]
-            elif issubclass(other, mine) and class_lookup(other, tries[1][1]) is not class_lookup(mine, tries[1][1]):
-                tries.reverse()
-        for x, name, y in tries:
-            if x is b and type(a) is Ref and self.type_attribute(b, name) is not None:
-                cls = self.cls_of(b)
-                if class_lookup(cls, "__array_priority__") is None and (
-                    class_lookup(cls, "__array_ufunc__") is not None or not hasattr(cls, "__array_ufunc__")
-                ):
-                    self.fail(
-                        f"an operator between an array and {describe(b)}: NumPy applies it to each element",
-                        node,
-                        "set __array_ufunc__ = None in the class, or write the object first",
-                    )
-            made = self.call_special(x, name, [y], node)
-            if made is not NotImplemented:
-                return made
-        return NotImplemented
-
-    def repeat_list(self, x: ListRef, times: Any, node: Node) -> Any:
-        content = self.checked(x.cell, node, "list")
-        if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
-            return self.new_list(list(content.items) * times)
-        if type(content) is not Items:
-            self.fail(
-                "repetition of a list whose length is known at run time only",
-                node,
-                "use an array, and np.tile",
-                cause=x,
-            )
-        items = content.items
-        if not all(type(i) is Value and i.type.is_scalar or is_number(i) for i in items):
-            self.fail(
-                "repetition of a list of arrays or containers a number of times known at run time only",
-                node,
-                "use an array, and np.tile, or append in a loop",
-                cause=times,
-            )
-        empty = self.fresh(self.emit(node, LIST_NEW, ()))
-
-        def body(i: Any) -> None:
-            for item in items:
-                self.list_append(empty, item, node)
-
-        self.counted(times, body, node)
-        return empty
 
     def counted(self, times: Any, body: Any, node: Node) -> None:
         """Lower a loop of our own making: `body(i)` for i in range(times)."""
         raise NotImplementedError
 
-    def bool_op(self, node: ast.BoolOp, k: int, as_condition: bool) -> Any:
-        """``a and b`` or ``a or b``, evaluating no more than Python does."""
-        item = node.values[k]
-        last = k == len(node.values) - 1
-        if as_condition:
-            value: Any = self.condition(item)
-            flag = value
-        else:
-            value = self.ev(item)
-            if last:
-                return value
-            flag = self.truth(value, item)
-        if last:
-            return value
-        if isinstance(node.op, ast.And):
-            return self.branch(
-                flag,
-                lambda: self.bool_op(node, k + 1, as_condition),
-                lambda: proved("evaluated", False) if as_condition else value,
-                node,
-            )
-        return self.branch(
-            flag,
-            lambda: proved("evaluated", True) if as_condition else value,
-            lambda: self.bool_op(node, k + 1, as_condition),
-            node,
-        )
-
     def condition(self, node: ast.expr) -> Any:
         """The truth of an expression: a Python bool, or a value that is one."""
         if isinstance(node, ast.BoolOp):
-            return self.bool_op(node, 0, True)
+            return _bool_op(self, node, 0, True)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.negated(self.condition(node.operand), node)
         return self.truth(self.ev(node), node)
-
-    def compare_chain(self, node: ast.Compare, left: Val, k: int) -> Any:
-        right = self.ev(node.comparators[k])
-        result = self.compare(node.ops[k], left, right, node)
-        if k == len(node.ops) - 1:
-            return result
-        return self.branch(
-            self.truth(result, node), lambda: self.compare_chain(node, right, k + 1), lambda: result, node
-        )
 
     def compare(self, op: ast.cmpop, a: Val, b: Val, node: Node) -> Val:
         if isinstance(op, (ast.Is, ast.IsNot)):
@@ -369,27 +203,200 @@ class Expressions(Classes):
             return self.negated(found, node)
         return self.compare_with(_COMPARE[type(op)], a, b, node)
 
-    def formatted(self, part: ast.FormattedValue) -> Any:
-        av = self.ev(part.value)
-        spec = self.ev(part.format_spec) if part.format_spec is not None else ""
-        convert = {-1: None, 115: str, 114: repr, 97: ascii}[part.conversion]
-        if is_constant(av) and isinstance(spec, str):
-            return format(av if convert is None else convert(av), spec)
-        if type(av) is Obj:
-            if is_lasting(av.obj) and isinstance(spec, str):
-                obj = self.pinned(av)
-                return format(obj if convert is None else convert(obj), spec)
-            x = self.live_operand(av, part)
-            if convert is not None:
-                x = self.emit_opaque(convert, convert.__name__, [x], part)
-            return self.emit_opaque(format, "format", [x, spec], part)
-        if type(av) is Instance:
-            av = self.call(Obj(str if convert is None else convert, None), [av], {}, part)
-            convert = None
-        x = self.plain(av, part)
+
+def _literal_set(ctx: Expressions, node: ast.Set, itself: bool) -> Instance:
+    """A display of a set. Python makes one of more than two constants from a constant set; others grow."""
+    made = ctx.built_set(set)
+    if all(map(_is_folded, node.elts)):
+        items = [ctx.static_key(x, node, "a member of a set") for x in ctx.ev_many(node.elts)]
+        constant, only = literal_constant(ctx.frame.owner.__code__, set(items))
+        if constant is not None and (itself or len(items) > 2):
+            known = History(frozenset, (constant,))
+            known.sure, known.steady = known.sure and only, known.steady and only
+            if itself:
+                return ctx.new_set(known, frozenset)
+            ctx.replace_set(made, set.update, known, node=node)
+            return made
+    for item in node.elts:
+        if isinstance(item, ast.Starred):
+            more = ctx.operand_of_set(ctx.ev(item.value), item)
+            ctx.replace_set(made, set.update, more, node=item)
+        else:
+            key = ctx.static_key(ctx.ev(item), node, "a member of a set")
+            ctx.replace_set(made, set.add, key, node=node)
+    return made
+
+
+def _ev_annotations(ctx: Expressions, node: ast.FunctionDef | ast.Lambda) -> None:
+    """Annotations that call something are evaluated, after the defaults."""
+    if isinstance(node, ast.Lambda) or ctx.frame.owner.__code__.co_flags & __future__.annotations.compiler_flag:
+        return
+    spec = node.args
+    given = [a.annotation for a in [*spec.args, *spec.posonlyargs, spec.vararg, *spec.kwonlyargs, spec.kwarg] if a]
+    for x in [*given, node.returns]:
+        if x is not None and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in ast.walk(x)):
+            ctx.ev(x)
+
+
+def _operate_on_container(ctx: Expressions, fn: Any, container: Val, other: Val, node: Node) -> None:
+    """An operator of a list or tuple that it does not have: NumPy answers it, or it is an error."""
+    repeats = fn is operator.mul and type(other) is Value and other.type.is_scalar
+    if _answers(ctx, other, node) and not repeats:
+        return
+    remedy = "make an array of it: np.array(...)"
+    kind = "tuple" if type(container) is Seq else "list"
+    t = type_of(other) if type(other) is Value else None
+    if type(other) is Ref or (t is not None and (t.kind not in ("py", "generic") or t.dtype is None)):
+        ctx.fail(
+            f"an operator of a {kind} and of what may or may not be NumPy's: it is not known what Python does",
+            node,
+            remedy,
+        )
+    if repeats and t is not None and t.dtype is not None and t.dtype.kind in "iub":
+        ctx.fail(f"the length of this {kind} has to be known when the program is compiled", node, remedy, cause=other)
+    message = f"unsupported operand type(s) for {OPERATORS[fn][0]}: {kind!r} and {describe(other)}"
+    ctx.raises(TypeError, message, node, remedy=remedy)
+
+
+def _answers(ctx: Expressions, av: Val, node: Node) -> bool:
+    """NumPy answers an operator with this on one side: it makes an array of a container on the other."""
+    if type(av) is Ref:
+        return av.cell in ctx.cells.numpy or ctx.read(av, node).type.kind == "array"
+    return type(av) is Value and av.type.kind in ("generic", "array")
+
+
+def _emit_opaque(ctx: Expressions, fn: Any, name: str, args: list[Val], node: Node) -> Any:
+    from ..ir.opset import opaque
+
+    return ctx.emit(node, opaque(fn, name), *args)
+
+
+def _of_flags(ctx: Expressions, stem: str, avs: list[Any], node: Node) -> Any:
+    """``a | b`` and the like of members of an `enum.Flag`, which are one object each; NotImplemented for others."""
+    name = f"__{stem}__"
+    flags = [av for av in avs if type(av) is Obj and isinstance(av.obj, enum.Flag)]
+    if not flags or not all(is_constant(av) or av in flags for av in avs):
+        return NotImplemented
+    plain = [class_lookup(cls, name) for cls in (enum.Flag, enum.IntFlag)]
+    if any(class_lookup(type(av.obj), name) not in plain for av in flags):
+        return NotImplemented
+    made = ctx.folded(getattr(operator, name), [ctx.pinned(av) if av in flags else av for av in avs], {}, node)
+    return Obj(made, (ObjectStep(("object", made)),)) if isinstance(made, enum.Enum) else made
+
+
+def _object_operator(ctx: Expressions, stem: str, a: Val, b: Val, node: Node) -> Val:
+    """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
+    tries = [(a, f"__{stem}__", b), (b, f"__r{stem}__", a)]
+    if is_object(a) and is_object(b):
+        mine, other = ctx.cls_of(a), ctx.cls_of(b)
+        if mine is other:
+            tries = tries[:1]
+        elif issubclass(other, mine) and class_lookup(other, tries[1][1]) is not class_lookup(mine, tries[1][1]):
+            tries.reverse()
+    for x, name, y in tries:
+        if x is b and type(a) is Ref and ctx.type_attribute(b, name) is not None:
+            cls = ctx.cls_of(b)
+            if class_lookup(cls, "__array_priority__") is None and (
+                class_lookup(cls, "__array_ufunc__") is not None or not hasattr(cls, "__array_ufunc__")
+            ):
+                ctx.fail(
+                    f"an operator between an array and {describe(b)}: NumPy applies it to each element",
+                    node,
+                    "set __array_ufunc__ = None in the class, or write the object first",
+                )
+        made = ctx.call_special(x, name, [y], node)
+        if made is not NotImplemented:
+            return made
+    return NotImplemented
+
+
+def _repeat_list(ctx: Expressions, x: ListRef, times: Any, node: Node) -> Any:
+    content = ctx.checked(x.cell, node, "list")
+    if type(content) is Items and is_static_int(times) and len(content.items) * times <= 1000:
+        return ctx.new_list(list(content.items) * times)
+    if type(content) is not Items:
+        ctx.fail(
+            "repetition of a list whose length is known at run time only",
+            node,
+            "use an array, and np.tile",
+            cause=x,
+        )
+    items = content.items
+    if not all(type(i) is Value and i.type.is_scalar or is_number(i) for i in items):
+        ctx.fail(
+            "repetition of a list of arrays or containers a number of times known at run time only",
+            node,
+            "use an array, and np.tile, or append in a loop",
+            cause=times,
+        )
+    empty = ctx.fresh(ctx.emit(node, LIST_NEW, ()))
+
+    def body(i: Any) -> None:
+        for item in items:
+            ctx.list_append(empty, item, node)
+
+    ctx.counted(times, body, node)
+    return empty
+
+
+def _bool_op(ctx: Expressions, node: ast.BoolOp, k: int, as_condition: bool) -> Any:
+    """``a and b`` or ``a or b``, evaluating no more than Python does."""
+    item = node.values[k]
+    last = k == len(node.values) - 1
+    if as_condition:
+        value: Any = ctx.condition(item)
+        flag = value
+    else:
+        value = ctx.ev(item)
+        if last:
+            return value
+        flag = ctx.truth(value, item)
+    if last:
+        return value
+    if isinstance(node.op, ast.And):
+        return ctx.branch(
+            flag,
+            lambda: _bool_op(ctx, node, k + 1, as_condition),
+            lambda: proved("evaluated", False) if as_condition else value,
+            node,
+        )
+    return ctx.branch(
+        flag,
+        lambda: proved("evaluated", True) if as_condition else value,
+        lambda: _bool_op(ctx, node, k + 1, as_condition),
+        node,
+    )
+
+
+def _compare_chain(ctx: Expressions, node: ast.Compare, left: Val, k: int) -> Any:
+    right = ctx.ev(node.comparators[k])
+    result = ctx.compare(node.ops[k], left, right, node)
+    if k == len(node.ops) - 1:
+        return result
+    return ctx.branch(ctx.truth(result, node), lambda: _compare_chain(ctx, node, right, k + 1), lambda: result, node)
+
+
+def _formatted(ctx: Expressions, part: ast.FormattedValue) -> Any:
+    av = ctx.ev(part.value)
+    spec = ctx.ev(part.format_spec) if part.format_spec is not None else ""
+    convert = {-1: None, 115: str, 114: repr, 97: ascii}[part.conversion]
+    if is_constant(av) and isinstance(spec, str):
+        return format(av if convert is None else convert(av), spec)
+    if type(av) is Obj:
+        if is_lasting(av.obj) and isinstance(spec, str):
+            obj = ctx.pinned(av)
+            return format(obj if convert is None else convert(obj), spec)
+        x = ctx.live_operand(av, part)
         if convert is not None:
-            x = self.emit_opaque(convert, convert.__name__, [x], part)
-        return self.emit_opaque(format, "format", [x, spec], part)
+            x = _emit_opaque(ctx, convert, convert.__name__, [x], part)
+        return _emit_opaque(ctx, format, "format", [x, spec], part)
+    if type(av) is Instance:
+        av = ctx.call(Obj(str if convert is None else convert, None), [av], {}, part)
+        convert = None
+    x = ctx.plain(av, part)
+    if convert is not None:
+        x = _emit_opaque(ctx, convert, convert.__name__, [x], part)
+    return _emit_opaque(ctx, format, "format", [x, spec], part)
 
 
 @lowers(Computed)
@@ -431,7 +438,7 @@ def _list(ctx: Ctx, node: ast.List) -> Val:
 
 @lowers(ast.Set)
 def _set(ctx: Ctx, node: ast.Set) -> Val:
-    return ctx.literal_set(node, False)
+    return _literal_set(ctx, node, False)
 
 
 @lowers(ast.Dict)
@@ -478,7 +485,7 @@ def _unary_op(ctx: Ctx, node: ast.UnaryOp) -> Val:
     if is_number(av):
         return fn(av)
     name = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}[fn]
-    flags = ctx.of_flags(name.strip("_"), [av], node)
+    flags = _of_flags(ctx, name.strip("_"), [av], node)
     if flags is not NotImplemented:
         return flags
     made = ctx.call_special(av, name, [], node)
@@ -488,8 +495,8 @@ def _unary_op(ctx: Ctx, node: ast.UnaryOp) -> Val:
 
 
 @lowers(ast.BoolOp)
-def _bool_op(ctx: Ctx, node: ast.BoolOp) -> Val:
-    return ctx.bool_op(node, 0, False)
+def _and_or(ctx: Ctx, node: ast.BoolOp) -> Val:
+    return _bool_op(ctx, node, 0, False)
 
 
 @lowers(ast.IfExp)
@@ -499,7 +506,7 @@ def _if_exp(ctx: Ctx, node: ast.IfExp) -> Val:
 
 @lowers(ast.Compare)
 def _compare(ctx: Ctx, node: ast.Compare) -> Val:
-    return ctx.compare_chain(node, ctx.ev(node.left), 0)
+    return _compare_chain(ctx, node, ctx.ev(node.left), 0)
 
 
 @lowers(ast.JoinedStr)
@@ -510,7 +517,7 @@ def _joined_str(ctx: Ctx, node: ast.JoinedStr) -> Val:
             parts.append(part.value)
         else:
             assert isinstance(part, ast.FormattedValue)
-            parts.append(ctx.formatted(part))
+            parts.append(_formatted(ctx, part))
     if all(isinstance(p, str) for p in parts):
         return "".join(parts)
     return ctx.emit(node, FORMAT, *parts)

@@ -46,7 +46,7 @@ class Iterators(Streams):
             if type(av.its[0]) in (RangeOf, Ref):
                 return None
             items = self.iterated(av.its[0], node)
-            return None if items is None else [self.made_of(av, x) for x in items]
+            return None if items is None else [_made_of(self, av, x) for x in items]
         if type(av) is not IndexedOf:
             return super().iterated(av, node)
         if av.kind in ("map", "starmap"):
@@ -63,16 +63,6 @@ class Iterators(Streams):
         if av.kind == "repeat" and len(av.its) == 2 and is_static_int(av.its[1]):
             return [av.its[0]] * max(av.its[1], 0)
         return None
-
-    def made_of(self, av: DeferredOf, item: Val) -> Any:
-        """What a generator expression makes of an item."""
-
-        def compute() -> Any:
-            target = av.node.generators[0].target
-            self.assign(target, item, target)
-            return self.ev(av.node.elt)
-
-        return self.within(self.frames[av.env], compute)
 
     def applied(self, av: IndexedOf, row: Any, node: Node) -> Any:
         """An item of map() or starmap()."""
@@ -129,7 +119,7 @@ class Iterators(Streams):
         if type(av) is ViewOf or type(av) is DictRef:
             return self.subscript(Seq(tuple(self.known_items(av, node) or ())), i, node)
         if type(av) is DeferredOf:
-            return self.made_of(av, self.item_of(av.its[0], i, node))
+            return _made_of(self, av, self.item_of(av.its[0], i, node))
         if type(av) is not IndexedOf:
             return super().item_of(av, i, node)
         its = av.its
@@ -160,7 +150,7 @@ class Iterators(Streams):
         av = self.iterable(av, node)
         items = self.iterated(av, node)
         if items is None and type(av) is ZipOf:
-            items = self.shortest(av, node)
+            items = _shortest(self, av, node)
         if items is None:
             self.fail(
                 f"the number of items of {describe(av)} has to be known when the program is compiled",
@@ -169,21 +159,6 @@ class Iterators(Streams):
                 cause=av,
             )
         return items
-
-    def shortest(self, av: ZipOf, node: Node) -> list[Any] | None:
-        """The items of a zip, one of whose parts has a known length, and the others are found not to be shorter."""
-        lengths = [None if endless(x) else self.iter_length(x, node) for x in av.its]
-        known = [k for k in lengths if isinstance(k, int)]
-        if not known:
-            return None
-        n = min(known)
-        for k in lengths:
-            if type(k) is Value:
-                enough = self.truth(self.compare_with(operator.ge, k, n, node), node)
-                self.raise_unless(
-                    enough, ValueError, f"zip() of fewer than {n} items, which was compiled for more", node
-                )
-        return [Seq(tuple([self.item_of(x, k, node) for x in av.its])) for k in range(n)]
 
     def as_list(self, av: Val, node: Node) -> Val:
         """``list(av)``."""
@@ -214,8 +189,8 @@ class Iterators(Streams):
         """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know."""
         it = self.iter_of(av, node)
         if self.unrolls(it, node) and self.steps_known(it, node):
-            return self.found_next(it, test, every, node)
-        if self.harmless(it, test, node):
+            return _found_next(self, it, test, every, node)
+        if _harmless(self, it, test, node):
             both = PRIMS[operator.and_ if every else operator.or_]
 
             def step(known: Any, item: Val) -> Any:
@@ -234,63 +209,89 @@ class Iterators(Streams):
         known = lambda item=None: proved("equal parts", not every)
         return self.first_found(it, known, opposite, lambda: proved("equal parts", every), node)
 
-    def found_next(self, it: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
-        """The items are computed one by one; those that follow the first whose test is not known now in a branch."""
-        while True:
-            item = self.next_of(it, node)
-            if not item:
-                return every
-            flag = self.truth(test(item[0]), node)
-            if isinstance(flag, bool):
-                if flag is not every:
-                    return flag
-                continue
-            rest = lambda: self.found_next(it, test, every, node)
-            last = self.count(it, node) == 0
-            if last and self.is_inert(it, node):
+
+def _made_of(ctx: Iterators, av: DeferredOf, item: Val) -> Any:
+    """What a generator expression makes of an item."""
+
+    def compute() -> Any:
+        target = av.node.generators[0].target
+        ctx.assign(target, item, target)
+        return ctx.ev(av.node.elt)
+
+    return ctx.within(ctx.frames[av.env], compute)
+
+
+def _shortest(ctx: Iterators, av: ZipOf, node: Node) -> list[Any] | None:
+    """The items of a zip, one of whose parts has a known length, and the others are found not to be shorter."""
+    lengths = [None if endless(x) else ctx.iter_length(x, node) for x in av.its]
+    known = [k for k in lengths if isinstance(k, int)]
+    if not known:
+        return None
+    n = min(known)
+    for k in lengths:
+        if type(k) is Value:
+            enough = ctx.truth(ctx.compare_with(operator.ge, k, n, node), node)
+            ctx.raise_unless(enough, ValueError, f"zip() of fewer than {n} items, which was compiled for more", node)
+    return [Seq(tuple([ctx.item_of(x, k, node) for x in av.its])) for k in range(n)]
+
+
+def _found_next(ctx: Iterators, it: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
+    """The items are computed one by one; those that follow the first whose test is not known now in a branch."""
+    while True:
+        item = ctx.next_of(it, node)
+        if not item:
+            return every
+        flag = ctx.truth(test(item[0]), node)
+        if isinstance(flag, bool):
+            if flag is not every:
                 return flag
-            known = lambda: proved("equal parts", not every)
-            return self.branch(flag, rest if every else known, known if every else rest, node)
+            continue
+        rest = lambda: _found_next(ctx, it, test, every, node)
+        last = ctx.count(it, node) == 0
+        if last and ctx.is_inert(it, node):
+            return flag
+        known = lambda: proved("equal parts", not every)
+        return ctx.branch(flag, rest if every else known, known if every else rest, node)
 
-    def harmless(self, it: Val, test: Callable[[Any], Any], node: Node) -> bool:
-        """Nobody can tell whether all items of an iterator that ends were computed, and tested."""
-        if self.names_it(it):
-            return False
 
-        def compute() -> Any:
-            out = self.new_list([])
-            self.push(it, lambda item: self.list_append(out, self.truth(test(item), node), node), node)
-            return None
-
-        return self.probed(compute)[1]
-
-    def names_it(self, it: Val) -> bool:
-        """An iterator that what follows can get at."""
-        if not is_iterator(it):
-            return False
-        cells = {c for c in self.cells_in([it]) if self.is_iterator_cell(c)}
-        todo = [av for names in self.state.envs.values() for av in names.values()]
-        seen: set[int] = set()
-        while todo:
-            av = todo.pop()
-            cell = getattr(av, "cell", None)
-            if cell in cells:
-                return True
-            if cell is None:
-                todo += [av.av] if type(av) is Maybe else parts_of(av)
-            elif cell not in seen:
-                seen.add(cell)
-                content = self.state.heap.get(cell)
-                if isinstance(content, (Items, Entries)):
-                    todo += content.items
+def _harmless(ctx: Iterators, it: Val, test: Callable[[Any], Any], node: Node) -> bool:
+    """Nobody can tell whether all items of an iterator that ends were computed, and tested."""
+    if _names_it(ctx, it):
         return False
+
+    def compute() -> Any:
+        out = ctx.new_list([])
+        ctx.push(it, lambda item: ctx.list_append(out, ctx.truth(test(item), node), node), node)
+        return None
+
+    return ctx.probed(compute)[1]
+
+
+def _names_it(ctx: Iterators, it: Val) -> bool:
+    """An iterator that what follows can get at."""
+    if not is_iterator(it):
+        return False
+    cells = {c for c in ctx.cells_in([it]) if ctx.is_iterator_cell(c)}
+    todo = [av for names in ctx.state.envs.values() for av in names.values()]
+    seen: set[int] = set()
+    while todo:
+        av = todo.pop()
+        cell = getattr(av, "cell", None)
+        if cell in cells:
+            return True
+        if cell is None:
+            todo += [av.av] if type(av) is Maybe else parts_of(av)
+        elif cell not in seen:
+            seen.add(cell)
+            content = ctx.state.heap.get(cell)
+            if isinstance(content, (Items, Entries)):
+                todo += content.items
+    return False
 
 
 @lowers(ast.GeneratorExp)
 def _generator_exp(ctx: Ctx, node: ast.GeneratorExp) -> Val:
     return ctx.generator(node, ctx.ev_iter(node.generators[0].iter), node.generators[0].iter)
-
-    # --- generator expressions ------------------------------------------------------------------------------------
 
 
 __all__ = ["ENDLESS", "Iterators", "endless"]

@@ -81,41 +81,12 @@ class Loops(Statements):
 
     def contents(self, av: Val) -> list[Any]:
         """What the containers inside an iterable hold now."""
-        return [self.held(cell) for cell in self.containers_in(av)]
-
-    def containers_in(self, av: Val) -> list[int]:
-        if is_reference(av):
-            return [av.cell]
-        return [cell for part in parts_of(av) if type(av) is not Seq for cell in self.containers_in(part)]
-
-    def still(self, av: Val, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
-        """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
-        if all(x is y for x, y in zip(held, self.contents(av))):
-            return items
-        if type(av) in (IndexedOf, ReversedOf, DeferredOf):
-            self.fail("a list that changes while a loop runs over what is computed of it", stmt, "loop over a copy")
-        now = self.iterated(av, stmt)
-        sized = type(av) is ViewOf or type(av) is DictRef
-        if now is None or (sized and len(now) != len(items)):
-            self.fail(
-                "a container that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)"
-            )
-        return now
+        return [self.held(cell) for cell in _containers_in(self, av)]
 
     def trips(self, stmt: ast.For, av: Val) -> list[Any] | None:
         """The items of a loop that is unrolled, or None."""
         items = self.unrollable(av, stmt)
-        return self.all_items(av, stmt) if items is None and self.plan.has(UNROLL, stmt) else items
-
-    def all_items(self, av: Val, node: Node) -> list[Val]:
-        """The items of an iterable whose number becomes known."""
-        range_, item = self.iteration(av, node)
-        if not all(isinstance(x, int) for x in range_):
-            self.plan.require(actions_for(self, range_), self.plan.avoided(UNROLL, node))
-            self.plan.refuse(node)
-        if len(range(*range_)) > self.budget.operations:
-            self.plan.refuse(node)
-        return [Later(item, i) for i in range(*range_)]
+        return _all_items(self, av, stmt) if items is None and self.plan.has(UNROLL, stmt) else items
 
     def unroll_while(self, stmt: ast.While, k: int, left: int = EXIT_LIMIT) -> Any:
         for n in itertools.count(k) if left else ():
@@ -141,7 +112,7 @@ class Loops(Statements):
         if type(av) is RangeOf or type(av) is Ref:
             return None
         items = self.iterated(av, node)
-        plain = items is not None and len(items) > MANY and self.of_one_kind(items)
+        plain = items is not None and len(items) > MANY and _of_one_kind(self, items)
         return None if plain else items
 
     def looped(self, av: Val, node: Node) -> Val:
@@ -154,15 +125,11 @@ class Loops(Statements):
         if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
             return av
         items = self.iterated(av, node)
-        if items is None or len(items) <= MANY or not self.of_one_kind(items):
+        if items is None or len(items) <= MANY or not _of_one_kind(self, items):
             return av
         made = av if kind is ListRef else self.new_list(items)
         self.made_columns(made, node)
         return made
-
-    def of_one_kind(self, items: list[Any]) -> bool:
-        """Numbers and arrays, which a list of run-time length may hold."""
-        return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
 
     def iterated(self, av: Val, node: Node) -> list[Val] | None:
         """The items of an iterable whose number is known, or None."""
@@ -191,29 +158,12 @@ class Loops(Statements):
                 columns.append(items)
             return [Seq(tuple(row)) for row in zip(*columns)]
         if type(av) is ReversedOf:
-            self.check_reversed(av, node)
+            _check_reversed(self, av, node)
             inner = self.iterated(av.it, node) if type(av.it) is not Ref else None
             return None if inner is None else inner[: av.length][::-1]
         if type(av) is Ref:
             return None
         return self.known_items(av, node)
-
-    def check_reversed(self, av: ReversedOf, node: Node, index: Val = None) -> None:
-        """What is gone through from its end has, as far as that matters, the length that it had when that began."""
-        cells = self.containers_in(av.it) if type(av.it) in (ListRef, ViewOf) else []
-        if not any(c in self.resized[av.since :] for c in cells):
-            return
-        items = self.iterated(av.it, node)
-        if items is not None and av.length is not None:
-            if len(items) == av.length:
-                return
-            if type(av.it) is ListRef and len(items) > (av.length - 1 if index is None else index):
-                return  # what was there is reached by its number
-        self.fail(
-            f"{describe(av.it)} that changes its length while reversed() runs over it",
-            node,
-            "loop over a copy: reversed(list(...))",
-        )
 
     def unroll(
         self,
@@ -230,7 +180,7 @@ class Loops(Statements):
         n = k - 1
         while True:
             n += 1
-            items, held = self.still(av, items, n, held, stmt), self.contents(av)
+            items, held = _still(self, av, items, n, held, stmt), self.contents(av)
             if n >= len(items):
                 break
             with self.copy("unroll", stmt, "the loop"):
@@ -330,7 +280,7 @@ class Loops(Statements):
         if kind is ReversedOf and av.length is not None:
             return av.length
         if kind is ReversedOf:
-            self.check_reversed(av, node)
+            _check_reversed(self, av, node)
         if kind is EnumerateOf or kind is ReversedOf:
             return self.iter_length(av.it, node)
         if kind is ZipOf:
@@ -367,7 +317,7 @@ class Loops(Statements):
         if kind is ReversedOf:
             n = self.iter_length(av.it, node) if av.length is None else av.length
             at = self.number(SUB, self.number(SUB, n, 1, node), i, node)
-            self.check_reversed(av, node, at if is_static_int(at) else None)
+            _check_reversed(self, av, node, at if is_static_int(at) else None)
             return self.item_of(av.it, at, node)
         if kind is RangeOf:
             step = i if isinstance(av.step, int) and av.step == 1 else self.binary(operator.mul, i, av.step, node)
@@ -402,7 +352,7 @@ class Loops(Statements):
         if not self.plan.has(NOTHING_ASSUMED, stmt):
             guess.assumed |= {(env, name) for name in facts.plainly}
         memo_key = (stmt, self.frame.call)
-        self.recall(guess, self.loop_memo.get(memo_key))
+        _recall(self, guess, self.loop_memo.get(memo_key))
         entry = self.state
         first = memo_key not in self.loop_memo and guess.rebinds(entry)
         for cell, content in self.inputs.initial.items():
@@ -428,81 +378,137 @@ class Loops(Statements):
                 stmt,
                 "give what the loop carries one kind and one number of axes before it",
             )
-        self.loop_memo[memo_key] = self.remember(guess, entry)
-        return self.after_loop(stmt, code, test, orelse)
+        self.loop_memo[memo_key] = _remember(self, guess, entry)
+        return _after_loop(self, stmt, code, test, orelse)
 
-    def after_loop(self, stmt: Any, code: Any, test: Any, orelse: list[Any]) -> Any:
-        """The exit code of the statement, its `else` part lowered where it runs."""
-        finished = DONE if test is not None else NORMAL
-        possible = self.possible(code)
-        if not orelse:
-            return self.map_code(code, {DONE: NORMAL, BREAK: NORMAL}, stmt)
-        if finished not in possible:
-            return self.map_code(code, {BREAK: NORMAL}, stmt)
-        if possible == {finished}:
-            return self.lower_block(orelse, False)
-        cond = self.emit(stmt, EQ, code, finished)
-        start = self.state
-        regions = (self.builder.new_region(), self.builder.new_region())
-        with self.path(start.fork(), regions[0]):
-            first = self.lower_block(orelse, False)
-            states = [self.state]
-        with self.path(start.fork(), regions[1]):
-            second = self.narrowed(code, possible - {finished}, {BREAK: NORMAL}, stmt)
-            states.append(self.state)
-        if first is DEAD:
-            states[0] = start.fork()
-        return self.join_paths(cond, regions, states, [first, second])
 
-    def remember(self, guess: Guess, entry: State) -> Any:
-        """The guess in terms that mean the same when the loop is lowered again."""
-        order = {env: k for k, env in enumerate(entry.envs)}
-        by_cell: dict[int, tuple[int, str]] = {}
-        for env, names in entry.envs.items():
-            for name, av in names.items():
-                if isinstance(av, Reference):
-                    by_cell.setdefault(av.cell, (order[env], name))
-        cells = [by_cell[c] for c in guess.cells if c in by_cell]
+def _containers_in(ctx: Loops, av: Val) -> list[int]:
+    if is_reference(av):
+        return [av.cell]
+    return [cell for part in parts_of(av) if type(av) is not Seq for cell in _containers_in(ctx, part)]
 
-        def portable(key: Any) -> Any:
-            head = key[:1] if key[0] in ("r", "h") else ()
-            rest = key[len(head) :]
-            if rest[0] == "n" and rest[1] in order:
-                return (*head, "n", order[rest[1]], *rest[2:])
-            if rest[0] == "c" and rest[1] in by_cell:
-                return (*head, "c", by_cell[rest[1]], *rest[2:])
-            return None
 
-        types = {portable(k): t for k, t in guess.types.items() if t.is_scalar or t == ANY}
-        sets = [{portable(k) for k in group} - {None} for group in (guess.kept, guess.rebound, guess.dynamic)]
-        types.pop(None, None)
-        return [(order[e], n) for e, n in guess.names if e in order], cells, types, sets
+def _still(ctx: Loops, av: Val, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
+    """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
+    if all(x is y for x, y in zip(held, ctx.contents(av))):
+        return items
+    if type(av) in (IndexedOf, ReversedOf, DeferredOf):
+        ctx.fail("a list that changes while a loop runs over what is computed of it", stmt, "loop over a copy")
+    now = ctx.iterated(av, stmt)
+    sized = type(av) is ViewOf or type(av) is DictRef
+    if now is None or (sized and len(now) != len(items)):
+        ctx.fail("a container that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)")
+    return now
 
-    def recall(self, guess: Guess, memo: Any) -> None:
-        if memo is None:
+
+def _all_items(ctx: Loops, av: Val, node: Node) -> list[Val]:
+    """The items of an iterable whose number becomes known."""
+    range_, item = ctx.iteration(av, node)
+    if not all(isinstance(x, int) for x in range_):
+        ctx.plan.require(actions_for(ctx, range_), ctx.plan.avoided(UNROLL, node))
+        ctx.plan.refuse(node)
+    if len(range(*range_)) > ctx.budget.operations:
+        ctx.plan.refuse(node)
+    return [Later(item, i) for i in range(*range_)]
+
+
+def _of_one_kind(ctx: Loops, items: list[Any]) -> bool:
+    """Numbers and arrays, which a list of run-time length may hold."""
+    return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
+
+
+def _check_reversed(ctx: Loops, av: ReversedOf, node: Node, index: Val = None) -> None:
+    """What is gone through from its end has, as far as that matters, the length that it had when that began."""
+    cells = _containers_in(ctx, av.it) if type(av.it) in (ListRef, ViewOf) else []
+    if not any(c in ctx.resized[av.since :] for c in cells):
+        return
+    items = ctx.iterated(av.it, node)
+    if items is not None and av.length is not None:
+        if len(items) == av.length:
             return
-        envs = list(self.state.envs)
-        names, cells, types, sets = memo
-        for k, name in names:
-            if k < len(envs) and name in self.state.envs[envs[k]]:
-                guess.names[envs[k], name] = None
-        found: dict[Any, int] = {}
-        for k, name in cells:
-            av = self.state.envs[envs[k]].get(name) if k < len(envs) else None
+        if type(av.it) is ListRef and len(items) > (av.length - 1 if index is None else index):
+            return  # what was there is reached by its number
+    ctx.fail(
+        f"{describe(av.it)} that changes its length while reversed() runs over it",
+        node,
+        "loop over a copy: reversed(list(...))",
+    )
+
+
+def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) -> Any:
+    """The exit code of the statement, its `else` part lowered where it runs."""
+    finished = DONE if test is not None else NORMAL
+    possible = ctx.possible(code)
+    if not orelse:
+        return ctx.map_code(code, {DONE: NORMAL, BREAK: NORMAL}, stmt)
+    if finished not in possible:
+        return ctx.map_code(code, {BREAK: NORMAL}, stmt)
+    if possible == {finished}:
+        return ctx.lower_block(orelse, False)
+    cond = ctx.emit(stmt, EQ, code, finished)
+    start = ctx.state
+    regions = (ctx.builder.new_region(), ctx.builder.new_region())
+    with ctx.path(start.fork(), regions[0]):
+        first = ctx.lower_block(orelse, False)
+        states = [ctx.state]
+    with ctx.path(start.fork(), regions[1]):
+        second = ctx.narrowed(code, possible - {finished}, {BREAK: NORMAL}, stmt)
+        states.append(ctx.state)
+    if first is DEAD:
+        states[0] = start.fork()
+    return ctx.join_paths(cond, regions, states, [first, second])
+
+
+def _remember(ctx: Loops, guess: Guess, entry: State) -> Any:
+    """The guess in terms that mean the same when the loop is lowered again."""
+    order = {env: k for k, env in enumerate(entry.envs)}
+    by_cell: dict[int, tuple[int, str]] = {}
+    for env, names in entry.envs.items():
+        for name, av in names.items():
             if isinstance(av, Reference):
-                guess.cells[av.cell] = None
-                found[k, name] = av.cell
+                by_cell.setdefault(av.cell, (order[env], name))
+    cells = [by_cell[c] for c in guess.cells if c in by_cell]
 
-        def local(key: Any) -> Any:
-            head = key[:1] if key[0] in ("r", "h") else ()
-            rest = key[len(head) :]
-            if rest[0] == "n":
-                return (*head, "n", envs[rest[1]], *rest[2:]) if rest[1] < len(envs) else None
-            return (*head, "c", found[rest[1]], *rest[2:]) if rest[1] in found else None
+    def portable(key: Any) -> Any:
+        head = key[:1] if key[0] in ("r", "h") else ()
+        rest = key[len(head) :]
+        if rest[0] == "n" and rest[1] in order:
+            return (*head, "n", order[rest[1]], *rest[2:])
+        if rest[0] == "c" and rest[1] in by_cell:
+            return (*head, "c", by_cell[rest[1]], *rest[2:])
+        return None
 
-        guess.types.update({local(k): t for k, t in types.items()})
-        for group, mine in zip(sets, (guess.kept, guess.rebound, guess.dynamic)):
-            mine |= {local(k) for k in group}
+    types = {portable(k): t for k, t in guess.types.items() if t.is_scalar or t == ANY}
+    sets = [{portable(k) for k in group} - {None} for group in (guess.kept, guess.rebound, guess.dynamic)]
+    types.pop(None, None)
+    return [(order[e], n) for e, n in guess.names if e in order], cells, types, sets
+
+
+def _recall(ctx: Loops, guess: Guess, memo: Any) -> None:
+    if memo is None:
+        return
+    envs = list(ctx.state.envs)
+    names, cells, types, sets = memo
+    for k, name in names:
+        if k < len(envs) and name in ctx.state.envs[envs[k]]:
+            guess.names[envs[k], name] = None
+    found: dict[Any, int] = {}
+    for k, name in cells:
+        av = ctx.state.envs[envs[k]].get(name) if k < len(envs) else None
+        if isinstance(av, Reference):
+            guess.cells[av.cell] = None
+            found[k, name] = av.cell
+
+    def local(key: Any) -> Any:
+        head = key[:1] if key[0] in ("r", "h") else ()
+        rest = key[len(head) :]
+        if rest[0] == "n":
+            return (*head, "n", envs[rest[1]], *rest[2:]) if rest[1] < len(envs) else None
+        return (*head, "c", found[rest[1]], *rest[2:]) if rest[1] in found else None
+
+    guess.types.update({local(k): t for k, t in types.items()})
+    for group, mine in zip(sets, (guess.kept, guess.rebound, guess.dynamic)):
+        mine |= {local(k) for k in group}
 
 
 @lowers(ast.For)

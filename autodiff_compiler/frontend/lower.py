@@ -101,11 +101,11 @@ class Interpreter(NumpyCalls):
             return self.result_tree(self.use(av, "the result", None), leaves)
         if kind is Obj:
             if is_object(av.obj):
-                return self.object_tree(av, av, leaves)
+                return _object_tree(self, av, av, leaves)
             return ("static", av.obj)
         if kind is Instance and av.cell in self.inputs.outside:
             _, obj, path = self.inputs.outside[av.cell]
-            return self.object_tree(av, Obj(obj, path), leaves)
+            return _object_tree(self, av, Obj(obj, path), leaves)
         if kind is Instance and not is_collection(av) and base_of(av.cls) is None:
             content = self.checked(av.cell, None, "object")
             items = tuple([self.result_tree(self.use(x, "an attribute", None), leaves) for x in content.items])
@@ -116,23 +116,24 @@ class Interpreter(NumpyCalls):
             "return numbers, arrays, or tuples, lists and dictionaries of them",
         )
 
-    def object_tree(self, av: Val, origin: Obj, leaves: list[Any]) -> Any:
-        """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
-        path = origin.path or (ObjectStep(("object", origin.obj)),)
-        content = self.checked(av.cell, None, "object") if type(av) is Instance else Entries((), ())
-        written = [k for k, x in zip(content.keys, content.items) if x is not UNSET]
-        found, _ = flatten(origin.obj)
-        names: list[str] = []
-        items: list[Any] = []
-        if written or any(isinstance(x, (float, complex)) or np.result_type(x).kind in "fc" for x in found):
-            for name in dict.fromkeys([*self.own_names(origin), *written]):
-                if name in written or flatten(getattr(origin.obj, name))[0]:
-                    names.append(name)
-                    items.append(self.result_tree(self.own_attribute(av, name, None), leaves))
-        leaves.append(self.top.params[self.inputs.object_at(origin.obj, path, path_name(path))])
-        if not names:
-            return ("leaf", len(leaves) - 1)
-        return ("like", len(leaves) - 1, tuple(names), tuple(items))
+
+def _object_tree(ctx: Interpreter, av: Val, origin: Obj, leaves: list[Any]) -> Any:
+    """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
+    path = origin.path or (ObjectStep(("object", origin.obj)),)
+    content = ctx.checked(av.cell, None, "object") if type(av) is Instance else Entries((), ())
+    written = [k for k, x in zip(content.keys, content.items) if x is not UNSET]
+    found, _ = flatten(origin.obj)
+    names: list[str] = []
+    items: list[Any] = []
+    if written or any(isinstance(x, (float, complex)) or np.result_type(x).kind in "fc" for x in found):
+        for name in dict.fromkeys([*ctx.own_names(origin), *written]):
+            if name in written or flatten(getattr(origin.obj, name))[0]:
+                names.append(name)
+                items.append(ctx.result_tree(ctx.own_attribute(av, name, None), leaves))
+    leaves.append(ctx.top.params[ctx.inputs.object_at(origin.obj, path, path_name(path))])
+    if not names:
+        return ("leaf", len(leaves) - 1)
+    return ("like", len(leaves) - 1, tuple(names), tuple(items))
 
 
 def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val]) -> tuple[list[str], list[Any], Any]:

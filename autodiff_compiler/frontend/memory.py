@@ -46,23 +46,16 @@ class Memory(Objects):
         if name == "flags":
             return FlagsOf(av)
         if name == "strides":
-            path, array = self.live_array(av, "the strides", node)
+            path, array = _live_array(self, av, "the strides", node)
             self.inputs.guard((*path, ("attr", "strides")), "eq", array.strides)
             return Seq(array.strides)
         if name == "base":
-            path, array = self.live_array(av, "the base", node)
+            path, array = _live_array(self, av, "the base", node)
             if self.inputs.by_path.get(path) is not av or array.base is not None:
                 self.fail("the array that this is a view of", node, "pass that array")
             self.inputs.guard((*path, ("attr", "base")), "eq", None)
             return None
         return NotImplemented
-
-    def live_array(self, av: Ref, what: str, node: Node) -> tuple[Any, Any]:
-        """Where an array was found, and the array; an error if the function made it."""
-        path = None if av.path else self.inputs.found_at.get(av.cell)
-        if path is None:
-            self.fail(f"{what} of an array that the function makes", node, REMEDY)
-        return path, self.inputs.met[path]
 
     def flag(self, flags: FlagsOf, name: str, node: Node) -> Any:
         """``a.flags.name``."""
@@ -89,6 +82,14 @@ class Memory(Objects):
         if not isinstance(key, str) or key not in _KEYS:
             self.fail("this flag of an array", node, "ask for C_CONTIGUOUS, F_CONTIGUOUS or WRITEABLE")
         return self.flag(flags, _KEYS[key], node)
+
+
+def _live_array(ctx: Memory, av: Ref, what: str, node: Node) -> tuple[Any, Any]:
+    """Where an array was found, and the array; an error if the function made it."""
+    path = None if av.path else ctx.inputs.found_at.get(av.cell)
+    if path is None:
+        ctx.fail(f"{what} of an array that the function makes", node, REMEDY)
+    return path, ctx.inputs.met[path]
 
 
 FLAGS_CLASS = type(np.zeros(0).flags)

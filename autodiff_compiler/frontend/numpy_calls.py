@@ -25,33 +25,24 @@ class NumpyCalls(Copies):
         if type(av) is Value:
             return av
         try:
-            return np.dtype(self.static_spec(av, node))
+            return np.dtype(_static_spec(self, av, node))
         except TypeError as error:
             self.fail(str(error), node, "", ArgumentError)
-
-    def static_spec(self, av: Val, node: Node) -> Val:
-        """A dtype as it is written: a class, a name, a list of the fields of a record."""
-        if type(av) in (ListRef, Seq):
-            items = [self.static_spec(x, node) for x in self.static_items(av, node)]
-            return items if type(av) is ListRef else tuple(items)
-        if type(av) is DictRef:
-            return {k: self.static_spec(x, node) for k, x in self.entries_of(av, node).items()}
-        return av.obj if type(av) is Obj else av
 
     # --- methods --------------------------------------------------------------------------------------------------
 
     def array_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
         if type(av) is Obj and isinstance(av.obj, np.ufunc):
-            return self.ufunc_method(av.obj, name, args, kwargs, node)
+            return _ufunc_method(self, av.obj, name, args, kwargs, node)
         if type(av) not in (Ref, Value):
             self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "use a function of NumPy's")
         if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
-            return self.unknown_method(av, name, args, kwargs, node)
+            return _unknown_method(self, av, name, args, kwargs, node)
         if type(av) is Ref and av.cell not in self.cells.numpy and self.read(av, node).type == ANY:
             # An object that some unknown function made, a random generator for instance.
             if method_of(np.ndarray, name) is None:
-                return self.unknown_method(self.read(av, node), name, args, kwargs, node)
-        self.require_method(av, name, node)
+                return _unknown_method(self, self.read(av, node), name, args, kwargs, node)
+        _require_method(self, av, name, node)
         method = method_of(np.ndarray, name)
         if method is None:
             self.fail(
@@ -62,37 +53,50 @@ class NumpyCalls(Copies):
             )
         return run(self, method, [av, *args], kwargs, node)
 
-    def require_method(self, av: Val, name: str, node: Node) -> None:
-        """NumPy's numbers do not have all methods of arrays."""
-        t = type_of(self.operand(av, node))
-        cls = np.ndarray if t.kind == "array" else t.dtype.type if t.kind == "generic" and t.dtype is not None else None
-        if cls is not None and not hasattr(cls, name):
-            self.raises(AttributeError, f"'{cls.__module__}.{cls.__name__}' object has no attribute {name!r}", node)
 
-    def unknown_method(self, av: Value, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
-        """A method of an object of which nothing is known."""
-        operands = [self.own(self.plain(a, node), node) for a in args]
-        keywords = {k: self.own(self.plain(v, node), node) for k, v in kwargs.items()}
-        given = [a.obj for a in (*args, *kwargs.values()) if type(a) is Obj]
-        self.disturb([None, *given], f"the method .{name}()", node)
-        value = self.emit(node, method_prim(name), av, *operands, **keywords)
-        result = self.linked(value, args, numpy=False)
-        self.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
-        return result
+def _static_spec(ctx: NumpyCalls, av: Val, node: Node) -> Val:
+    """A dtype as it is written: a class, a name, a list of the fields of a record."""
+    if type(av) in (ListRef, Seq):
+        items = [_static_spec(ctx, x, node) for x in ctx.static_items(av, node)]
+        return items if type(av) is ListRef else tuple(items)
+    if type(av) is DictRef:
+        return {k: _static_spec(ctx, x, node) for k, x in ctx.entries_of(av, node).items()}
+    return av.obj if type(av) is Obj else av
 
-    def ufunc_method(self, ufunc: Any, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        method = method_of(np.ufunc, name)
-        if method is not None:
-            return run(self, method, [Obj(ufunc), *args], kwargs, node)
-        bound = getattr(ufunc, name)
-        prim = lookup(bound)
-        if prim is not None:
-            return self.call_prim(prim, args, kwargs, node)
-        definition = METHODS.get((ufunc, name), METHODS.get(name))
-        if definition is not None and not kwargs.get("out"):
-            given = args if (ufunc, name) in METHODS else [Obj(ufunc, None), *args]
-            return self.inline_function(Obj(definition, None), given, kwargs, node)
-        self.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
+
+def _require_method(ctx: NumpyCalls, av: Val, name: str, node: Node) -> None:
+    """NumPy's numbers do not have all methods of arrays."""
+    t = type_of(ctx.operand(av, node))
+    cls = np.ndarray if t.kind == "array" else t.dtype.type if t.kind == "generic" and t.dtype is not None else None
+    if cls is not None and not hasattr(cls, name):
+        ctx.raises(AttributeError, f"'{cls.__module__}.{cls.__name__}' object has no attribute {name!r}", node)
+
+
+def _unknown_method(ctx: NumpyCalls, av: Value, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
+    """A method of an object of which nothing is known."""
+    operands = [ctx.own(ctx.plain(a, node), node) for a in args]
+    keywords = {k: ctx.own(ctx.plain(v, node), node) for k, v in kwargs.items()}
+    given = [a.obj for a in (*args, *kwargs.values()) if type(a) is Obj]
+    ctx.disturb([None, *given], f"the method .{name}()", node)
+    value = ctx.emit(node, method_prim(name), av, *operands, **keywords)
+    result = ctx.linked(value, args, numpy=False)
+    ctx.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
+    return result
+
+
+def _ufunc_method(ctx: NumpyCalls, ufunc: Any, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    method = method_of(np.ufunc, name)
+    if method is not None:
+        return run(ctx, method, [Obj(ufunc), *args], kwargs, node)
+    bound = getattr(ufunc, name)
+    prim = lookup(bound)
+    if prim is not None:
+        return ctx.call_prim(prim, args, kwargs, node)
+    definition = METHODS.get((ufunc, name), METHODS.get(name))
+    if definition is not None and not kwargs.get("out"):
+        given = args if (ufunc, name) in METHODS else [Obj(ufunc, None), *args]
+        return ctx.inline_function(Obj(definition, None), given, kwargs, node)
+    ctx.fail(f"np.{ufunc.__name__}.{name} with these arguments is not supported", node, "", RuleLookupError)
 
 
 _methods: dict[str, Prim] = {}

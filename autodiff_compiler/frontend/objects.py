@@ -94,37 +94,14 @@ class Objects(Derived):
         if type(av) is Obj:
             obj = av.obj
             if isinstance(obj, types.ModuleType):
-                return self.module_attribute(av, name, node)
+                return _module_attribute(self, av, name, node)
             if isinstance(obj, type):
-                return self.class_attribute(av, name, node)
+                return _class_attribute(self, av, name, node)
             if isinstance(obj, np.ufunc) and name in ("at", "reduce", "accumulate", "outer", "reduceat"):
                 return Bound(name, av)
             if isinstance(obj, (*_FUNCTIONS, np.dtype)):
-                return self.function_attribute(av, name, node)
-        return self.instance_attribute(av, name, node)
-
-    def module_attribute(self, av: Obj, name: str, node: Node) -> Any:
-        obj = av.obj
-        value = getattr(obj, name, MISSING)
-        path: Any = av.path or (ObjectStep(("object", obj)),)
-        written = self.inputs.variables.get(("global", id(getattr(obj, "__dict__", None)), name))
-        if written is not None:
-            return self.use(self.checked(written, node, "variable").items[0], name, node)
-        if ("global", id(getattr(obj, "__dict__", None)), name) in self.plan.written:
-            self.fail(f"{name!r} of a module, which the function writes as a global elsewhere", node, "return it")
-        if value is MISSING:
-            self.inputs.guard(path, "without", name)
-            return MISSING
-        if self.frame.site is not None:  # a definition of ours
-            return definitions.constant(getattr(as_it_was(obj), name))
-        if is_baked_module(obj) or av.path is None:
-            there = (*path, ("attr", name))
-            if isinstance(value, (np.ndarray, np.generic)):
-                return self.outside(value, there, node)
-            if self.caching and getattr(as_it_was(obj), name, value) is not value:
-                self.impure(self.caching[-1])  # its values may be older than that
-            return self.as_it_is(value, there)
-        return self.outside(value, (*path, ("attr", name)), node)
+                return _function_attribute(self, av, name, node)
+        return _instance_attribute(self, av, name, node)
 
     def as_it_is(self, value: Val, path: Any) -> Any:
         """What a module, or the built-in names, have at the path: built in, as long as it is that."""
@@ -134,53 +111,7 @@ class Objects(Derived):
         self.inputs.guard(path, "is", value)
         return Obj(value, None)
 
-    def function_attribute(self, av: Obj, name: str, node: Node) -> Any:
-        obj = av.obj
-        path: Any = av.path or (ObjectStep(("object", obj)),)
-        value = getattr(obj, name, MISSING)
-        if isinstance(obj, types.FunctionType):
-            if value is MISSING:
-                self.inputs.guard(path, "without", name)
-                return MISSING
-            return self.outside(value, (*path, ("attr", name)), node)
-        return value if value is MISSING or is_constant(value) else Obj(value, None)
-
     # --- objects --------------------------------------------------------------------------------------------------
-
-    def instance_attribute(self, av: Val, name: str, node: Node) -> Val:
-        cls = self.cls_of(av)
-        self.only_looked_at(av, name, node)
-        if name == "__class__":
-            return Obj(cls, self.class_path(av))
-        if cls is types.TracebackType:
-            self.fail("what a traceback holds is not known to compiled code", node, "name what is asked for before")
-        getter = class_lookup(cls, "__getattribute__")
-        if isinstance(getter, types.FunctionType):
-            self.fail(f"{cls.__name__} defines __getattribute__", node, "use a property, or __getattr__")
-        if type(av) is Seq:
-            if name in av.cls._fields:
-                return av.items[av.cls._fields.index(name)]
-            if name in ("_replace", "_asdict", "index", "count"):
-                return Bound(name, av)
-        raw = class_lookup(cls, name)
-        found = self.container_attribute(av, raw, node)
-        if found is not NotImplemented:
-            return found
-        stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
-        if raw is not None and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
-            return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
-        own = self.own_attribute(av, name, node)
-        if own is not MISSING:
-            return own
-        if raw is None or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
-            return self.computed_attribute(av, name, node)
-        origin = self.origin(av)
-        if origin is not None:
-            self.inputs.guard(self.object_path(origin), "lacks", name)
-            if is_library_class(cls):
-                value = getattr(self.pinned(origin), name)
-                return value if is_constant(value) else Obj(value, None)
-        return self.member(av, raw, (*self.class_path(av), ("member", name)), name, node)
 
     def object_path(self, av: Obj) -> Any:
         return av.path or (ObjectStep(("object", av.obj)),)
@@ -230,32 +161,6 @@ class Objects(Derived):
             return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
         return MISSING
 
-    def computed_attribute(self, av: Val, name: str, node: Any) -> Any:
-        """What ``__getattr__`` says of an attribute that is not there."""
-        cls = self.cls_of(av)
-        origin = self.origin(av)
-        if origin is not None:
-            self.inputs.guard(self.object_path(origin), "lacks", name)
-        raw = class_lookup(cls, "__getattr__")
-        if isinstance(raw, types.FunctionType):
-            method = self.outside(raw, (*self.class_path(av), ("member", "__getattr__")), node)
-            return self.call(method, [av, name], {}, node)
-        if self.is_builtin_method(av, raw):
-            return self.derived_method(av, raw.__name__, [name], {}, node)
-        if raw is not None and not is_library_class(cls):
-            self.fail(
-                f"{cls.__name__}.__getattr__, which computes {name!r}, has no source",
-                node,
-                "define it as a function: def __getattr__(self, name): ...",
-            )
-        if origin is not None:
-            self.inputs.guard(self.object_path(origin), "without", name)
-            if is_library_class(cls) and hasattr(origin.obj, name):
-                return Obj(getattr(origin.obj, name), None)
-        else:
-            self.inputs.guard((*self.class_path(av), ("member", name)), "eq", None)
-        return MISSING
-
     def member(self, av: Val, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
         """What a class has under a name, as it is read through an instance `av` (or, for None, through the class
         `owner`)."""
@@ -273,7 +178,7 @@ class Objects(Derived):
                     self.fail(f"property {name!r} has no getter", node, "", MissingAttributeError)
                 return self.call(self.outside(raw.fget, (*path, ("attr", "fget")), node), [av], {}, node)
             if isinstance(raw, functools.cached_property):
-                return self.cached_attribute(av, raw, path, name, node)
+                return _cached_attribute(self, av, raw, path, name, node)
             if isinstance(raw, functools.partialmethod):
                 given = [self.outside(x, (*path, ("attr", "args"), ("item", k)), node) for k, x in enumerate(raw.args)]
                 named = {k: self.outside(x, (*path, ("attr", "keywords"), ("item", k)), node)
@@ -305,47 +210,10 @@ class Objects(Derived):
 
         return Partial(fn, tuple(args), tuple(kwargs), tuple(kwargs.values()))
 
-    def cached_attribute(self, av: Val, raw: Any, path: Any, name: str, node: Any) -> Any:
-        """A `functools.cached_property` that was not asked for yet."""
-        value = self.call(self.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
-        if type(av) is Obj:
-            self.write_attribute(av, name, node)
-        self.set_own(av, name, value, node)
-        return value
-
     def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:
         raise NotImplementedError
 
     # --- classes --------------------------------------------------------------------------------------------------
-
-    def class_attribute(self, av: Obj, name: str, node: Node) -> Any:
-        cls = av.obj
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return getattr(cls, name)
-        path: Any = av.path or (ObjectStep(("object", cls)),)
-        if name == "_fields" and issubclass(cls, tuple):
-            return self.outside(cls._fields, (*path, ("attr", name)), node)
-        if name == "_make" and issubclass(cls, tuple):
-            return Bound("object._make", av)
-        if name == "__class__":
-            return Obj(type(cls), (*path, ("attr", "__class__")))
-        if self.disturbed or self.plan.disturbed:
-            self.check_undisturbed(cls, node)
-        raw = class_lookup(cls, name)
-        if name == "__dict__":
-            self.fail("the namespace of a class", node, "use getattr(...) and hasattr(...)")
-        if raw is None:
-            if hasattr(cls, name):
-                return Obj(getattr(cls, name), None)
-            self.inputs.guard(path, "without", name)
-            return MISSING
-        written_in_c = isinstance(raw, types.ClassMethodDescriptorType)  # chain.from_iterable
-        if (is_library_class(cls) or written_in_c) and not isinstance(cls, type(None)):
-            value = getattr(cls, name)
-            return value if is_constant(value) else Obj(value, None)
-        if hasattr(type(cls), "__members__"):
-            return self.outside(getattr(cls, name), (*path, ("attr", name)), node)  # of an enum
-        return self.member(None, raw, (*path, ("member", name)), name, node, av)
 
     def class_item(self, av: Obj, index: Val, node: Any) -> Any:
         """``cls[index]``: a member of an enum by its name, what a metaclass gives, or ``list[float]``."""
@@ -449,6 +317,144 @@ class Objects(Derived):
         if type(av) is Obj and is_foreign(raw):
             return NATIVE
         return self.outside(raw, path, node)
+
+
+def _module_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
+    obj = av.obj
+    value = getattr(obj, name, MISSING)
+    path: Any = av.path or (ObjectStep(("object", obj)),)
+    written = ctx.inputs.variables.get(("global", id(getattr(obj, "__dict__", None)), name))
+    if written is not None:
+        return ctx.use(ctx.checked(written, node, "variable").items[0], name, node)
+    if ("global", id(getattr(obj, "__dict__", None)), name) in ctx.plan.written:
+        ctx.fail(f"{name!r} of a module, which the function writes as a global elsewhere", node, "return it")
+    if value is MISSING:
+        ctx.inputs.guard(path, "without", name)
+        return MISSING
+    if ctx.frame.site is not None:  # a definition of ours
+        return definitions.constant(getattr(as_it_was(obj), name))
+    if is_baked_module(obj) or av.path is None:
+        there = (*path, ("attr", name))
+        if isinstance(value, (np.ndarray, np.generic)):
+            return ctx.outside(value, there, node)
+        if ctx.caching and getattr(as_it_was(obj), name, value) is not value:
+            ctx.impure(ctx.caching[-1])  # its values may be older than that
+        return ctx.as_it_is(value, there)
+    return ctx.outside(value, (*path, ("attr", name)), node)
+
+
+def _function_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
+    obj = av.obj
+    path: Any = av.path or (ObjectStep(("object", obj)),)
+    value = getattr(obj, name, MISSING)
+    if isinstance(obj, types.FunctionType):
+        if value is MISSING:
+            ctx.inputs.guard(path, "without", name)
+            return MISSING
+        return ctx.outside(value, (*path, ("attr", name)), node)
+    return value if value is MISSING or is_constant(value) else Obj(value, None)
+
+
+def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
+    cls = ctx.cls_of(av)
+    ctx.only_looked_at(av, name, node)
+    if name == "__class__":
+        return Obj(cls, ctx.class_path(av))
+    if cls is types.TracebackType:
+        ctx.fail("what a traceback holds is not known to compiled code", node, "name what is asked for before")
+    getter = class_lookup(cls, "__getattribute__")
+    if isinstance(getter, types.FunctionType):
+        ctx.fail(f"{cls.__name__} defines __getattribute__", node, "use a property, or __getattr__")
+    if type(av) is Seq:
+        if name in av.cls._fields:
+            return av.items[av.cls._fields.index(name)]
+        if name in ("_replace", "_asdict", "index", "count"):
+            return Bound(name, av)
+    raw = class_lookup(cls, name)
+    found = ctx.container_attribute(av, raw, node)
+    if found is not NotImplemented:
+        return found
+    stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
+    if raw is not None and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
+        return ctx.member(av, raw, (*ctx.class_path(av), ("member", name)), name, node)
+    own = ctx.own_attribute(av, name, node)
+    if own is not MISSING:
+        return own
+    if raw is None or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        return _computed_attribute(ctx, av, name, node)
+    origin = ctx.origin(av)
+    if origin is not None:
+        ctx.inputs.guard(ctx.object_path(origin), "lacks", name)
+        if is_library_class(cls):
+            value = getattr(ctx.pinned(origin), name)
+            return value if is_constant(value) else Obj(value, None)
+    return ctx.member(av, raw, (*ctx.class_path(av), ("member", name)), name, node)
+
+
+def _computed_attribute(ctx: Objects, av: Val, name: str, node: Any) -> Any:
+    """What ``__getattr__`` says of an attribute that is not there."""
+    cls = ctx.cls_of(av)
+    origin = ctx.origin(av)
+    if origin is not None:
+        ctx.inputs.guard(ctx.object_path(origin), "lacks", name)
+    raw = class_lookup(cls, "__getattr__")
+    if isinstance(raw, types.FunctionType):
+        method = ctx.outside(raw, (*ctx.class_path(av), ("member", "__getattr__")), node)
+        return ctx.call(method, [av, name], {}, node)
+    if ctx.is_builtin_method(av, raw):
+        return ctx.derived_method(av, raw.__name__, [name], {}, node)
+    if raw is not None and not is_library_class(cls):
+        ctx.fail(
+            f"{cls.__name__}.__getattr__, which computes {name!r}, has no source",
+            node,
+            "define it as a function: def __getattr__(self, name): ...",
+        )
+    if origin is not None:
+        ctx.inputs.guard(ctx.object_path(origin), "without", name)
+        if is_library_class(cls) and hasattr(origin.obj, name):
+            return Obj(getattr(origin.obj, name), None)
+    else:
+        ctx.inputs.guard((*ctx.class_path(av), ("member", name)), "eq", None)
+    return MISSING
+
+
+def _cached_attribute(ctx: Objects, av: Val, raw: Any, path: Any, name: str, node: Any) -> Any:
+    """A `functools.cached_property` that was not asked for yet."""
+    value = ctx.call(ctx.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
+    if type(av) is Obj:
+        ctx.write_attribute(av, name, node)
+    ctx.set_own(av, name, value, node)
+    return value
+
+
+def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
+    cls = av.obj
+    if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        return getattr(cls, name)
+    path: Any = av.path or (ObjectStep(("object", cls)),)
+    if name == "_fields" and issubclass(cls, tuple):
+        return ctx.outside(cls._fields, (*path, ("attr", name)), node)
+    if name == "_make" and issubclass(cls, tuple):
+        return Bound("object._make", av)
+    if name == "__class__":
+        return Obj(type(cls), (*path, ("attr", "__class__")))
+    if ctx.disturbed or ctx.plan.disturbed:
+        ctx.check_undisturbed(cls, node)
+    raw = class_lookup(cls, name)
+    if name == "__dict__":
+        ctx.fail("the namespace of a class", node, "use getattr(...) and hasattr(...)")
+    if raw is None:
+        if hasattr(cls, name):
+            return Obj(getattr(cls, name), None)
+        ctx.inputs.guard(path, "without", name)
+        return MISSING
+    written_in_c = isinstance(raw, types.ClassMethodDescriptorType)  # chain.from_iterable
+    if (is_library_class(cls) or written_in_c) and not isinstance(cls, type(None)):
+        value = getattr(cls, name)
+        return value if is_constant(value) else Obj(value, None)
+    if hasattr(type(cls), "__members__"):
+        return ctx.outside(getattr(cls, name), (*path, ("attr", name)), node)  # of an enum
+    return ctx.member(None, raw, (*path, ("member", name)), name, node, av)
 
 
 def is_generated(method: Any) -> bool:

@@ -39,10 +39,10 @@ class Orders(Iterators):
             return self.new_list([items[k] for k in order])
         if items is not None and len(items) < 2:
             return self.new_list(items)
-        places = self.order_of(keys, node)
+        places = _order_of(self, keys, node)
         if reverse:
             last = self.binary(operator.sub, self.iter_length(it, node), 1, node)
-            mirrored = self.order_of(self.as_list(self.call(Obj(reversed, None), [keys], {}, node), node), node)
+            mirrored = _order_of(self, self.as_list(self.call(Obj(reversed, None), [keys], {}, node), node), node)
             mirrored = self.call(Obj(np.flip, None), [mirrored], {}, node)
             places = self.binary(operator.sub, last, mirrored, node)
         if items is None:
@@ -79,5 +79,6 @@ class Orders(Iterators):
             self.fail("an order of what is not known to be numbers", node, "use np.sort or np.argsort")
         return keys
 
-    def order_of(self, keys: Any, node: Node) -> Any:
-        return self.call(Obj(sorted_places, None), [self.key_array(keys, node)], {}, node)
+
+def _order_of(ctx: Orders, keys: Any, node: Node) -> Any:
+    return ctx.call(Obj(sorted_places, None), [ctx.key_array(keys, node)], {}, node)

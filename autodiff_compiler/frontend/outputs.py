@@ -81,34 +81,18 @@ class Outputs(Stacking):
                 message = f"non-broadcastable output operand of {want.ndim} axes, for a result of {have.ndim}"
                 self.raises(ValueError, message, node)
         else:
-            self.require_shape(result, out, f"out= of {name} has another shape than its result", node)
+            _require_shape(self, result, out, f"out= of {name} has another shape than its result", node)
         self.half_done(out.cell, True)
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
 
-    def require_shape(self, x: Any, like: Ref, message: str, node: Node) -> None:
-        """Raise a ValueError where an operand has not just the shape of an array."""
-        whole = self.read(like, node)
-        if type_of(x).dims is None or whole.type.dims is None:
-            self.fail("out= where the number of axes of one is not known", node, "assign the result")
-        if type_of(x).ndim != whole.type.ndim:
-            self.raises(ValueError, message, node)
-        for k in range(type_of(x).ndim or 0):
-            self.require_equal(self.axis_length(x, k, node), self.axis_length(whole, k, node), message, node)
-
     def require_equal(self, n: Any, m: Any, message: str, node: Node) -> None:
         """Raise a ValueError where two lengths differ."""
-        if self.same_number(n, m):
+        if _same_number(self, n, m):
             return
         if isinstance(n, int) and isinstance(m, int):
             self.raises(ValueError, message, node)
         self.raise_unless(self.binary(operator.eq, n, m, node), ValueError, message, node)
-
-    def same_number(self, n: Any, m: Any) -> bool:
-        if isinstance(n, int) and isinstance(m, int):
-            return n == m
-        a, b = type_of(n).length, type_of(m).length
-        return a is not None and b is not None and self.builder.dims.same(a, b)
 
     # --- memory that is written while it is read ------------------------------------------------------------------
 
@@ -168,7 +152,7 @@ class Outputs(Stacking):
         if self.is_empty(flat, node):
             return None
         size = self.array_attribute(flat, "size", node)
-        if self.same_number(size, count):
+        if _same_number(self, size, count):
             return flat
         places = self.binary(operator.mod, self.numpy_at(node, np.arange, count), size, node)
         return self.subscript(flat, places, node)
@@ -192,6 +176,24 @@ class Outputs(Stacking):
         elif not type_of(operand).is_scalar and type_of(operand).ndim != 0:
             self.fail(f"a store of {describe(value)} into one element of .flat", node, "store a number")
         self.store(flat, ("index", self.index_items(index, node)), operand, node)
+
+
+def _require_shape(ctx: Outputs, x: Any, like: Ref, message: str, node: Node) -> None:
+    """Raise a ValueError where an operand has not just the shape of an array."""
+    whole = ctx.read(like, node)
+    if type_of(x).dims is None or whole.type.dims is None:
+        ctx.fail("out= where the number of axes of one is not known", node, "assign the result")
+    if type_of(x).ndim != whole.type.ndim:
+        ctx.raises(ValueError, message, node)
+    for k in range(type_of(x).ndim or 0):
+        ctx.require_equal(ctx.axis_length(x, k, node), ctx.axis_length(whole, k, node), message, node)
+
+
+def _same_number(ctx: Outputs, n: Any, m: Any) -> bool:
+    if isinstance(n, int) and isinstance(m, int):
+        return n == m
+    a, b = type_of(n).length, type_of(m).length
+    return a is not None and b is not None and ctx.builder.dims.same(a, b)
 
 
 __all__ = ["Outputs", "takes_out"]

@@ -99,13 +99,8 @@ class Outside(Splices):
     def is_bound(holder: Any, attribute: str) -> bool:
         return attribute in holder if isinstance(holder, dict) else hasattr(holder, attribute)
 
-    def is_written(self, name: str) -> bool:
-        """The global or enclosing variable is written somewhere in this call."""
-        written = self.plan.written
-        return bool(written) and self.frame.site is None and self.variable(name)[0] in written
-
     def load(self, name: str, node: Node) -> Any:
-        if self.plan.written and self.home(name) is None and self.is_written(name):
+        if self.plan.written and self.home(name) is None and _is_written(self, name):
             cell = self.opened_variable(name, node)
             return self.use(self.checked(cell, node, "variable").items[0], name, node)
         return super().load(name, node)
@@ -115,7 +110,7 @@ class Outside(Splices):
             super().bind(name, av, node)
             return
         key, holder, attribute, _ = self.variable(name)
-        if not self.is_written(name):
+        if not _is_written(self, name):
             raise FoundWanting(WrittenOutside(key, holder, frozenset({attribute})))
         cell = self.opened_variable(name, node)
         self.mutate(cell, Entries((attribute,), (av,)), node)
@@ -132,7 +127,7 @@ class Outside(Splices):
                 node,
                 "keep it in an attribute of an object, or in a global variable",
             )
-        raise FoundWanting(WrittenOutside(("object", id(obj)), obj, frozenset({*self.stored_names(), name})))
+        raise FoundWanting(WrittenOutside(("object", id(obj)), obj, frozenset({*_stored_names(self), name})))
 
     def is_plain(self, obj: Any) -> bool:
         """It keeps its attributes as most objects do; a `threading.local` does not."""
@@ -144,13 +139,6 @@ class Outside(Splices):
                 return False
         return hasattr(obj, "__dict__") or bool(getattr(cls, "__slots__", ()))
 
-    def stored_names(self) -> set[str]:
-        """The attributes that the function at hand stores: it may well do so to the same object."""
-        import ast
-
-        nodes = ast.walk(self.frame.node)
-        return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
-
     def live(self, cell: int, node: Node) -> tuple[str, Any] | None:
         """What a container is outside, if it is anything there: its kind, and the object as a value."""
         found = self.inputs.outside.get(cell)
@@ -160,7 +148,7 @@ class Outside(Splices):
         kept = self.kept_as.get(cell)
         if kept is not None:
             if not any(region is home_of(kept[1]) for region, _ in self.builder._scopes):
-                self.changed_after(cell, node)
+                _changed_after(self, cell, node)
             return kept
         family = self.cells.family(cell)
         if any(c in self.inputs.outside or c in self.kept_as for c in family if c != cell):
@@ -176,21 +164,12 @@ class Outside(Splices):
     def live_input(self, obj: Any, path: Any) -> Value:
         return self.top.params[self.inputs.object_at(obj, path, path_name(path))]
 
-    def changed_after(self, cell: int, node: Node) -> NoReturn:
-        where = self.frozen.get(cell)
-        at = f" in line {where.line}" if where is not None else ""
-        self.fail(
-            f"this was kept outside of the function{at}, and is changed afterwards",
-            node,
-            "keep a copy, or keep it when it is finished",
-        )
-
     def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
-        self.check_item(cell, node)
+        _check_item(self, cell, node)
         if cell in self.inputs.hidden_cells and cell not in self.inputs.outside:
             self.refuse_outside(self.inputs.hidden_cells[cell], node)
         if cell in self.frozen and cell not in self.kept_as:
-            self.changed_after(cell, node)
+            _changed_after(self, cell, node)
         if cell in self.inputs.outside and self.inputs.outside[cell][2][-1] == ("attr", "__dict__"):
             self.fail("a change of the __dict__ of an object from outside", node, "assign to its attributes")
         live = self.live(cell, node)
@@ -206,7 +185,7 @@ class Outside(Splices):
     def change(self, kind: str, live: Any, old: Any, new: Any, node: Node) -> None:
         """Do to the live object what happened to the container."""
         if kind == "list":
-            self.change_list(live, old, new, node)
+            _change_list(self, live, old, new, node)
             return
         store, remove = (SET_ATTRIBUTE, DEL_ATTRIBUTE) if kind == "object" else (SET_ENTRY, DEL_ENTRY)
         before = dict(zip(old.keys, old.items))
@@ -220,63 +199,16 @@ class Outside(Splices):
                     continue
                 self.emit(node, store, live, key, self.kept(av, node))
 
-    def change_list(self, live: Any, old: Any, new: Any, node: Node) -> None:
-        if type(new) is Items and type(old) is Items:
-            if len(new.items) == len(old.items) + 1 and all(x is y for x, y in zip(old.items, new.items)):
-                self.emit(node, APPEND_TO, live, self.kept(new.items[-1], node))
-            elif len(new.items) == len(old.items):
-                for k, (x, y) in enumerate(zip(old.items, new.items)):
-                    if x is not y:
-                        self.emit(node, SET_ENTRY, live, k, self.kept(y, node))
-            else:
-                self.emit(node, FILL_LIST, live, *[self.kept(x, node) for x in new.items])
-            return
-        op = last = None
-        if type(new) is Columns and type(old) is Columns and len(new.leaves) == 1 and type(new.structure) is Leaf:
-            op, last = new.leaves[0].op, old.leaves[0]
-        if op is not None and op.prim is LIST_APPEND and op.args[0] is last:
-            self.emit(node, APPEND_TO, live, self.kept_value(op.args[1], node))
-        elif op is not None and op.prim is LIST_SET and op.args[0] is last:
-            self.emit(node, SET_ENTRY, live, op.args[1], self.kept_value(op.args[2], node))
-        elif op is not None and op.prim is LIST_DROP and op.args[0] is last:
-            self.emit(node, DEL_ENTRY, live, op.args[1])
-        else:
-            self.fail("this change of a list that lives outside of the function", node, "use append, or an item")
-
     def list_append(self, ref: ListRef, item: Val, node: Node) -> None:
-        if self.append_outside(ref, item, node):
+        if _append_outside(self, ref, item, node):
             return
         if type(self.content(ref.cell)) is Columns:
             live = self.live(ref.cell, node)
             if live is not None and not self.recursions:
-                self.check_item(ref.cell, node)
+                _check_item(self, ref.cell, node)
                 self.emit(node, APPEND_TO, live[1], self.kept(item, node))
                 self.mirrored = ref.cell
         super().list_append(ref, item, node)
-
-    def check_item(self, cell: int, node: Node) -> None:
-        """What is an item of a list that lives outside, at an index known at run time only, cannot be changed."""
-        held = self.state.heap.get(cell)
-        while type(held) is ItemOf:
-            if held.cell in self.inputs.outside or held.cell in self.kept_as:
-                self.fail(
-                    "a change of an item, by an index known at run time only, of a list that lives outside",
-                    node,
-                    "pass the list as an argument",
-                )
-            held = self.state.heap.get(held.cell)
-
-    def append_outside(self, ref: ListRef, item: Val, node: Node) -> bool:
-        """Append to a list from outside that this call never reads: how long it is does not matter then."""
-        found = self.inputs.outside.get(ref.cell)
-        if found is None or found[0] != "list" or ("list", id(found[1])) in self.plan.written or self.recursions:
-            return False
-        if ref.cell in self.read_cells or len(self.inputs.containers.get(id(found[1]), ())) > 1:
-            return False
-        self.emit(node, APPEND_TO, self.live_input(found[1], found[2]), self.kept(item, node))
-        self.appended[ref.cell] = found[1]
-        self.inputs.changed.add(ref.cell)
-        return True
 
     def settle_appended(self) -> None:
         """At the end of the lowering: lists that were only appended to need no guard on their length."""
@@ -297,14 +229,14 @@ class Outside(Splices):
         if self.frozen:
             around = {ref.cell, *self.state.links.get(ref.cell, ())}
             for cell in around & set(self.frozen):
-                self.changed_after(cell, node)
+                _changed_after(self, cell, node)
             for cell in [*self.inputs.outside, *self.kept_as]:
                 content: Any = self.state.heap.get(cell)
                 if type(content) in (Items, Entries):
                     held = set(self.cells_in(content.items)) - set(self.inputs.initial)
                     if around & held:
-                        self.changed_after(ref.cell, node)
-        self.check_item(ref.cell, node)
+                        _changed_after(self, ref.cell, node)
+        _check_item(self, ref.cell, node)
         super().store(ref, step, value, node, prim)
         for number in self.cells.origins.get(ref.cell, frozenset()):
             item = self.inputs.inputs[number]
@@ -325,11 +257,11 @@ class Outside(Splices):
         if type(av) is Maybe or type(av) is Conflict:
             return self.kept(self.use(av, "the value", node), node)
         if kind is Value:
-            return self.kept_value(av, node)
+            return _kept_value(self, av, node)
         if is_constant(av):
             return av
         if kind is Ref or kind in (ListRef, DictRef, Instance):
-            return self.kept_cell(av, node)
+            return _kept_cell(self, av, node)
         if kind is Seq:
             return self.emit(node, BUILD, av.cls or tuple, (), *[self.kept(x, node) for x in av.items])
         if kind is RangeOf or kind is SliceOf:
@@ -342,59 +274,136 @@ class Outside(Splices):
         what = "a function" if kind in (Closure, Bound, Partial) else describe(av)
         self.fail(f"{what} made in the function is kept outside of it", node, "keep numbers, arrays and containers")
 
-    def kept_value(self, value: Val, node: Node) -> Val:
-        if type(value) is Value and not value.type.is_scalar and value.type.kind not in ("object", "shape"):
-            return self.emit(node, KEEP, value)
-        return value
-
-    def kept_cell(self, av: Val, node: Node) -> Val:
-        """What an array or a container is outside: itself if it comes from there, else it is made now."""
-        live = self.live(av.cell, node) if type(av) is not Ref else None
-        if live is not None:
-            return live[1]
-        inside = self.cells_in([av])
-        loc = self.loc_of(node)
-        pristine = all(c in self.inputs.initial and self.content(c) is self.inputs.initial[c] for c in inside)
-        path = self.inputs.found_at.get(av.cell) if pristine and not getattr(av, "path", ()) else None
-        if path is not None:
-            for cell in inside:
-                self.frozen.setdefault(cell, loc)
-            return self.live_input(None, path)
-        if type(av) is Ref:
-            self.frozen.setdefault(av.cell, loc)
-            return self.emit(node, KEEP, self.read(av, node))
-        if is_collection(av) or (type(av) is Instance and base_of(av.cls) is not None):
-            self.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
-        content = self.checked(av.cell, node, "container")
-        if isinstance(content, Poison):
-            self.poisoned(content, node, "container")
-        if type(av) is ListRef and type(content) is Columns:
-            if type(content.structure) is not Leaf:
-                self.fail("a list of containers that grew in a loop is kept outside", node, "keep each")
-            value = self.emit(node, KEEP, content.leaves[0])
-        else:
-            cls: Any = list if type(av) is ListRef else dict if type(av) is DictRef else av.cls
-            names = content.keys if type(content) is Entries else ()
-            if any(not is_constant(k) for k in names):
-                self.fail("a dictionary with such keys is kept outside of the function", node, "use strings as keys")
-            value = self.emit(node, BUILD, cls, tuple(names), *[self.kept(x, node) for x in content.items])
-        kind = {ListRef: "list", DictRef: "dict"}.get(type(av), "object")
-        self.kept_as[av.cell] = (kind, value)
-        self.frozen.setdefault(av.cell, loc)
-        return value
-
     def check_changed_in_loop(self, cell: int) -> None:
         """A cell from before a loop that its body changes must not be kept in the body too: the order would matter."""
         kept = self.kept_as.get(cell)
-        if cell in self.frozen and (kept is None or not self.is_before_loop(kept[1])):
+        if cell in self.frozen and (kept is None or not _is_before_loop(self, kept[1])):
             self.fail(
                 f"this was kept outside of the function in line {self.frozen[cell].line}, and is changed in the loop",
                 None,
                 "keep a copy, or keep it after the loop",
             )
 
-    def is_before_loop(self, value: Value) -> bool:
-        return any(region is home_of(value) for region, _ in self.builder._scopes[:-1])
+
+def _is_written(ctx: Outside, name: str) -> bool:
+    """The global or enclosing variable is written somewhere in this call."""
+    written = ctx.plan.written
+    return bool(written) and ctx.frame.site is None and ctx.variable(name)[0] in written
+
+
+def _stored_names(ctx: Outside) -> set[str]:
+    """The attributes that the function at hand stores: it may well do so to the same object."""
+    import ast
+
+    nodes = ast.walk(ctx.frame.node)
+    return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+
+
+def _changed_after(ctx: Outside, cell: int, node: Node) -> NoReturn:
+    where = ctx.frozen.get(cell)
+    at = f" in line {where.line}" if where is not None else ""
+    ctx.fail(
+        f"this was kept outside of the function{at}, and is changed afterwards",
+        node,
+        "keep a copy, or keep it when it is finished",
+    )
+
+
+def _change_list(ctx: Outside, live: Any, old: Any, new: Any, node: Node) -> None:
+    if type(new) is Items and type(old) is Items:
+        if len(new.items) == len(old.items) + 1 and all(x is y for x, y in zip(old.items, new.items)):
+            ctx.emit(node, APPEND_TO, live, ctx.kept(new.items[-1], node))
+        elif len(new.items) == len(old.items):
+            for k, (x, y) in enumerate(zip(old.items, new.items)):
+                if x is not y:
+                    ctx.emit(node, SET_ENTRY, live, k, ctx.kept(y, node))
+        else:
+            ctx.emit(node, FILL_LIST, live, *[ctx.kept(x, node) for x in new.items])
+        return
+    op = last = None
+    if type(new) is Columns and type(old) is Columns and len(new.leaves) == 1 and type(new.structure) is Leaf:
+        op, last = new.leaves[0].op, old.leaves[0]
+    if op is not None and op.prim is LIST_APPEND and op.args[0] is last:
+        ctx.emit(node, APPEND_TO, live, _kept_value(ctx, op.args[1], node))
+    elif op is not None and op.prim is LIST_SET and op.args[0] is last:
+        ctx.emit(node, SET_ENTRY, live, op.args[1], _kept_value(ctx, op.args[2], node))
+    elif op is not None and op.prim is LIST_DROP and op.args[0] is last:
+        ctx.emit(node, DEL_ENTRY, live, op.args[1])
+    else:
+        ctx.fail("this change of a list that lives outside of the function", node, "use append, or an item")
+
+
+def _check_item(ctx: Outside, cell: int, node: Node) -> None:
+    """What is an item of a list that lives outside, at an index known at run time only, cannot be changed."""
+    held = ctx.state.heap.get(cell)
+    while type(held) is ItemOf:
+        if held.cell in ctx.inputs.outside or held.cell in ctx.kept_as:
+            ctx.fail(
+                "a change of an item, by an index known at run time only, of a list that lives outside",
+                node,
+                "pass the list as an argument",
+            )
+        held = ctx.state.heap.get(held.cell)
+
+
+def _append_outside(ctx: Outside, ref: ListRef, item: Val, node: Node) -> bool:
+    """Append to a list from outside that this call never reads: how long it is does not matter then."""
+    found = ctx.inputs.outside.get(ref.cell)
+    if found is None or found[0] != "list" or ("list", id(found[1])) in ctx.plan.written or ctx.recursions:
+        return False
+    if ref.cell in ctx.read_cells or len(ctx.inputs.containers.get(id(found[1]), ())) > 1:
+        return False
+    ctx.emit(node, APPEND_TO, ctx.live_input(found[1], found[2]), ctx.kept(item, node))
+    ctx.appended[ref.cell] = found[1]
+    ctx.inputs.changed.add(ref.cell)
+    return True
+
+
+def _kept_value(ctx: Outside, value: Val, node: Node) -> Val:
+    if type(value) is Value and not value.type.is_scalar and value.type.kind not in ("object", "shape"):
+        return ctx.emit(node, KEEP, value)
+    return value
+
+
+def _kept_cell(ctx: Outside, av: Val, node: Node) -> Val:
+    """What an array or a container is outside: itself if it comes from there, else it is made now."""
+    live = ctx.live(av.cell, node) if type(av) is not Ref else None
+    if live is not None:
+        return live[1]
+    inside = ctx.cells_in([av])
+    loc = ctx.loc_of(node)
+    pristine = all(c in ctx.inputs.initial and ctx.content(c) is ctx.inputs.initial[c] for c in inside)
+    path = ctx.inputs.found_at.get(av.cell) if pristine and not getattr(av, "path", ()) else None
+    if path is not None:
+        for cell in inside:
+            ctx.frozen.setdefault(cell, loc)
+        return ctx.live_input(None, path)
+    if type(av) is Ref:
+        ctx.frozen.setdefault(av.cell, loc)
+        return ctx.emit(node, KEEP, ctx.read(av, node))
+    if is_collection(av) or (type(av) is Instance and base_of(av.cls) is not None):
+        ctx.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
+    content = ctx.checked(av.cell, node, "container")
+    if isinstance(content, Poison):
+        ctx.poisoned(content, node, "container")
+    if type(av) is ListRef and type(content) is Columns:
+        if type(content.structure) is not Leaf:
+            ctx.fail("a list of containers that grew in a loop is kept outside", node, "keep each")
+        value = ctx.emit(node, KEEP, content.leaves[0])
+    else:
+        cls: Any = list if type(av) is ListRef else dict if type(av) is DictRef else av.cls
+        names = content.keys if type(content) is Entries else ()
+        if any(not is_constant(k) for k in names):
+            ctx.fail("a dictionary with such keys is kept outside of the function", node, "use strings as keys")
+        value = ctx.emit(node, BUILD, cls, tuple(names), *[ctx.kept(x, node) for x in content.items])
+    kind = {ListRef: "list", DictRef: "dict"}.get(type(av), "object")
+    ctx.kept_as[av.cell] = (kind, value)
+    ctx.frozen.setdefault(av.cell, loc)
+    return value
+
+
+def _is_before_loop(ctx: Outside, value: Value) -> bool:
+    return any(region is home_of(value) for region, _ in ctx.builder._scopes[:-1])
 
 
 def home_of(value: Value) -> Any:

@@ -123,7 +123,7 @@ class Questions(Access):
             return proved("constants", bool(av))
         if kind is Obj or is_object(av):
             held = self.underlying(av, node, "__bool__", "__len__")
-            return self.object_truth(av, node) if held is av else self.truth(held, node)
+            return _object_truth(self, av, node) if held is av else self.truth(held, node)
         if kind is Seq:
             return proved("length", len(av.items) > 0)
         if kind in (ListRef, DictRef):
@@ -151,26 +151,6 @@ class Questions(Access):
             return x
         return self.emit(node, TRUTH, x)
 
-    def object_truth(self, av: Val, node: Any) -> Any:
-        for name in ("__bool__", "__len__"):
-            method = self.special_method(av, name, node)
-            if method is NATIVE:
-                return self.native_truth(av, node)
-            if method is not MISSING:
-                return self.checked_truth(name, self.call(method, [av], {}, node), node)
-        return proved("no method", True)
-
-    def native_truth(self, av: Val, node: Node) -> Val:
-        """The truth of an object whose class has it from a class that is not written in Python."""
-        if type(av) is Seq:
-            return proved("length", len(av.items) > 0)
-        if type(av) is Obj and isinstance(av.obj, enum.Enum):
-            return proved("live", bool(self.pinned(av)))
-        made = self.ask(ASKED_TRUTH, [av], node)
-        if made is MISSING:
-            self.not_known(f"the truth of {describe(av)}", node, "compare what it holds")
-        return made
-
     def object_length(self, av: Val, node: Any) -> Any:
         """``len(av)`` of an object, or `MISSING` if it has none."""
         if is_collection(av):
@@ -184,28 +164,8 @@ class Questions(Access):
                 self.not_known(f"the length of {describe(av)}", node, "keep it in a variable")
             return made
         made = self.call(method, [av], {}, node)
-        self.checked_truth("__len__", made, node)
+        _checked_truth(self, "__len__", made, node)
         return made if is_constant(made) else self.call(Obj(int, None), [made], {}, node)
-
-    def checked_truth(self, name: str, made: Any, node: Node) -> Any:
-        """The truth that a method gives, which has to be a bool, or a length."""
-        cls = self.class_of(made, node)
-        if cls is None:
-            self.not_known(f"whether {name} returns what it has to", node, "return bool(...) of it")
-        if name == "__len__":
-            if not issubclass(cls, (int, np.integer)):
-                if class_lookup(cls, "__index__") is not None:
-                    self.fail(f"__len__ returns {cls.__name__}, which is no int", node, "return int(...) of it")
-                self.raises(TypeError, f"{cls.__name__!r} object cannot be interpreted as an integer", node)
-            negative = self.compare_with(operator.lt, made, 0, node)
-            error = "__len__() should return >= 0"
-            if negative is True:
-                self.raises(ValueError, error, node)
-            if negative is not False:
-                self.raise_unless(self.emit(node, NOT, negative), ValueError, error, node)
-        elif cls is not bool:
-            self.raises(TypeError, f"__bool__ should return bool, returned {cls.__name__}", node)
-        return self.truth(made, node)
 
     def not_known(self, what: str, node: Node, remedy: str, cause: Any = None) -> NoReturn:
         self.fail(f"{what} is not known when the program is compiled", node, remedy, cause=cause)
@@ -220,13 +180,13 @@ class Questions(Access):
         """Whether ``a is b``: a bool, a value that is one, or None if that is not known."""
         for x, y in ((a, b), (b, a)):
             if y is None or isinstance(y, bool) or y is Ellipsis:
-                return self.is_singleton(x, y, node)
+                return _is_singleton(self, x, y, node)
         if a is b and type(a) is not Value and not (is_constant(a) and type(a) is not float):
             return proved("one object", True)
         if is_constant(a) and is_constant(b):
             return None if type(a) is type(b) and a == b else proved("two objects", False)
         if type(a) is Obj and type(b) is Obj:
-            return self.is_object_from_outside(a, b, node)
+            return _is_object_from_outside(self, a, b, node)
         for x, y in ((a, b), (b, a)):
             content = self.content(x.cell) if type(x) is Ref and not x.path else x
             if type(content) is Value and content.type.kind in ("any", "object"):
@@ -237,72 +197,12 @@ class Questions(Access):
         if None not in classes and classes[0] is not classes[1]:
             return proved("two classes", False)
         if type(a) is Ref and type(b) is Ref:
-            return self.is_array(a, b)
+            return _is_array(self, a, b)
         if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance):
-            return self.is_one_container(a, b, node)
+            return _is_one_container(self, a, b, node)
         if type(a) is Closure and type(b) is Closure and a.node is not b.node:
             return proved("two objects", False)
         return None
-
-    def is_singleton(self, x: Any, y: Any, node: Node) -> Any:
-        """``x is y`` for None, True, False or an ellipsis."""
-        if is_constant(x):
-            return proved("constants", x is y)
-        if type(x) is Ref:
-            content = self.checked(x.cell, node)
-            if x.path or type_of(content).kind == "array":
-                return proved("two classes", False)
-            prefer_known(self, x)
-            return self.emit(node, IS, content, y)
-        if type(x) is Value:
-            if not (x.type.kind in ("any", "object") or (isinstance(y, bool) and x.type.dtype == np.dtype(bool))):
-                return proved("two classes", False)
-            prefer_known(self, x)
-            return self.emit(node, IS, x, y)
-        if type(x) is Maybe or type(x) is Conflict:
-            return self.is_singleton(self.use(x, "the value", node), y, node)
-        return proved("two classes", type(x) is Obj and x.obj is y)
-
-    def is_object_from_outside(self, a: Obj, b: Obj, node: Node) -> Any:
-        same = a.obj is b.obj
-        made_anew = any(
-            isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType)
-            for x in (a, b)
-        )
-        if made_anew and a.path != b.path:
-            return None  # a method of a built-in object is another one each time
-        if None in (a.path, b.path) or is_lasting(a.obj) or is_lasting(b.obj):
-            return proved("live", self.pinned(a) is self.pinned(b))
-        if a.path != b.path:
-            assert a.path is not None and b.path is not None
-            self.inputs.guard(a.path, "same" if same else "distinct", b.path)
-        return proved("same path", same)
-
-    def is_array(self, a: Ref, b: Ref) -> Any:
-        """Whether two arrays are one object. A view is an object of its own, and what shares no memory is another."""
-        places = [None if x.path else self.inputs.found_at.get(x.cell) for x in (a, b)]
-        if a.cell != b.cell and places[0] is not None and places[1] is not None:
-            return self.is_at(places[0], places[1])
-        if a.cell == b.cell or b.cell in self.state.links.get(a.cell, ()) or a.cell in self.state.links.get(b.cell, ()):
-            return None
-        return proved("two objects", False)
-
-    def is_at(self, a: Val, b: Val) -> bool:
-        """Whether two paths lead to one object, under a guard."""
-        if a == b:
-            return proved("one object", True)
-        same = self.inputs.met[a] is self.inputs.met[b]
-        self.inputs.guard(a, "same" if same else "distinct", b)
-        return proved("same path", same)
-
-    def is_one_container(self, a: Val, b: Val, node: Node) -> Val:
-        if a.cell == b.cell:
-            return proved("one object", True)
-        places = [self.place_outside(x) for x in (a, b)]
-        if places[0] is not None and places[1] is not None:
-            return self.is_at(places[0], places[1])
-        family = self.cells.family(a.cell) & self.cells.family(b.cell)
-        return None if family else proved("two objects", False)
 
     def place_outside(self, av: Val) -> Any:
         """Where a list, dictionary or object was found, if it comes from outside."""
@@ -336,10 +236,10 @@ class Questions(Access):
             self.known[value] = bool(made)
             return value
         if any(type(x) is Obj or type(x) in _CALLABLES or is_object(x) for x in (a, b)):
-            return self.compare_objects(fn, a, b, node)
+            return _compare_objects(self, fn, a, b, node)
         kinds = (kind_of(a), kind_of(b))
         if kinds[0] != kinds[1] and None not in kinds:
-            return self.compare_kinds(fn, a, b, node)
+            return _compare_kinds(self, fn, a, b, node)
         found = self.compare_containers(fn, a, b, node)
         if found is not NotImplemented:
             return found
@@ -348,117 +248,6 @@ class Questions(Access):
             if made is not MISSING:
                 return made
         return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
-
-    def compare_kinds(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """A comparison of what is never equal, and has no order."""
-        if fn in (operator.eq, operator.ne):
-            return proved("two kinds", fn is operator.ne)
-        self.no_order(fn, a, b, node)
-
-    def no_order(self, fn: Any, a: Val, b: Val, node: Node) -> NoReturn:
-        names = [getattr(self.class_of(x, node), "__name__", "object") for x in (a, b)]
-        self.raises(TypeError, f"{SIGNS[fn]!r} not supported between instances of {names[0]!r} and {names[1]!r}", node)
-
-    def compare_objects(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """A comparison in which an object takes part: by the methods of both classes, then by identity."""
-        classes = [self.class_of(x, node) for x in (a, b)]
-        tries = [(a, NAMES[fn], b), (b, NAMES[REFLECTED[fn]], a)]
-        if None not in classes and classes[0] is not classes[1] and issubclass(classes[1], classes[0]):
-            tries.reverse()
-        native = False
-        for x, name, y in tries:
-            made = self.compared_by(x, name, y, native, node)
-            if made is NATIVE:
-                native = True
-            elif made is not NotImplemented:
-                return made
-        if native:
-            return self.compare_live(fn, a, b, node)
-        if fn not in (operator.eq, operator.ne):
-            self.no_order(fn, a, b, node)
-        found = self.identity(a, b, node)
-        if found is None:
-            self.not_known("whether these are equal", node, "compare what they hold", [a, b])
-        return found if fn is operator.eq else self.negated(found, node)
-
-    def compared_by(self, x: Any, name: str, y: Any, native: bool, node: Any) -> Any:
-        """What the class of `x` says of a comparison; NATIVE if only the live object knows."""
-        if not (type(x) is Obj or is_object(x)):
-            cls = self.class_of(x, node)
-            if type(x) is Bound and kind_of(y) is not None:
-                return NotImplemented
-            if cls is None or issubclass(cls, (np.generic, np.ndarray)):
-                return NATIVE
-            other = self.class_of(y, node)
-            return NATIVE if other is None or issubclass(other, cls) else NotImplemented
-        method = self.special_method(x, name, node)
-        if name == "__ne__" and class_lookup(self.cls_of(x), name) in (None, object.__ne__):
-            made = self.compared_by(x, "__eq__", y, native, node)
-            return made if made is NATIVE or made is NotImplemented else self.negated(self.truth(made, node), node)
-        if method is MISSING or method is NATIVE:
-            return NotImplemented if method is MISSING or self.is_plain_slot(x, name, y, node) else NATIVE
-        if native:
-            return NATIVE  # what that one says comes first
-        if type(method) is Obj and is_generated(method.obj):
-            return self.compare_fields(name, x, y, node)
-        made = self.call(method, [x, y], {}, node)
-        return NotImplemented if type(made) is Obj and made.obj is NotImplemented else made
-
-    def is_plain_slot(self, av: Val, name: str, other: Val, node: Node) -> bool:
-        """The method is that of `object`, by identity, or of a built-in class that knows only objects of its own."""
-        raw = class_lookup(self.cls_of(av), name)
-        if raw is class_lookup(object, name):
-            return True
-        owner, cls = getattr(raw, "__objclass__", None), self.class_of(other, node)
-        if owner not in _KNOWS_ONLY_ITS_OWN or cls is None:
-            return False
-        numpy = any(base.__module__.split(".")[0] == "numpy" for base in cls.__mro__)
-        related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
-        return not (numpy or related)
-
-    def compare_live(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """A comparison by methods that are not written in Python."""
-        if all(is_constant(x) or (type(x) is Obj and is_lasting(x.obj)) for x in (a, b)):
-            try:
-                made = fn(*[self.pinned(x) if type(x) is Obj else x for x in (a, b)])
-            except TypeError as error:
-                self.raises(TypeError, str(error), node)
-            if type(made) is bool:
-                return proved("live", made)
-        if all(is_object(x) and self.cls_of(x) is types.SimpleNamespace for x in (a, b)) and Instance in map(
-            type, (a, b)
-        ):
-            held = [self.attribute(x, "__dict__", node) for x in (a, b)]
-            return self.compare_with(fn, held[0], held[1], node)
-        if all(type(x) is Seq for x in (a, b)):
-            return self.compare_containers(fn, Seq(a.items), Seq(b.items), node)
-        for x, y in ((a, b), (b, a)):
-            if type(x) is Seq and kind_of(y) is not None:
-                return self.compare_kinds(fn, a, b, node)
-        made = self.ask(ASKED[fn], [a, b], node)
-        if made is MISSING:
-            if all(type(x) in _CALLABLES or type(x) is Obj for x in (a, b)):
-                return self.compare_callables(fn, a, b, node)
-            self.not_known("whether these are equal", node, "compare what they hold", [a, b])
-        return made
-
-    def compare_callables(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        """Bound methods are equal if they are one function of one object; other callables by identity."""
-        if fn not in (operator.eq, operator.ne):
-            self.no_order(fn, a, b, node)
-        if type(a) is Bound and type(b) is Bound:
-            found: Any = False
-            if isinstance(a.fn, str) and isinstance(b.fn, str):
-                found = proved("two objects", False) if a.fn != b.fn else self.identity(a.self, b.self, node)
-            elif not isinstance(a.fn, str) and not isinstance(b.fn, str):
-                found = self.identity(a.fn, b.fn, node)
-                if found is True:
-                    found = self.identity(a.self, b.self, node)
-        else:
-            found = self.identity(a, b, node)
-        if not isinstance(found, bool):
-            self.not_known("whether these functions are equal", node, "keep a flag")
-        return proved("equal parts", found == (fn is operator.eq))
 
     def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
         raise NotImplementedError
@@ -516,7 +305,7 @@ class Questions(Access):
             b = self.use(b, "the value", node)
         b = self.underlying(b, node, "__contains__")
         if type(b) is Obj or is_object(b) and type(b) is not Seq:
-            return self.object_contains(a, b, node)
+            return _object_contains(self, a, b, node)
         if is_collection(b) and b.cls is not OneShot:
             if b.cls in (set, frozenset):
                 self.require_hash(a, node)
@@ -563,19 +352,6 @@ class Questions(Access):
                 return self.branch(result, lambda: proved("equal parts", True), others, node)
         return result
 
-    def object_contains(self, a: Val, b: Val, node: Any) -> Any:
-        method = self.special_method(b, "__contains__", node)
-        if method is MISSING and type(b) is not Obj:
-            items = self.iterated(self.iterable(b, node), node)
-            if items is not None:
-                return self.is_item(a, items, node)
-        if method is MISSING or method is NATIVE:
-            made = self.ask(ASKED_IN, [b, a], node)
-            if made is MISSING:
-                self.not_known(f"what {describe(b)} contains", node, "look for it in a loop", [a, b])
-            return made
-        return self.truth(self.call(method, [b, a], {}, node), node)
-
     def require_hash(self, av: Val, node: Node) -> None:
         """What is looked up in a set or a dictionary has to be hashable."""
         cls = self.class_of(av, node)
@@ -584,6 +360,243 @@ class Questions(Access):
         if type(av) is Seq:
             for item in av.items:
                 self.require_hash(item, node)
+
+
+def _object_truth(ctx: Questions, av: Val, node: Any) -> Any:
+    for name in ("__bool__", "__len__"):
+        method = ctx.special_method(av, name, node)
+        if method is NATIVE:
+            return _native_truth(ctx, av, node)
+        if method is not MISSING:
+            return _checked_truth(ctx, name, ctx.call(method, [av], {}, node), node)
+    return proved("no method", True)
+
+
+def _native_truth(ctx: Questions, av: Val, node: Node) -> Val:
+    """The truth of an object whose class has it from a class that is not written in Python."""
+    if type(av) is Seq:
+        return proved("length", len(av.items) > 0)
+    if type(av) is Obj and isinstance(av.obj, enum.Enum):
+        return proved("live", bool(ctx.pinned(av)))
+    made = ctx.ask(ASKED_TRUTH, [av], node)
+    if made is MISSING:
+        ctx.not_known(f"the truth of {describe(av)}", node, "compare what it holds")
+    return made
+
+
+def _checked_truth(ctx: Questions, name: str, made: Any, node: Node) -> Any:
+    """The truth that a method gives, which has to be a bool, or a length."""
+    cls = ctx.class_of(made, node)
+    if cls is None:
+        ctx.not_known(f"whether {name} returns what it has to", node, "return bool(...) of it")
+    if name == "__len__":
+        if not issubclass(cls, (int, np.integer)):
+            if class_lookup(cls, "__index__") is not None:
+                ctx.fail(f"__len__ returns {cls.__name__}, which is no int", node, "return int(...) of it")
+            ctx.raises(TypeError, f"{cls.__name__!r} object cannot be interpreted as an integer", node)
+        negative = ctx.compare_with(operator.lt, made, 0, node)
+        error = "__len__() should return >= 0"
+        if negative is True:
+            ctx.raises(ValueError, error, node)
+        if negative is not False:
+            ctx.raise_unless(ctx.emit(node, NOT, negative), ValueError, error, node)
+    elif cls is not bool:
+        ctx.raises(TypeError, f"__bool__ should return bool, returned {cls.__name__}", node)
+    return ctx.truth(made, node)
+
+
+def _is_singleton(ctx: Questions, x: Any, y: Any, node: Node) -> Any:
+    """``x is y`` for None, True, False or an ellipsis."""
+    if is_constant(x):
+        return proved("constants", x is y)
+    if type(x) is Ref:
+        content = ctx.checked(x.cell, node)
+        if x.path or type_of(content).kind == "array":
+            return proved("two classes", False)
+        prefer_known(ctx, x)
+        return ctx.emit(node, IS, content, y)
+    if type(x) is Value:
+        if not (x.type.kind in ("any", "object") or (isinstance(y, bool) and x.type.dtype == np.dtype(bool))):
+            return proved("two classes", False)
+        prefer_known(ctx, x)
+        return ctx.emit(node, IS, x, y)
+    if type(x) is Maybe or type(x) is Conflict:
+        return _is_singleton(ctx, ctx.use(x, "the value", node), y, node)
+    return proved("two classes", type(x) is Obj and x.obj is y)
+
+
+def _is_object_from_outside(ctx: Questions, a: Obj, b: Obj, node: Node) -> Any:
+    same = a.obj is b.obj
+    made_anew = any(
+        isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType) for x in (a, b)
+    )
+    if made_anew and a.path != b.path:
+        return None  # a method of a built-in object is another one each time
+    if None in (a.path, b.path) or is_lasting(a.obj) or is_lasting(b.obj):
+        return proved("live", ctx.pinned(a) is ctx.pinned(b))
+    if a.path != b.path:
+        assert a.path is not None and b.path is not None
+        ctx.inputs.guard(a.path, "same" if same else "distinct", b.path)
+    return proved("same path", same)
+
+
+def _is_array(ctx: Questions, a: Ref, b: Ref) -> Any:
+    """Whether two arrays are one object. A view is an object of its own, and what shares no memory is another."""
+    places = [None if x.path else ctx.inputs.found_at.get(x.cell) for x in (a, b)]
+    if a.cell != b.cell and places[0] is not None and places[1] is not None:
+        return _is_at(ctx, places[0], places[1])
+    if a.cell == b.cell or b.cell in ctx.state.links.get(a.cell, ()) or a.cell in ctx.state.links.get(b.cell, ()):
+        return None
+    return proved("two objects", False)
+
+
+def _is_at(ctx: Questions, a: Val, b: Val) -> bool:
+    """Whether two paths lead to one object, under a guard."""
+    if a == b:
+        return proved("one object", True)
+    same = ctx.inputs.met[a] is ctx.inputs.met[b]
+    ctx.inputs.guard(a, "same" if same else "distinct", b)
+    return proved("same path", same)
+
+
+def _is_one_container(ctx: Questions, a: Val, b: Val, node: Node) -> Val:
+    if a.cell == b.cell:
+        return proved("one object", True)
+    places = [ctx.place_outside(x) for x in (a, b)]
+    if places[0] is not None and places[1] is not None:
+        return _is_at(ctx, places[0], places[1])
+    family = ctx.cells.family(a.cell) & ctx.cells.family(b.cell)
+    return None if family else proved("two objects", False)
+
+
+def _compare_kinds(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """A comparison of what is never equal, and has no order."""
+    if fn in (operator.eq, operator.ne):
+        return proved("two kinds", fn is operator.ne)
+    _no_order(ctx, fn, a, b, node)
+
+
+def _no_order(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> NoReturn:
+    names = [getattr(ctx.class_of(x, node), "__name__", "object") for x in (a, b)]
+    ctx.raises(TypeError, f"{SIGNS[fn]!r} not supported between instances of {names[0]!r} and {names[1]!r}", node)
+
+
+def _compare_objects(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """A comparison in which an object takes part: by the methods of both classes, then by identity."""
+    classes = [ctx.class_of(x, node) for x in (a, b)]
+    tries = [(a, NAMES[fn], b), (b, NAMES[REFLECTED[fn]], a)]
+    if None not in classes and classes[0] is not classes[1] and issubclass(classes[1], classes[0]):
+        tries.reverse()
+    native = False
+    for x, name, y in tries:
+        made = _compared_by(ctx, x, name, y, native, node)
+        if made is NATIVE:
+            native = True
+        elif made is not NotImplemented:
+            return made
+    if native:
+        return _compare_live(ctx, fn, a, b, node)
+    if fn not in (operator.eq, operator.ne):
+        _no_order(ctx, fn, a, b, node)
+    found = ctx.identity(a, b, node)
+    if found is None:
+        ctx.not_known("whether these are equal", node, "compare what they hold", [a, b])
+    return found if fn is operator.eq else ctx.negated(found, node)
+
+
+def _compared_by(ctx: Questions, x: Any, name: str, y: Any, native: bool, node: Any) -> Any:
+    """What the class of `x` says of a comparison; NATIVE if only the live object knows."""
+    if not (type(x) is Obj or is_object(x)):
+        cls = ctx.class_of(x, node)
+        if type(x) is Bound and kind_of(y) is not None:
+            return NotImplemented
+        if cls is None or issubclass(cls, (np.generic, np.ndarray)):
+            return NATIVE
+        other = ctx.class_of(y, node)
+        return NATIVE if other is None or issubclass(other, cls) else NotImplemented
+    method = ctx.special_method(x, name, node)
+    if name == "__ne__" and class_lookup(ctx.cls_of(x), name) in (None, object.__ne__):
+        made = _compared_by(ctx, x, "__eq__", y, native, node)
+        return made if made is NATIVE or made is NotImplemented else ctx.negated(ctx.truth(made, node), node)
+    if method is MISSING or method is NATIVE:
+        return NotImplemented if method is MISSING or _is_plain_slot(ctx, x, name, y, node) else NATIVE
+    if native:
+        return NATIVE  # what that one says comes first
+    if type(method) is Obj and is_generated(method.obj):
+        return ctx.compare_fields(name, x, y, node)
+    made = ctx.call(method, [x, y], {}, node)
+    return NotImplemented if type(made) is Obj and made.obj is NotImplemented else made
+
+
+def _is_plain_slot(ctx: Questions, av: Val, name: str, other: Val, node: Node) -> bool:
+    """The method is that of `object`, by identity, or of a built-in class that knows only objects of its own."""
+    raw = class_lookup(ctx.cls_of(av), name)
+    if raw is class_lookup(object, name):
+        return True
+    owner, cls = getattr(raw, "__objclass__", None), ctx.class_of(other, node)
+    if owner not in _KNOWS_ONLY_ITS_OWN or cls is None:
+        return False
+    numpy = any(base.__module__.split(".")[0] == "numpy" for base in cls.__mro__)
+    related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
+    return not (numpy or related)
+
+
+def _compare_live(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """A comparison by methods that are not written in Python."""
+    if all(is_constant(x) or (type(x) is Obj and is_lasting(x.obj)) for x in (a, b)):
+        try:
+            made = fn(*[ctx.pinned(x) if type(x) is Obj else x for x in (a, b)])
+        except TypeError as error:
+            ctx.raises(TypeError, str(error), node)
+        if type(made) is bool:
+            return proved("live", made)
+    if all(is_object(x) and ctx.cls_of(x) is types.SimpleNamespace for x in (a, b)) and Instance in map(type, (a, b)):
+        held = [ctx.attribute(x, "__dict__", node) for x in (a, b)]
+        return ctx.compare_with(fn, held[0], held[1], node)
+    if all(type(x) is Seq for x in (a, b)):
+        return ctx.compare_containers(fn, Seq(a.items), Seq(b.items), node)
+    for x, y in ((a, b), (b, a)):
+        if type(x) is Seq and kind_of(y) is not None:
+            return _compare_kinds(ctx, fn, a, b, node)
+    made = ctx.ask(ASKED[fn], [a, b], node)
+    if made is MISSING:
+        if all(type(x) in _CALLABLES or type(x) is Obj for x in (a, b)):
+            return _compare_callables(ctx, fn, a, b, node)
+        ctx.not_known("whether these are equal", node, "compare what they hold", [a, b])
+    return made
+
+
+def _compare_callables(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:
+    """Bound methods are equal if they are one function of one object; other callables by identity."""
+    if fn not in (operator.eq, operator.ne):
+        _no_order(ctx, fn, a, b, node)
+    if type(a) is Bound and type(b) is Bound:
+        found: Any = False
+        if isinstance(a.fn, str) and isinstance(b.fn, str):
+            found = proved("two objects", False) if a.fn != b.fn else ctx.identity(a.self, b.self, node)
+        elif not isinstance(a.fn, str) and not isinstance(b.fn, str):
+            found = ctx.identity(a.fn, b.fn, node)
+            if found is True:
+                found = ctx.identity(a.self, b.self, node)
+    else:
+        found = ctx.identity(a, b, node)
+    if not isinstance(found, bool):
+        ctx.not_known("whether these functions are equal", node, "keep a flag")
+    return proved("equal parts", found == (fn is operator.eq))
+
+
+def _object_contains(ctx: Questions, a: Val, b: Val, node: Any) -> Any:
+    method = ctx.special_method(b, "__contains__", node)
+    if method is MISSING and type(b) is not Obj:
+        items = ctx.iterated(ctx.iterable(b, node), node)
+        if items is not None:
+            return ctx.is_item(a, items, node)
+    if method is MISSING or method is NATIVE:
+        made = ctx.ask(ASKED_IN, [b, a], node)
+        if made is MISSING:
+            ctx.not_known(f"what {describe(b)} contains", node, "look for it in a loop", [a, b])
+        return made
+    return ctx.truth(ctx.call(method, [b, a], {}, node), node)
 
 
 def kind_of(av: Val) -> str | None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .avals import Instance
-from .contexts import Contexts
 from .core import Unreachable
 from .exits import DEAD, NORMAL
 from .handlers import Ctx, Node, Val, lowers
 from .normal_form import NoPlaceBefore
 from .plan import SPLIT
+from .try_statements import TryStatements
 
 
 class Bind(ast.stmt):
@@ -34,38 +34,20 @@ class Continued(Exception):
         self.code = code
 
 
-class Splitting(Contexts):
+class Splitting(TryStatements):
     # The call that is to take along what follows it, and what lowers that for the value returned.
     pending: tuple[Any, Callable[[Any], Any]] | None = None
 
     def planned(self, stmt: Any) -> list[Any] | None:
         """The statements to lower in place of this one, if the plan changes it."""
         if isinstance(stmt, ast.For) and self.plan.has(SPLIT, stmt):
-            return self.flattened(stmt)
+            return _flattened(self, stmt)
         if not self.normalizer.wanted:
             return None
         try:
             return self.normalizer.statement(stmt)
         except NoPlaceBefore as error:
             self.plan.refuse(error.node)
-
-    def flattened(self, stmt: ast.For) -> list[Any]:
-        """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
-        if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
-            self.plan.refuse(stmt)
-        av = self.source_of_loop(stmt)
-        if type(av) is Instance:
-            return self.flattened_iterator(stmt, av)
-        items, held = self.trips(stmt, av), self.contents(av)
-
-        def unchanged() -> None:
-            if not all(x is y for x, y in zip(held, self.contents(av))):
-                self.plan.refuse(stmt)
-
-        if items is None:
-            self.plan.refuse(stmt)
-        self.budget.copying += 1  # all that follows, to the end
-        return [s for item in items for s in (Bind(stmt, item, unchanged), *stmt.body)] + stmt.orelse
 
     def flattened_iterator(self, stmt: ast.For, av: Val) -> list[Any]:
         raise NotImplementedError
@@ -133,6 +115,25 @@ class Splitting(Contexts):
             self.state.envs.pop(frame.env, None)
         assert frame.resume is not None
         return frame.resume(av)
+
+
+def _flattened(ctx: Splitting, stmt: ast.For) -> list[Any]:
+    """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
+    if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
+        ctx.plan.refuse(stmt)
+    av = ctx.source_of_loop(stmt)
+    if type(av) is Instance:
+        return ctx.flattened_iterator(stmt, av)
+    items, held = ctx.trips(stmt, av), ctx.contents(av)
+
+    def unchanged() -> None:
+        if not all(x is y for x, y in zip(held, ctx.contents(av))):
+            ctx.plan.refuse(stmt)
+
+    if items is None:
+        ctx.plan.refuse(stmt)
+    ctx.budget.copying += 1  # all that follows, to the end
+    return [s for item in items for s in (Bind(stmt, item, unchanged), *stmt.body)] + stmt.orelse
 
 
 @lowers(Bind)

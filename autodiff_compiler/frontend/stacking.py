@@ -26,14 +26,15 @@ class Stacking(Border):
         if type(content.structure) is not Leaf:
             av = self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
             content = self.checked(av.cell, node, "list")
-        item = self.item_type(content)
+        item = _item_type(self, content)
         if item is None or item.kind != "array" or item.dims is None:
             return av
         # np.array of no arrays at all would have one axis: np.stack raises there.
         return self.call_prim(PRIMS[np.stack], [av], {}, node)
 
-    def item_type(self, content: Any) -> Any:
-        return type_of(content.leaves[0]).elem if type(content) is Columns and type(content.structure) is Leaf else None
+
+def _item_type(ctx: Stacking, content: Any) -> Any:
+    return type_of(content.leaves[0]).elem if type(content) is Columns and type(content.structure) is Leaf else None
 
 
 __all__ = ["Stacking"]

@@ -66,7 +66,7 @@ class Statements(Splitting):
                 try:
                     instead = self.exactly(stmt)
                 except Unreachable:
-                    return self.dead_end(stmt)
+                    return _dead_end(self, stmt)
                 if instead is not None:
                     stmts, k = [*instead, *stmts[k:]], 0
                     continue
@@ -76,75 +76,32 @@ class Statements(Splitting):
                 try:
                     stmts, k = [*expand(self, stmt), *stmts[k:]], 0
                 except Unreachable:
-                    return self.dead_end(stmt)
+                    return _dead_end(self, stmt)
                 continue
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 try:
                     cond = self.condition(stmt.test)
                 except Unreachable:
-                    return self.dead_end(stmt)
-                code, done = self.lower_if(stmt, cond, rest, tail)
+                    return _dead_end(self, stmt)
+                code, done = _lower_if(self, stmt, cond, rest, tail)
                 if done:
                     return code
             else:
                 lower = handler_of_node(stmt)
                 self.at(stmt)
                 try:
-                    code = lower(self, stmt) if lower is not None else self.unsupported(stmt)
+                    code = lower(self, stmt) if lower is not None else _unsupported(self, stmt)
                 except Unreachable:
-                    return self.dead_end(stmt)
+                    return _dead_end(self, stmt)
                 if code is CONTINUE and tail and not rest:
                     code = NORMAL
             if code == NORMAL and isinstance(code, int):
                 continue
             if isinstance(code, int) or not rest or 0 not in self.possible(code):
                 return code
-            return self.guard_rest(code, rest, tail)
+            return _guard_rest(self, code, rest, tail)
         return NORMAL
-
-    def dead_end(self, stmt: Any) -> int:
-        """Nothing after this runs, because of what has just been lowered."""
-        ops = self.builder.region.ops
-        if self.recursions:
-            return DEAD  # what a recursive call returns may not be known yet, and all of it is lowered again
-        if self.exact and ops and ops[-1].prim is RAISE:
-            last = ops.pop()
-            for journal in self.journals:
-                journal.forget(last)
-            return self.throw(last.args[0], stmt, *last.args[1:])
-        if not ops or not (ops[-1].regions or ops[-1].prim in (RAISE, ASSERT, CALL)):
-            self.fail("this raises an exception where it cannot be followed", stmt, "write it in simpler steps")
-        return DEAD
-
-    def unsupported(self, stmt: ast.stmt) -> NoReturn:
-        what = {
-            "TryStar": ("try/except*", "write an `except` for each exception"),
-            "ClassDef": ("a class definition inside a differentiated function", "define the class outside"),
-            "AsyncFunctionDef": ("an async function", "use an ordinary function"),
-            "AsyncFor": ("async for", "use an ordinary loop"),
-            "AsyncWith": ("async with", ""),
-        }
-        name, remedy = what.get(type(stmt).__name__, (type(stmt).__name__, ""))
-        self.fail(f"{name} is not supported", stmt, remedy)
-
-    def guard_rest(self, code: Any, rest: list[Any], tail: bool) -> Any:
-        """Lower what follows under ``if code == NORMAL``."""
-        self.at(rest[0])
-        others = self.codes[code] - {0}
-        other = next(iter(others)) if len(others) == 1 else code
-        if other is code:
-            other_codes = others
-        cond = self.builder.emit(EQ, code, NORMAL)
-        start = self.state
-        regions = (self.builder.new_region(), self.builder.new_region())
-        with self.path(start.fork(), regions[0]):
-            first = self.lower_block(rest, tail)
-            states = [self.state]
-        with self.path(start.fork(), regions[1]):
-            states.append(self.state)
-        self.at(rest[0])
-        return self.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes, start)
 
     def join_paths(
         self,
@@ -183,72 +140,6 @@ class Statements(Splitting):
         emit_if(self.builder, cond, regions[0], regions[1], joiner)
         return code
 
-    def lower_if(self, stmt: ast.If, cond: Any, rest: list[Any], tail: bool) -> tuple[Any, bool]:
-        """The exit code, and whether what follows was lowered inside a branch."""
-        cond = self.facts.get(cond, cond) if isinstance(cond, Value) else cond
-        if not isinstance(cond, Value):
-            return self.lower_block([*(stmt.body if cond else stmt.orelse), *rest], tail), True
-        bodies = [list(stmt.body), list(stmt.orelse)]
-        exits = [surely_exits(b) for b in bodies]
-        moved, split = bool(rest) and exits[0] != exits[1], False
-        if moved:
-            bodies[1 if exits[0] else 0] += rest
-        elif self.is_split(stmt, rest):
-            split = moved = True
-            for body in bodies:
-                body += rest
-        tails = tail and (not rest or moved)
-        regions = (self.builder.new_region(), self.builder.new_region())
-        start = self.state
-        states = []
-        codes = []
-        for region, body, holds in zip(regions, bodies, (True, False)):
-            with self.path(start.fork(), region, (cond, holds)):
-                if split:
-                    with self.copy("split", stmt, "the branch"):
-                        codes.append(self.lower_block(body, tails))
-                else:
-                    codes.append(self.lower_block(body, tails))
-                states.append(self.state)
-        if rest and not moved:
-            falls = [0 in self.possible(c) for c in codes]
-            if falls[0] != falls[1] and DEAD not in codes:
-                side = 0 if falls[0] else 1
-                with self.path(states[side], regions[side]):
-                    if isinstance(codes[side], int):
-                        codes[side] = self.lower_block(rest, tail)
-                    else:
-                        codes[side] = self.guard_rest(codes[side], rest, tail)
-                    states[side] = self.state
-                moved = True
-        self.at(stmt)
-        if codes[0] is DEAD and codes[1] is DEAD:
-            joiner = self.joiner(start, start, regions)
-            self.state = start
-            emit_if(self.builder, cond, regions[0], regions[1], joiner)
-            return DEAD, True
-        for k in (0, 1):
-            if codes[k] is DEAD:
-                states[k] = start.fork()
-        return self.join_paths(cond, regions, states, codes, None, start, stmt), moved
-
-    # --- simple statements ----------------------------------------------------------------------------------------
-
-    def exception_of(self, node: ast.expr) -> Any:
-        av = self.ev(node)
-        if type(av) is Obj and isinstance(av.obj, type) and issubclass(av.obj, BaseException):
-            self.pinned(av)
-            return self.emit(node, exception(av.obj))
-        if av is None or type(av) is Value and av.type.kind in ("object", "any"):
-            return av
-        if type(av) is Obj and isinstance(av.obj, BaseException):
-            return self.pinned(av)
-        self.fail(
-            "raise of something that is not an exception class or a call of one",
-            node,
-            "raise an exception class, or a call of one",
-        )
-
     # --- assignments ----------------------------------------------------------------------------------------------
 
     def store_slice(self, base: ListRef, index: SliceOf, av: Val, node: Node) -> None:
@@ -261,36 +152,13 @@ class Statements(Splitting):
         if isinstance(target, ast.Name):
             self.bind(target.id, av, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            self.unpack(target, av, node)
+            _unpack(self, target, av, node)
         elif isinstance(target, ast.Subscript):
             self.store_item(self.ev(target.value), self.ev(target.slice), av, target)
         elif isinstance(target, ast.Attribute):
             self.store_attribute(self.ev(target.value), target.attr, av, target)
         else:
             self.fail("this assignment target is not supported", target, "assign to names, items and attributes")
-
-    def unpack(self, target: ast.Tuple | ast.List, av: Val, node: Node) -> None:
-        n = len(target.elts)
-        star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
-        items = self.unpacked(av, n if star is None else None, node)
-        if star is None:
-            if len(items) != n:
-                few = f"not enough values to unpack (expected {n}, got {len(items)})"
-                many = f"too many values to unpack (expected {n})"
-                self.raises(ValueError, few if len(items) < n else many, node)
-            for t, item in zip(target.elts, items):
-                self.assign(t, self.use(item, "the item", node), node)
-            return
-        after = n - star - 1
-        if len(items) < n - 1:
-            self.raises(ValueError, f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node)
-        for t, item in zip(target.elts[:star], items[:star]):
-            self.assign(t, item, node)
-        starred = target.elts[star]
-        assert isinstance(starred, ast.Starred)
-        self.assign(starred.value, self.new_list(items[star : len(items) - after]), node)
-        for t, item in zip(target.elts[star + 1 :], items[len(items) - after :]):
-            self.assign(t, item, node)
 
     def unpacked(self, av: Val, n: int | None, node: Node) -> list[Val]:
         av = self.iterable(av, node)
@@ -324,12 +192,12 @@ class Statements(Splitting):
             self.store_in_flat(base, index, av, node)
         elif kind is Ref:
             items = self.index_items(index, node)
-            if type(av) is Seq and self.store_record(Ref(base.cell, (*base.path, ("index", items))), av, node):
+            if type(av) is Seq and _store_record(self, Ref(base.cell, (*base.path, ("index", items))), av, node):
                 return
-            if type(av) in (Seq, ListRef, RangeOf) and self.is_element(base, items, node):
+            if type(av) in (Seq, ListRef, RangeOf) and _is_element(self, base, items, node):
                 self.raises(ValueError, "setting an array element with a sequence.", node)
             if type(av) in (Seq, ListRef, RangeOf):
-                av = self.as_stored(base, items, av, node)
+                av = _as_stored(self, base, items, av, node)
             self.store(base, ("index", items), av, node)
         elif kind is ListRef:
             content = self.checked(base.cell, node, "list")
@@ -357,46 +225,6 @@ class Statements(Splitting):
                 self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
             self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
 
-    def store_record(self, part: Ref, values: Seq, node: Node) -> bool:
-        """``part[...] = values`` for a tuple of the fields of records; False if it is no such part."""
-        dtype = type_of(self.checked(part.cell, node)).dtype
-        if dtype is None or dtype.names is None:
-            return False
-        dtype = type_of(self.read(part, node)).dtype
-        if dtype is None or dtype.names is None:
-            return False
-        if len(dtype.names) != len(values.items):
-            self.fail(f"a record of {len(dtype.names)} fields is given {len(values.items)}", node, "", ArgumentError)
-        for name, av in zip(dtype.names, values.items):
-            self.store_item(part, name, av, node)
-        return True
-
-    def as_stored(self, base: Ref, items: tuple[Any, ...], av: Val, node: Node) -> Val:
-        """A container that is stored into a view as an array: it may not be nested deeper than the view has axes, where
-        an array of more axes would do if they have length one."""
-        whole = self.read(base, node)
-        if whole.type.kind != "array":
-            return av
-        part, view = infer_step(self.builder, type_of(whole), ("index", items))
-        made = self.as_array(av, node)
-        have = type_of(self.operand(made, node)).ndim
-        if view and have is not None and part.ndim is not None and have > part.ndim:
-            self.raises(ValueError, "setting an array element with a sequence.", node)
-        return made
-
-    def is_element(self, base: Ref, items: tuple[Any, ...], node: Node) -> bool:
-        """The subscripts are integers that name one number of an array."""
-        t = self.read(base, node).type
-        numbers = all(i is not None and type(i) is not bool and type_of(i).is_scalar for i in items)
-        plain = t.kind == "array" and t.dtype is not None and t.dtype.names is None
-        return plain and numbers and len(items) == t.ndim
-
-    def holds_itself(self, base: Val, index: Val, item: bool) -> bool:
-        """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
-        if item:
-            return type(base) in (ListRef, DictRef)
-        return is_object(base) and type(base) is not Seq and self.is_own_attribute(base, index)
-
     def is_own_attribute(self, base: Val, name: str) -> bool:
         raise NotImplementedError
 
@@ -421,7 +249,7 @@ class Statements(Splitting):
                 # A 0-d array: NumPy writes into it.
                 self.store(current, ("index", (Ellipsis,)), x, node)
                 return True, None
-            self.check_rank(whole, x, node)
+            _check_rank(self, whole, x, node)
             self.store(current, None if current.path else ("index", (Ellipsis,)), x, node)
             return True, None
         if self.augmented_container(fn, current, value, node):
@@ -436,13 +264,6 @@ class Statements(Splitting):
             )
         return False, self.binary(fn, current, value, node)
 
-    def check_rank(self, whole: Any, result: Any, node: Node) -> None:
-        """A result that is written in place may not have more axes, not even of length one."""
-        have, want = type_of(result).ndim, type_of(whole).ndim
-        if have is not None and want is not None and have > want:
-            message = f"non-broadcastable output operand of {want} axes, for a result of {have}"
-            self.raises(ValueError, message, node)
-
     def check_cast(self, whole: Any, result: Any, node: Node) -> None:
         """NumPy refuses to write a float into an integer array in place."""
         have, want = type_of(result).dtype, type_of(whole).dtype
@@ -453,6 +274,194 @@ class Statements(Splitting):
                 "make the array a float array first",
                 ArgumentError,
             )
+
+
+def _dead_end(ctx: Statements, stmt: Any) -> int:
+    """Nothing after this runs, because of what has just been lowered."""
+    ops = ctx.builder.region.ops
+    if ctx.recursions:
+        return DEAD  # what a recursive call returns may not be known yet, and all of it is lowered again
+    if ctx.exact and ops and ops[-1].prim is RAISE:
+        last = ops.pop()
+        for journal in ctx.journals:
+            journal.forget(last)
+        return ctx.throw(last.args[0], stmt, *last.args[1:])
+    if not ops or not (ops[-1].regions or ops[-1].prim in (RAISE, ASSERT, CALL)):
+        ctx.fail("this raises an exception where it cannot be followed", stmt, "write it in simpler steps")
+    return DEAD
+
+
+def _unsupported(ctx: Statements, stmt: ast.stmt) -> NoReturn:
+    what = {
+        "TryStar": ("try/except*", "write an `except` for each exception"),
+        "ClassDef": ("a class definition inside a differentiated function", "define the class outside"),
+        "AsyncFunctionDef": ("an async function", "use an ordinary function"),
+        "AsyncFor": ("async for", "use an ordinary loop"),
+        "AsyncWith": ("async with", ""),
+    }
+    name, remedy = what.get(type(stmt).__name__, (type(stmt).__name__, ""))
+    ctx.fail(f"{name} is not supported", stmt, remedy)
+
+
+def _guard_rest(ctx: Statements, code: Any, rest: list[Any], tail: bool) -> Any:
+    """Lower what follows under ``if code == NORMAL``."""
+    ctx.at(rest[0])
+    others = ctx.codes[code] - {0}
+    other = next(iter(others)) if len(others) == 1 else code
+    if other is code:
+        other_codes = others
+    cond = ctx.builder.emit(EQ, code, NORMAL)
+    start = ctx.state
+    regions = (ctx.builder.new_region(), ctx.builder.new_region())
+    with ctx.path(start.fork(), regions[0]):
+        first = ctx.lower_block(rest, tail)
+        states = [ctx.state]
+    with ctx.path(start.fork(), regions[1]):
+        states.append(ctx.state)
+    ctx.at(rest[0])
+    return ctx.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes, start)
+
+
+def _lower_if(ctx: Statements, stmt: ast.If, cond: Any, rest: list[Any], tail: bool) -> tuple[Any, bool]:
+    """The exit code, and whether what follows was lowered inside a branch."""
+    cond = ctx.facts.get(cond, cond) if isinstance(cond, Value) else cond
+    if not isinstance(cond, Value):
+        return ctx.lower_block([*(stmt.body if cond else stmt.orelse), *rest], tail), True
+    bodies = [list(stmt.body), list(stmt.orelse)]
+    exits = [surely_exits(b) for b in bodies]
+    moved, split = bool(rest) and exits[0] != exits[1], False
+    if moved:
+        bodies[1 if exits[0] else 0] += rest
+    elif ctx.is_split(stmt, rest):
+        split = moved = True
+        for body in bodies:
+            body += rest
+    tails = tail and (not rest or moved)
+    regions = (ctx.builder.new_region(), ctx.builder.new_region())
+    start = ctx.state
+    states = []
+    codes = []
+    for region, body, holds in zip(regions, bodies, (True, False)):
+        with ctx.path(start.fork(), region, (cond, holds)):
+            if split:
+                with ctx.copy("split", stmt, "the branch"):
+                    codes.append(ctx.lower_block(body, tails))
+            else:
+                codes.append(ctx.lower_block(body, tails))
+            states.append(ctx.state)
+    if rest and not moved:
+        falls = [0 in ctx.possible(c) for c in codes]
+        if falls[0] != falls[1] and DEAD not in codes:
+            side = 0 if falls[0] else 1
+            with ctx.path(states[side], regions[side]):
+                if isinstance(codes[side], int):
+                    codes[side] = ctx.lower_block(rest, tail)
+                else:
+                    codes[side] = _guard_rest(ctx, codes[side], rest, tail)
+                states[side] = ctx.state
+            moved = True
+    ctx.at(stmt)
+    if codes[0] is DEAD and codes[1] is DEAD:
+        joiner = ctx.joiner(start, start, regions)
+        ctx.state = start
+        emit_if(ctx.builder, cond, regions[0], regions[1], joiner)
+        return DEAD, True
+    for k in (0, 1):
+        if codes[k] is DEAD:
+            states[k] = start.fork()
+    return ctx.join_paths(cond, regions, states, codes, None, start, stmt), moved
+
+
+def _exception_of(ctx: Statements, node: ast.expr) -> Any:
+    av = ctx.ev(node)
+    if type(av) is Obj and isinstance(av.obj, type) and issubclass(av.obj, BaseException):
+        ctx.pinned(av)
+        return ctx.emit(node, exception(av.obj))
+    if av is None or type(av) is Value and av.type.kind in ("object", "any"):
+        return av
+    if type(av) is Obj and isinstance(av.obj, BaseException):
+        return ctx.pinned(av)
+    ctx.fail(
+        "raise of something that is not an exception class or a call of one",
+        node,
+        "raise an exception class, or a call of one",
+    )
+
+
+def _unpack(ctx: Statements, target: ast.Tuple | ast.List, av: Val, node: Node) -> None:
+    n = len(target.elts)
+    star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+    items = ctx.unpacked(av, n if star is None else None, node)
+    if star is None:
+        if len(items) != n:
+            few = f"not enough values to unpack (expected {n}, got {len(items)})"
+            many = f"too many values to unpack (expected {n})"
+            ctx.raises(ValueError, few if len(items) < n else many, node)
+        for t, item in zip(target.elts, items):
+            ctx.assign(t, ctx.use(item, "the item", node), node)
+        return
+    after = n - star - 1
+    if len(items) < n - 1:
+        ctx.raises(ValueError, f"not enough values to unpack (expected at least {n - 1}, got {len(items)})", node)
+    for t, item in zip(target.elts[:star], items[:star]):
+        ctx.assign(t, item, node)
+    starred = target.elts[star]
+    assert isinstance(starred, ast.Starred)
+    ctx.assign(starred.value, ctx.new_list(items[star : len(items) - after]), node)
+    for t, item in zip(target.elts[star + 1 :], items[len(items) - after :]):
+        ctx.assign(t, item, node)
+
+
+def _store_record(ctx: Statements, part: Ref, values: Seq, node: Node) -> bool:
+    """``part[...] = values`` for a tuple of the fields of records; False if it is no such part."""
+    dtype = type_of(ctx.checked(part.cell, node)).dtype
+    if dtype is None or dtype.names is None:
+        return False
+    dtype = type_of(ctx.read(part, node)).dtype
+    if dtype is None or dtype.names is None:
+        return False
+    if len(dtype.names) != len(values.items):
+        ctx.fail(f"a record of {len(dtype.names)} fields is given {len(values.items)}", node, "", ArgumentError)
+    for name, av in zip(dtype.names, values.items):
+        ctx.store_item(part, name, av, node)
+    return True
+
+
+def _as_stored(ctx: Statements, base: Ref, items: tuple[Any, ...], av: Val, node: Node) -> Val:
+    """A container that is stored into a view as an array: it may not be nested deeper than the view has axes, where
+    an array of more axes would do if they have length one."""
+    whole = ctx.read(base, node)
+    if whole.type.kind != "array":
+        return av
+    part, view = infer_step(ctx.builder, type_of(whole), ("index", items))
+    made = ctx.as_array(av, node)
+    have = type_of(ctx.operand(made, node)).ndim
+    if view and have is not None and part.ndim is not None and have > part.ndim:
+        ctx.raises(ValueError, "setting an array element with a sequence.", node)
+    return made
+
+
+def _is_element(ctx: Statements, base: Ref, items: tuple[Any, ...], node: Node) -> bool:
+    """The subscripts are integers that name one number of an array."""
+    t = ctx.read(base, node).type
+    numbers = all(i is not None and type(i) is not bool and type_of(i).is_scalar for i in items)
+    plain = t.kind == "array" and t.dtype is not None and t.dtype.names is None
+    return plain and numbers and len(items) == t.ndim
+
+
+def _holds_itself(ctx: Statements, base: Val, index: Val, item: bool) -> bool:
+    """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
+    if item:
+        return type(base) in (ListRef, DictRef)
+    return is_object(base) and type(base) is not Seq and ctx.is_own_attribute(base, index)
+
+
+def _check_rank(ctx: Statements, whole: Any, result: Any, node: Node) -> None:
+    """A result that is written in place may not have more axes, not even of length one."""
+    have, want = type_of(result).ndim, type_of(whole).ndim
+    if have is not None and want is not None and have > want:
+        message = f"non-broadcastable output operand of {want} axes, for a result of {have}"
+        ctx.raises(ValueError, message, node)
 
 
 @lowers(Run)
@@ -514,8 +523,8 @@ def _raise(ctx: Ctx, stmt: ast.Raise) -> int:
         if not ctx.handling:
             ctx.raises(RuntimeError, "No active exception to reraise", stmt)
         return ctx.throw(ctx.handling[-1], stmt)
-    error = ctx.exception_of(stmt.exc)
-    cause = [] if stmt.cause is None else [ctx.exception_of(stmt.cause)]
+    error = _exception_of(ctx, stmt.exc)
+    cause = [] if stmt.cause is None else [_exception_of(ctx, stmt.cause)]
     return ctx.throw(error, stmt, *cause)
 
 
@@ -607,11 +616,11 @@ def _aug_assign(ctx: Ctx, stmt: ast.AugAssign) -> int:
         av = ctx.binary(fn, current, value, stmt)
         if type(current) is Ref and type(av) is Ref:
             ctx.check_cast(ctx.read(current, stmt), ctx.read(av, stmt), stmt)
-            ctx.check_rank(ctx.operand(current, stmt), ctx.read(av, stmt), stmt)
+            _check_rank(ctx, ctx.operand(current, stmt), ctx.read(av, stmt), stmt)
         ctx.store_item(base, index, av, target)
         return NORMAL
     done, av = ctx.augmented(fn, current, value, stmt)
-    if done and read is None and ctx.holds_itself(base, index, isinstance(target, ast.Subscript)):
+    if done and read is None and _holds_itself(ctx, base, index, isinstance(target, ast.Subscript)):
         if held is None or ctx.content(base.cell) is held:
             return NORMAL  # what was changed in place is stored there already
     if isinstance(target, ast.Subscript):

@@ -33,18 +33,6 @@ from .state import State
 
 
 class TryStatements(Matching):
-    def exception_classes(self, handler: ast.ExceptHandler) -> tuple[type, ...]:
-        if handler.type is None:
-            return (BaseException,)
-        found = self.known_classes(self.ev(handler.type))
-        if found is None:
-            self.fail(
-                "this is not an exception class known when the program is compiled",
-                handler.type,
-                "name the exception class itself",
-            )
-        return found
-
     def known_classes(self, av: Val) -> tuple[type, ...] | None:
         if type(av) is Seq:
             parts = [self.known_classes(item) for item in av.items]
@@ -69,95 +57,7 @@ class TryStatements(Matching):
             return self.handlers(handlers, caught, error, every, node)
 
         ways = Ways(catch, lambda code: [code, *orelse], on_error)
-        return self.protected(body, ways, node, [h.type for h in handlers if h.type is not None])
-
-    def protected(
-        self, body: list[Any], ways: Ways, stmt: Any, classes: list[ast.expr] | None = None, at: Any = None
-    ) -> list[Any]:
-        """Lower the body; the statements that follow it on each way out. `stmt`: the user's statement that it is of."""
-        node = at if stmt is None else stmt
-        start, builder = self.state, self.builder
-        region = builder.new_region()
-        floating = any(issubclass(FloatingPointError, c) for c in ways.catch) if ways.floating else self.floating
-        with self.watched(start, stmt, floating, ways) as journal, self.path(start.fork(), region):
-            code = self.lower_block(body, False)
-            done = self.state
-        if floating:
-            keep_arithmetic(region)
-        before, last = region.ops[:-1], region.ops[-1] if region.ops else None
-        if code is DEAD and last is not None and last.prim is RAISE and all(quiet(op, floating) for op in before):
-            # It surely raises here, and nowhere else.
-            done = next((state for op, state in journal.points if op is last), done)
-            self.move_out(region, len(before))
-            self.state = done.fork()
-            self.state.envs[0][PLACE] = self.exception_value(last.args, node)
-            return self.behind(RAISED, ways, node)
-        if not any(map(may_raise, region.ops)):
-            self.move_out(region, len(region.ops))
-            self.state = done
-            return self.behind(code, ways, node)
-        raised, needed = journal.interrupted(region, self.inputs.initial)
-        raised.envs[0].pop(PLACE, None)
-        self.move_out(region, needed)
-        for cell, others in done.links.items():
-            for other in others:
-                raised.link(cell, other)
-        for name in [n for part in classes or () for n in ast.walk(part) if isinstance(n, ast.Name)]:
-            found = raised.envs.get(self.frame.env, {}).get(name.id)
-            if type(found) is Conflict and type(found.origin) is Unwound:
-                self.fail(f"{name.id!r} {MESSAGE}", name, AFTER_TRY, cause=found)
-        self.at(node)
-        op = Op(TRY, (ways.catch, None), {}, (region,), builder.loc)
-        op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
-        completed, error = op.results
-        self.errors.add(error)
-        self.state, code = self.handed_out(done, code, op)
-        builder.append(op)
-
-        def enter() -> int:
-            self.state = raised.fork()
-            return NORMAL
-
-        leaves = self.leaves(code) and RAISED not in self.possible(code)
-        after = expanded(lambda: self.behind(code, ways, node), node, leaves)
-        handling = [run(enter, node), *ways.error(lambda: error, True)]
-        cond = completed if code is not DEAD else False
-        return [choice(computed(lambda: cond, node), [after], handling, node)]
-
-    def move_out(self, region: Region, count: int) -> None:
-        """The first operations of a region are done in the present one."""
-        moved, region.ops[:count] = region.ops[:count], []
-        for op in moved:
-            op.parent = self.builder.region
-        self.builder.region.ops += moved
-
-    def behind(self, code: Any, ways: Ways, node: Node) -> list[Any]:
-        """The statements that follow a body which ended with this code."""
-        possible = self.possible(code)
-        if RAISED not in possible:
-            return ways.normal(run(lambda: code, node, self.leaves(code)))
-        if possible == {RAISED}:
-            return self.after_raise(ways, node)
-        rest = possible - {RAISED}
-
-        def others() -> list[Any]:
-            left = self.narrowed(code, rest, {}, node)
-            if type(left) is Value:
-                self.codes[left] = rest
-            return ways.normal(run(lambda: left, node, self.leaves(left)))
-
-        test = computed(lambda: self.emit(node, EQ, code, RAISED), node)
-        return [choice(test, self.after_raise(ways, node), [expanded(others, node)], node)]
-
-    def after_raise(self, ways: Ways, node: Node) -> list[Any]:
-        """What follows where a block has ended with an exception; what it does may raise, and catch, another."""
-        errors: list[Any] = []
-
-        def take() -> int:
-            errors[:] = [self.raised()]
-            return NORMAL
-
-        return [run(take, node), *ways.error(lambda: errors[0], False)]
+        return _protected(self, body, ways, node, [h.type for h in handlers if h.type is not None])
 
     def leaves(self, code: Any) -> bool:
         return bool(NORMAL not in self.possible(code) and code is not DEAD)
@@ -178,15 +78,9 @@ class TryStatements(Matching):
             if k == len(handlers) - 1 and (every or BaseException in caught[k]):
                 handling = handled
             else:
-                test = computed(lambda k=k: self.is_one_of(error(), caught[k], node), handler)  # type: ignore[misc]
+                test = computed(lambda k=k: _is_one_of(self, error(), caught[k], node), handler)  # type: ignore[misc]
                 handling = [choice(test, handled, handling, handler)]
         return handling
-
-    def is_one_of(self, error: Any, classes: tuple[type, ...], node: Node) -> Any:
-        cls = class_raised(error)
-        if cls is not None:
-            return proved("class", issubclass(cls, classes))
-        return self.emit(node, opaque(isinstance, "isinstance"), error, classes if len(classes) > 1 else classes[0])
 
     def handle(self, handler: ast.ExceptHandler, raised: Raised) -> Any:
         error = raised()
@@ -208,16 +102,8 @@ class TryStatements(Matching):
         if not self.exact:
             self.emit(node, RAISE, error, *cause)
             return DEAD
-        self.state.envs[0][PLACE] = self.exception_value((error, *cause), node)
+        self.state.envs[0][PLACE] = _exception_value(self, (error, *cause), node)
         return RAISED
-
-    def exception_value(self, args: tuple[Any, ...], node: Node) -> Value:
-        """The exception that ``raise`` raises with these operands."""
-        (error, *cause) = args
-        if type(error) is not Value or cause or (error not in self.errors and class_raised(error) is None):
-            error = self.emit(node, CAUGHT, error, *cause)
-        self.errors.add(error)
-        return error  # type: ignore[no-any-return]
 
     def raised(self) -> Value:
         """The exception with which the block just lowered has ended."""
@@ -246,26 +132,20 @@ class TryStatements(Matching):
         kind = type(stmt)
         if kind is ast.If and not plain(stmt.test) and not hasattr(stmt, "_asked"):
             return self.asked(stmt)
-        if kind is ast.For and not plain(stmt.iter) and not self.has_source(stmt):
-            found = run(lambda: self.find_source(stmt), stmt, simple=True)
+        if kind is ast.For and not plain(stmt.iter) and not _has_source(self, stmt):
+            found = run(lambda: _find_source(self, stmt), stmt, simple=True)
             return [found, stmt]
         if kind not in _SIMPLE and not (kind is Run and stmt.simple):
             return None
         if isinstance(getattr(stmt, "value", None), ast.Yield) and self.frame.on_yield is not None:
-            return [run(lambda: self.yielded(stmt), stmt)]
+            return [run(lambda: _yielded(self, stmt), stmt)]
         if kind is ast.Expr and isinstance(stmt.value, ast.Constant) or kind is ast.Return and stmt.value is None:
             return None
         lower = handler_of_node(stmt)
         assert lower is not None
         step = run(lambda: lower(self, stmt), stmt, kind is ast.Return)
-        ways = Ways((BaseException,), lambda code: [code], self.passed_on(stmt), False)
-        return self.protected([step], ways, None, at=stmt)
-
-    def passed_on(self, node: Node) -> Any:
-        def on_error(error: Raised, every: bool) -> list[Any]:
-            return [run(lambda: self.throw(error(), node), node, True)]
-
-        return on_error
+        ways = Ways((BaseException,), lambda code: [code], _passed_on(self, stmt), False)
+        return _protected(self, [step], ways, None, at=stmt)
 
     def asked(self, stmt: ast.If) -> list[Any]:
         """An ``if`` whose test is a step of its own."""
@@ -281,31 +161,9 @@ class TryStatements(Matching):
         made._asked = True
         return [run(ask, stmt, simple=True), made]
 
-    def find_source(self, stmt: ast.For) -> int:
-        """What a ``for`` runs over, as a step of its own."""
-        self.state.envs[self.frame.env][_iterated(stmt)] = self.ev_iter(stmt.iter)
-        return NORMAL
-
     def source_of_loop(self, stmt: ast.For) -> Any:
         found = self.state.envs[self.frame.env].pop(_iterated(stmt), MISSING)
         return self.ev_iter(stmt.iter) if found is MISSING else found
-
-    def has_source(self, stmt: ast.For) -> bool:
-        return _iterated(stmt) in self.state.envs[self.frame.env]
-
-    def yielded(self, stmt: Any) -> Any:
-        """A ``yield`` as a statement: what stands for it may end with an exception."""
-        assert self.frame.on_yield is not None
-        code = self.frame.on_yield(None if stmt.value.value is None else self.ev(stmt.value.value))
-        if code is not DEAD and isinstance(stmt, ast.Assign):
-            for target in stmt.targets:
-                self.assign(target, None, stmt)
-        possible = self.possible(code)
-        if code is DEAD or possible == {RAISED}:
-            return code
-        if RAISED not in possible:
-            return NORMAL
-        return self.code_where(self.emit(stmt, EQ, code, RAISED), RAISED, NORMAL, stmt)
 
     def code_where(self, cond: Any, code: int, other: Val, node: Node) -> Val:
         """An exit code: one where a condition holds, another where it does not."""
@@ -379,51 +237,210 @@ class TryStatements(Matching):
         """The body, and what runs on each way out of it: `normal`, or what `error` gives, which ends it."""
         if self.catching or self.plan.has(UNWOUND, node):
             ways = Ways((BaseException,), lambda code: [*normal, code], lambda e, every: error(e), False, True)
-            return self.protected(body, ways, node)
+            return _protected(self, body, ways, node)
         leaves = surely_exits(normal) or surely_exits(body)
-        return [run(lambda: self.unwatched(body, normal, error, node), node, leaves)]
+        return [run(lambda: _unwatched(self, body, normal, error, node), node, leaves)]
 
-    def unwatched(self, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Node) -> Any:
-        """Where nobody catches what is raised: what runs when an exception passes by matters if it is seen outside, or
-        ends the exception."""
-        with self.watched(self.state.fork(), node, self.floating) as journal:
-            code = self.lower_block(body, False)
-        if journal.points:
-            state, made = self.state, self.matters(journal, error, node)
-            if made is not None:
-                self.plan.require([Action(UNWOUND, original(node))], made)
-                raise made
-            self.state = state
-        if code is DEAD:
-            return DEAD
-        return self.lower_block([*normal, run(lambda: code, node, self.leaves(code))], False)
 
-    def matters(self, journal: Journal, error: Callable[[Raised], list[Any]], node: Node) -> AutodiffError | None:
-        """None if what runs when an exception passes by may be left out, as nobody would see it."""
-        raised, _ = journal.interrupted(None, self.inputs.initial)
-        attempt = Op(TRY, ((BaseException,), None), {}, (), self.builder.loc)
-        value = Value(OBJECT, "", attempt)
-        region = self.builder.new_region()
-        error_of = UnsupportedError(
-            "what is done here when an exception passes by cannot be compiled", self.loc_of(node), "catch it here"
+def _exception_classes(ctx: TryStatements, handler: ast.ExceptHandler) -> tuple[type, ...]:
+    if handler.type is None:
+        return (BaseException,)
+    found = ctx.known_classes(ctx.ev(handler.type))
+    if found is None:
+        ctx.fail(
+            "this is not an exception class known when the program is compiled",
+            handler.type,
+            "name the exception class itself",
         )
-        journals, self.journals = self.journals, []
-        demanding, self.plan.demanding = self.plan.demanding, False
-        try:
-            with self.path(raised, region):
-                code = self.lower_block(error(lambda: value), False)
-        except AutodiffError as found:
-            # It reads what is not known there: exactly lowered it may be.
-            outside = self.frame.scope.globals | self.frame.scope.nonlocals
-            *steps, last = error(lambda: value)
-            unseen = type(last) is Run and last.exits and all(is_arithmetic(s, outside) for s in steps)
-            return None if unseen else found
-        finally:
-            self.journals, self.plan.demanding = journals, demanding
-        passes = [op for op in region.ops if op.prim is RAISE and op.args == (value,)]
-        if code is not DEAD or len(passes) != 1 or any(may_raise(op) for op in region.ops if op not in passes):
-            return error_of
-        return None
+    return found
+
+
+def _protected(
+    ctx: TryStatements, body: list[Any], ways: Ways, stmt: Any, classes: list[ast.expr] | None = None, at: Any = None
+) -> list[Any]:
+    """Lower the body; the statements that follow it on each way out. `stmt`: the user's statement that it is of."""
+    node = at if stmt is None else stmt
+    start, builder = ctx.state, ctx.builder
+    region = builder.new_region()
+    floating = any(issubclass(FloatingPointError, c) for c in ways.catch) if ways.floating else ctx.floating
+    with ctx.watched(start, stmt, floating, ways) as journal, ctx.path(start.fork(), region):
+        code = ctx.lower_block(body, False)
+        done = ctx.state
+    if floating:
+        keep_arithmetic(region)
+    before, last = region.ops[:-1], region.ops[-1] if region.ops else None
+    if code is DEAD and last is not None and last.prim is RAISE and all(quiet(op, floating) for op in before):
+        # It surely raises here, and nowhere else.
+        done = next((state for op, state in journal.points if op is last), done)
+        _move_out(ctx, region, len(before))
+        ctx.state = done.fork()
+        ctx.state.envs[0][PLACE] = _exception_value(ctx, last.args, node)
+        return _behind(ctx, RAISED, ways, node)
+    if not any(map(may_raise, region.ops)):
+        _move_out(ctx, region, len(region.ops))
+        ctx.state = done
+        return _behind(ctx, code, ways, node)
+    raised, needed = journal.interrupted(region, ctx.inputs.initial)
+    raised.envs[0].pop(PLACE, None)
+    _move_out(ctx, region, needed)
+    for cell, others in done.links.items():
+        for other in others:
+            raised.link(cell, other)
+    for name in [n for part in classes or () for n in ast.walk(part) if isinstance(n, ast.Name)]:
+        found = raised.envs.get(ctx.frame.env, {}).get(name.id)
+        if type(found) is Conflict and type(found.origin) is Unwound:
+            ctx.fail(f"{name.id!r} {MESSAGE}", name, AFTER_TRY, cause=found)
+    ctx.at(node)
+    op = Op(TRY, (ways.catch, None), {}, (region,), builder.loc)
+    op.results = [Value(PY_BOOL, "", op), Value(OBJECT, "", op)]
+    completed, error = op.results
+    ctx.errors.add(error)
+    ctx.state, code = ctx.handed_out(done, code, op)
+    builder.append(op)
+
+    def enter() -> int:
+        ctx.state = raised.fork()
+        return NORMAL
+
+    leaves = ctx.leaves(code) and RAISED not in ctx.possible(code)
+    after = expanded(lambda: _behind(ctx, code, ways, node), node, leaves)
+    handling = [run(enter, node), *ways.error(lambda: error, True)]
+    cond = completed if code is not DEAD else False
+    return [choice(computed(lambda: cond, node), [after], handling, node)]
+
+
+def _move_out(ctx: TryStatements, region: Region, count: int) -> None:
+    """The first operations of a region are done in the present one."""
+    moved, region.ops[:count] = region.ops[:count], []
+    for op in moved:
+        op.parent = ctx.builder.region
+    ctx.builder.region.ops += moved
+
+
+def _behind(ctx: TryStatements, code: Any, ways: Ways, node: Node) -> list[Any]:
+    """The statements that follow a body which ended with this code."""
+    possible = ctx.possible(code)
+    if RAISED not in possible:
+        return ways.normal(run(lambda: code, node, ctx.leaves(code)))
+    if possible == {RAISED}:
+        return _after_raise(ctx, ways, node)
+    rest = possible - {RAISED}
+
+    def others() -> list[Any]:
+        left = ctx.narrowed(code, rest, {}, node)
+        if type(left) is Value:
+            ctx.codes[left] = rest
+        return ways.normal(run(lambda: left, node, ctx.leaves(left)))
+
+    test = computed(lambda: ctx.emit(node, EQ, code, RAISED), node)
+    return [choice(test, _after_raise(ctx, ways, node), [expanded(others, node)], node)]
+
+
+def _after_raise(ctx: TryStatements, ways: Ways, node: Node) -> list[Any]:
+    """What follows where a block has ended with an exception; what it does may raise, and catch, another."""
+    errors: list[Any] = []
+
+    def take() -> int:
+        errors[:] = [ctx.raised()]
+        return NORMAL
+
+    return [run(take, node), *ways.error(lambda: errors[0], False)]
+
+
+def _is_one_of(ctx: TryStatements, error: Any, classes: tuple[type, ...], node: Node) -> Any:
+    cls = class_raised(error)
+    if cls is not None:
+        return proved("class", issubclass(cls, classes))
+    return ctx.emit(node, opaque(isinstance, "isinstance"), error, classes if len(classes) > 1 else classes[0])
+
+
+def _exception_value(ctx: TryStatements, args: tuple[Any, ...], node: Node) -> Value:
+    """The exception that ``raise`` raises with these operands."""
+    (error, *cause) = args
+    if type(error) is not Value or cause or (error not in ctx.errors and class_raised(error) is None):
+        error = ctx.emit(node, CAUGHT, error, *cause)
+    ctx.errors.add(error)
+    return error  # type: ignore[no-any-return]
+
+
+def _passed_on(ctx: TryStatements, node: Node) -> Any:
+    def on_error(error: Raised, every: bool) -> list[Any]:
+        return [run(lambda: ctx.throw(error(), node), node, True)]
+
+    return on_error
+
+
+def _find_source(ctx: TryStatements, stmt: ast.For) -> int:
+    """What a ``for`` runs over, as a step of its own."""
+    ctx.state.envs[ctx.frame.env][_iterated(stmt)] = ctx.ev_iter(stmt.iter)
+    return NORMAL
+
+
+def _has_source(ctx: TryStatements, stmt: ast.For) -> bool:
+    return _iterated(stmt) in ctx.state.envs[ctx.frame.env]
+
+
+def _yielded(ctx: TryStatements, stmt: Any) -> Any:
+    """A ``yield`` as a statement: what stands for it may end with an exception."""
+    assert ctx.frame.on_yield is not None
+    code = ctx.frame.on_yield(None if stmt.value.value is None else ctx.ev(stmt.value.value))
+    if code is not DEAD and isinstance(stmt, ast.Assign):
+        for target in stmt.targets:
+            ctx.assign(target, None, stmt)
+    possible = ctx.possible(code)
+    if code is DEAD or possible == {RAISED}:
+        return code
+    if RAISED not in possible:
+        return NORMAL
+    return ctx.code_where(ctx.emit(stmt, EQ, code, RAISED), RAISED, NORMAL, stmt)
+
+
+def _unwatched(
+    ctx: TryStatements, body: list[Any], normal: list[Any], error: Callable[[Raised], list[Any]], node: Node
+) -> Any:
+    """Where nobody catches what is raised: what runs when an exception passes by matters if it is seen outside, or
+    ends the exception."""
+    with ctx.watched(ctx.state.fork(), node, ctx.floating) as journal:
+        code = ctx.lower_block(body, False)
+    if journal.points:
+        state, made = ctx.state, _matters(ctx, journal, error, node)
+        if made is not None:
+            ctx.plan.require([Action(UNWOUND, original(node))], made)
+            raise made
+        ctx.state = state
+    if code is DEAD:
+        return DEAD
+    return ctx.lower_block([*normal, run(lambda: code, node, ctx.leaves(code))], False)
+
+
+def _matters(
+    ctx: TryStatements, journal: Journal, error: Callable[[Raised], list[Any]], node: Node
+) -> AutodiffError | None:
+    """None if what runs when an exception passes by may be left out, as nobody would see it."""
+    raised, _ = journal.interrupted(None, ctx.inputs.initial)
+    attempt = Op(TRY, ((BaseException,), None), {}, (), ctx.builder.loc)
+    value = Value(OBJECT, "", attempt)
+    region = ctx.builder.new_region()
+    error_of = UnsupportedError(
+        "what is done here when an exception passes by cannot be compiled", ctx.loc_of(node), "catch it here"
+    )
+    journals, ctx.journals = ctx.journals, []
+    demanding, ctx.plan.demanding = ctx.plan.demanding, False
+    try:
+        with ctx.path(raised, region):
+            code = ctx.lower_block(error(lambda: value), False)
+    except AutodiffError as found:
+        # It reads what is not known there: exactly lowered it may be.
+        outside = ctx.frame.scope.globals | ctx.frame.scope.nonlocals
+        *steps, last = error(lambda: value)
+        unseen = type(last) is Run and last.exits and all(is_arithmetic(s, outside) for s in steps)
+        return None if unseen else found
+    finally:
+        ctx.journals, ctx.plan.demanding = journals, demanding
+    passes = [op for op in region.ops if op.prim is RAISE and op.args == (value,)]
+    if code is not DEAD or len(passes) != 1 or any(may_raise(op) for op in region.ops if op not in passes):
+        return error_of
+    return None
 
 
 @expands(ast.Try)
@@ -436,7 +453,7 @@ def _try(ctx: Ctx, stmt: ast.Try) -> list[Any]:
         return ctx.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
     caught = []
     for handler in stmt.handlers:
-        caught.append(ctx.exception_classes(handler))
+        caught.append(_exception_classes(ctx, handler))
     return ctx.attempt(stmt.body, stmt.handlers, caught, stmt.orelse, stmt)
 
 

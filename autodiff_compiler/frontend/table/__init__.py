@@ -8,6 +8,7 @@ from . import (  # noqa: F401
     array_writers,
     builtin_functions,
     class_functions,
+    contexts,
     dict_methods,
     iterables,
     iterators,
