@@ -1,4 +1,4 @@
-"""NumPy's functions and methods that write into an array, in terms of stores and reads."""
+"""Stores into arrays: whole arrays, ``where=``, ``a.flat`` and the attributes that may be assigned to."""
 
 from __future__ import annotations
 

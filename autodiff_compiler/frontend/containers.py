@@ -1,4 +1,4 @@
-"""Lists, dictionaries, sets and deques: their methods and operators."""
+"""Lists, dictionaries, sets and deques: which method a name means, their parts and their operators."""
 
 from __future__ import annotations
 

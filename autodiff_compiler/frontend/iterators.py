@@ -1,4 +1,4 @@
-"""What goes through iterators: map, filter, zip, generator expressions, functools.reduce, any, all."""
+"""What is asked of an iterable: its items, how many there are, the item at a place, whether one passes a test."""
 
 from __future__ import annotations
 
