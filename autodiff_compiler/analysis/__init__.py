@@ -1,1 +1,1 @@
-"""Facts about IR that passes ask for."""
+"""Facts about the SSA form that passes ask for."""

@@ -1,7 +1,20 @@
 """Activity analysis: which values carry a derivative from the inputs to the outputs.
 
-A value is *varied* if it depends differentiably on an input of interest, *useful* if an output depends differentiably
-on it, *active* if both (Hascoet and Pascual 2013, section 4). Control flow is solved to a fixpoint.
+Takes the body of a function and the inputs of interest. Gives the *active* values. A value is *varied* if it depends
+differentiably on such an input, *useful* if an output depends differentiably on it, *active* if it is both (Hascoet
+and Pascual 2013, section 4). Control flow is solved to a fixpoint.
+
+>>> import numpy as np
+>>> from autodiff_compiler.frontend.lower import lower
+>>> def f(x, w):
+...     h = x * w
+...     size = len(x) * 2.0
+...     unused = np.exp(h)
+...     return np.sum(h) / size
+>>> body = lower(f, (np.ones(3), np.ones(3))).function.body
+>>> active = active_values(body, [body.params[0]])
+>>> sorted(v.hint for v in active if v.hint)
+['h', 'x']
 """
 
 from __future__ import annotations

@@ -1,9 +1,28 @@
-"""Taint: where a derivative may come back from what keeps no record of it.
+"""Taint: where a derivative may come back from code that keeps no record of it.
 
-A value that enters a callable of which nothing is known, or is put into a live object, *taints* what lies outside of
-the program: whatever is read from there afterwards, in program order, may hold it. A callable can reach any live
-object, so there is one outside, not one for each object. What reads from it and is useful has no derivative that could
-be known: the reverse sweep refuses it (`transforms.vjp`). What is only kept, printed or logged harms nobody.
+Takes the operations of a function in program order. Gives those that read from what was tainted. A value that enters a
+foreign callable, or is put into a live object, *taints* everything outside of the program: what is read from there
+afterwards may hold the value. A callable can reach any live object, so there is one outside, not one for each object.
+
+What reads from the outside and is useful has an unknown derivative. The reverse transform refuses it. A value that is
+only kept, printed or logged harms nobody.
+
+>>> import autodiff_compiler as ad
+>>> from contextvars import ContextVar
+>>> kept = ContextVar("kept")
+>>> def f(x):
+...     kept.set(x * x)
+...     return kept.get() * x
+>>> def g(x):
+...     kept.set(x * x)
+...     return x * x
+>>> try:
+...     ad.grad(f)(3.0)
+... except ad.AutodiffError as error:
+...     print(error.message[:77])
+what ContextVar.get gives may hold a differentiated value, whose derivative i
+>>> ad.grad(g)(3.0)
+6.0
 """
 
 from __future__ import annotations

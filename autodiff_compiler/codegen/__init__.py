@@ -1,1 +1,1 @@
-"""From IR to Python source, and from source to functions."""
+"""From the SSA form to Python source, and from source to functions."""

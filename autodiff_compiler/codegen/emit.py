@@ -1,6 +1,35 @@
-"""Print IR as Python and NumPy, the way one would write it by hand.
+"""Print the SSA form as Python and NumPy, the way one would write it by hand.
 
-The input is the output of the in-place pass: every store may be done where it stands.
+Takes a function in which every store may be done in place, and what its values share (`analysis.sharing`). Gives the
+text of a module. `nesting` decides what is printed inside of what, `names` what values are called, `expressions` prints
+expressions, and this module prints statements.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show, show_source
+>>> def f(x):
+...     x[1:] *= 2.0
+...     return np.sum(x * x)
+>>> show(f, np.ones(3), after="in place")
+func f(%x: float64[d1]) {
+  %v1: float64[d1-1] = get %x, (('index', (1:,)),)
+  %v2: float64[d1-1] = * %v1, 2.0
+  %x2: float64[d1] = copy %x
+  %x3: float64[d1] = set %x2, (('index', (1:,)),), %v2
+  %x_bar: float64[d1] = * 2.0, %x3
+  %v3: float64[d1-1] = get %x_bar, (('index', (1:,)),)
+  %v4: float64[d1-1] = * %v3, 2.0
+  %x_bar2: float64[d1] = set %x_bar, (('index', (1:,)),), %v4
+  return %x_bar2
+}
+>>> show_source(f, np.ones(3))
+def f_grad(x):
+    x2 = x.copy()
+    x2[1:] = x[1:] * 2.0
+    # adjoint of line 3: return np.sum(x * x)
+    x_bar = 2.0 * x2
+    # adjoint of line 2: x[1:] *= 2.0
+    x_bar[1:] *= 2.0
+    return x_bar
 """
 
 from __future__ import annotations

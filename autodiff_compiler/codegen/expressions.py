@@ -1,4 +1,20 @@
-"""Expressions as text, with no more parentheses than precedence asks for."""
+"""Expressions as text, with no more parentheses than precedence asks for.
+
+Takes an operation whose operands have names or are nested. Gives its text and how tightly it binds.
+
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x, a, b):
+...     return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
+>>> show_source(f, 1.0, 2.0, 3.0)
+def f_grad(x, a, b):
+    t = (a + b) * (a - b)
+    t2 = a * b
+    t3 = t2 * (x + 1.0)
+    # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
+    t4 = 1.0 / t3
+    x_bar = -(t4 * (-(x * t) / t3) * t2)
+    return x_bar - t4 * t
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,20 @@
-"""Statements as blocks in blocks, and as text. What nests too deeply for Python becomes a local function."""
+"""Statements as blocks in blocks, and as text.
+
+Takes lines and blocks. Gives text. What nests too deeply for Python becomes a local function.
+
+>>> lines = ["s = 0", Block("for i in x:", branches("i > 0", ["s += i"], ["break"], False)), "return s"]
+>>> out = []
+>>> flat(lines, 1, out)
+>>> for line in out:
+...     print(line)
+    s = 0
+    for i in x:
+        if i > 0:
+            s += i
+        else:
+            break
+    return s
+"""
 
 from __future__ import annotations
 

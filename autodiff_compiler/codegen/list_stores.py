@@ -1,4 +1,39 @@
-"""Statements that change a list of run-time length in place."""
+"""Statements that change a list of run-time length in place.
+
+Takes a store into a list. Gives the statement: ``append``, ``insert``, ``del``, or a store at a subscript.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x):
+...     items = [x[0]]
+...     for i in range(len(x)):
+...         items.insert(0, x[i] * items[-1])
+...     return items[0]
+>>> show_source(f, np.ones(3))
+def f_grad(x):
+    n = x.shape[0]
+    t = [x[0]]
+    t_saved = []
+    for i in range(n):
+        t2 = t[-1]
+        t_saved.append(t2)
+        t.insert(0, x[i] * t2)
+    t[0]
+    t = [0.0] * len(t)
+    # adjoint of line 5: return items[0]
+    t[0] += 1.0
+    x_bar = np.zeros_like(x)
+    # adjoint of line 3: for i in range(len(x)):
+    for i in reversed(range(n)):
+        t2 = t_saved.pop()
+        # adjoint of line 4: items.insert(0, x[i] * items[-1])
+        t3 = t.pop(0)
+        t[-1] += t3 * x[i]
+        x_bar[i] += t3 * t2
+    # adjoint of line 2: items = [x[0]]
+    x_bar[0] += t[0]
+    return x_bar
+"""
 
 from __future__ import annotations
 

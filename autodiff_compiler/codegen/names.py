@@ -1,8 +1,32 @@
-"""Names for IR values: which values share one Python variable, and what it is called.
+"""Names for values: which values share one Python variable, and what it is called.
 
-Two values may share a variable if neither is needed while the other lives. Lives are sets of intervals of print
-positions: with holes for the branches of an ``if`` that do not read the value, and reaching to the end of a loop that
-reads a value from outside of it.
+Takes the values that are printed as statements. Gives each a name. Two values may share a variable if neither is needed
+while the other lives. A life is a set of intervals of print positions. It has holes for the branches of an ``if`` that
+do not read the value. It reaches to the end of a loop that reads the value from outside. The user's names come first.
+
+>>> from autodiff_compiler.api.stages import show, show_source
+>>> def f(x):
+...     h = x * x
+...     for _ in range(9):
+...         h = h * 0.5
+...     return h
+>>> show(f, 2.0)
+func f(%x: float) {
+  %h: float = * %x, %x
+  %h3: float, %trips: int, %code: int = loop %_: int in range(0, 9, 1) with (%h2: float = %h) {
+    %h4: float = * %h2, 0.5
+    yield 0, %h4
+  }
+  return %h3
+}
+>>> show_source(f, 2.0)
+def f_grad(x):
+    h_bar = 1.0
+    # adjoint of line 3: for _ in range(9):
+    for _ in reversed(range(9)):
+        # adjoint of line 4: h = h * 0.5
+        h_bar *= 0.5
+    return 2.0 * (h_bar * x)
 """
 
 from __future__ import annotations

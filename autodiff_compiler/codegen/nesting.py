@@ -1,4 +1,32 @@
-"""What is printed inside of what: expressions nest where nothing between changes what they read."""
+"""Nesting: which expressions are printed inside of the expressions that use them.
+
+Takes the operations of a function. Gives those that are nested, each with its user. An expression is nested if it is
+used once, and nothing that runs between changes what it reads.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x, y):
+...     y[0] = np.sin(x[0]) * np.cos(x[1])
+...     return y[0] * x[2]
+>>> show_source(f, np.ones(3), np.ones(3))
+def f_grad(x, y):
+    t = x[0]
+    t2 = np.sin(t)
+    t3 = x[1]
+    t4 = np.cos(t3)
+    y2 = y.copy()
+    y2[0] = t2 * t4
+    x_bar = np.zeros_like(x)
+    # adjoint of line 3: return y[0] * x[2]
+    x_bar[2] = y2[0]
+    y_bar = np.zeros_like(y)
+    y_bar[0] = x[2]
+    # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])
+    t5 = y_bar[0]
+    x_bar[1] -= t5 * t2 * np.sin(t3)
+    x_bar[0] += t5 * t4 * np.cos(t)
+    return x_bar
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,14 @@
 """The comments that name the user's statements, in text that is otherwise complete.
 
-A comment holds a line number. The disk cache keeps the text without its comments, and puts them in where it is read:
-until then, the user may have moved the function.
+Takes the lines of emitted code, and notes that say which line is the place of which comment. Gives the text. A comment
+holds a line number. The disk cache keeps the text without its comments, and puts them in where it is read: until then,
+the user may have moved the function.
+
+>>> statement = Statement("model.py", 12, 4, "y = x * x")
+>>> print(with_notes(["y_bar = 1.0", "", "x_bar = 2.0 * x"], [Note(statement, False, 1)]), end="")
+y_bar = 1.0
+# adjoint of line 12: y = x * x
+x_bar = 2.0 * x
 """
 
 from __future__ import annotations

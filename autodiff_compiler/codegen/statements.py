@@ -1,5 +1,10 @@
 """A statement of the user's on one line, for the comments of emitted code.
 
+Takes a syntax tree. Gives text.
+
+>>> on_one_line(ast.parse("z = np.concatenate([\\n    x[1:, None],\\n    y])").body[0])
+'z = np.concatenate([x[1:, None], y])'
+
 ``astunparse`` prints syntax trees. Version 1.6.3 has three flaws: it prints ``x[1:, None]`` as ``x[(1:, None)]``, a
 syntax error; it puts parentheses around every operation; it does not know ``match``. The subclass mends them. The first
 statement over several lines imports the library, so a start does not pay for it.

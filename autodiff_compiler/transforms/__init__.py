@@ -1,1 +1,1 @@
-"""Passes over the IR: each takes verified IR to verified IR."""
+"""Passes over the SSA form: each takes a valid function and gives a valid function. `pipeline` is the table of them."""

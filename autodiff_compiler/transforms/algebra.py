@@ -1,7 +1,22 @@
-"""Rewrites applied while an operation is built: each is sound for values, dtypes and shapes, or does not fire.
+"""Peepholes: rewrites that are applied while an operation is built.
 
-They keep the adjoint free of ``1.0 * g``, of broadcasts that the next operation does anyway, and of reductions over
-axes that were never broadcast. A rewrite gets the operands and returns the replacement, or NotImplemented.
+Takes the operands of an operation. Gives the value to use in its place, or NotImplemented. A rewrite proves that value,
+dtype and shape stay the same, or it does not fire. So the adjoint never contains ``1.0 * g``, a broadcast that the next
+operation does anyway, or a sum over axes that were not broadcast.
+
+>>> from autodiff_compiler.ir.core import Builder, Region
+>>> from autodiff_compiler.ir.types import array
+>>> b = install(Builder(Region()))
+>>> x = b.region.param(array(float, (b.dims.fresh(),)), "x")
+>>> b.emit(MUL, 1.0, x) is x
+True
+>>> b.emit(NEG, b.emit(NEG, x)) is x
+True
+>>> b.emit(SUM_TO, x, x) is x
+True
+>>> g = b.emit(MUL, b.emit(MUL, x, 2.0), 3.0)
+>>> [op.prim.name for op in b.region.ops], g.op.args[1]
+(['-', '*', '*'], 3.0)
 """
 
 from __future__ import annotations

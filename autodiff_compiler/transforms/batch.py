@@ -1,9 +1,21 @@
 """Batching: a straight-line function for a stack of values at once, instead of once for each of them.
 
-`batch` gives a function some of whose parameters have one more axis in front, as have all results. A value that depends
-on one of these is stacked too: its first axis counts the calls that the function stands for. Each primitive has a rule
-that says how it is applied to stacked operands; what follows an axis is counted from there is moved by one. Where there
-is no rule, `NotBatchedError` is raised, and the caller has to call the function once for each value.
+Takes a function and the numbers of the parameters that become stacks. Gives a function in which these parameters, and
+all results, have one more axis in front. A value that depends on a stack is a stack too. Each primitive has a rule that
+says how it is applied to stacks. Without a rule, `NotBatchedError` is raised, and the caller has to loop.
+
+>>> import numpy as np
+>>> from autodiff_compiler.frontend.lower import lower
+>>> from autodiff_compiler.ir.printer import print_function
+>>> def f(x, w):
+...     return np.sum(w * x)
+>>> fn = lower(f, (np.ones(3), np.ones(3))).function
+>>> print(print_function(batch(fn, {0})), end="")
+func f(%x: float64[d3, d1], %w: float64[d2]) {
+  %v1: float64[d3, d1] = * %w, %x
+  %v2: float64[d3] = np.sum %v1, axis=(1,), keepdims=False
+  return %v2
+}
 
 Reference: Bradbury et al., JAX (2018), whose vmap has rules of this kind.
 """

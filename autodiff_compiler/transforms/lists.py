@@ -1,4 +1,40 @@
-"""Changes of lists of run-time length, as one would write them by hand."""
+"""Changes of lists of run-time length, as one would write them by hand.
+
+`added_at` takes a cotangent's list, an index and a contribution. It gives the list with the contribution added, and
+replaces a zero that was just put there. `forget_likes` takes an adjoint that nobody differentiates again. It drops the
+templates that tell a reversed deletion what shape the zero has.
+
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x):
+...     items = [x, x * 2.0]
+...     for i in range(2):
+...         items.append(items[-1] * items[i])
+...     return items[-1]
+>>> show_source(f, 1.5)
+def f_grad(x):
+    t = [x, x * 2.0]
+    t_saved = []
+    t_saved2 = []
+    for i in range(2):
+        t2 = t[-1]
+        t_saved2.append(t2)
+        t3 = t[i]
+        t_saved.append(t3)
+        t.append(t2 * t3)
+    t[-1]
+    t = [0.0] * len(t)
+    # adjoint of line 5: return items[-1]
+    t[-1] += 1.0
+    # adjoint of line 3: for i in range(2):
+    for i in reversed(range(2)):
+        t2 = t_saved.pop()
+        t3 = t_saved2.pop()
+        # adjoint of line 4: items.append(items[-1] * items[i])
+        t4 = t.pop()
+        t[i] += t4 * t3
+        t[-1] += t4 * t2
+    return t[0] + t[1] * 2.0
+"""
 
 from __future__ import annotations
 

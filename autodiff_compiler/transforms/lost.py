@@ -1,4 +1,16 @@
-"""The errors of the reverse sweep: where a derivative would be lost."""
+"""The errors of the reverse transform: each says where a derivative would be lost, and why.
+
+Takes the operation at which the derivative would be lost. Gives the exception to raise.
+
+>>> import autodiff_compiler as ad
+>>> def f(x):
+...     return float(str(x))
+>>> try:
+...     ad.grad(f)(1.0)
+... except ad.AutodiffError as error:
+...     print(error.message)
+no derivative rule for str with respect to its argument '*args', which depends on a differentiated input
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,34 @@
-"""Give the backward sweep the forward values that it reads: the to-be-recorded analysis, after the fact.
+"""Residuals: give the backward sweep the forward values that it reads.
 
-Before: operations of the backward sweep name forward values wherever these were defined, be it deep inside a loop.
-After: each such read is one of, cheapest first,
-  - the value itself, where it is still in scope;
-  - the same computation again: integer arithmetic, lengths, elements of arrays that nothing overwrites;
-  - an extra result of the ``if`` that computed it, where no loop lies between;
-  - a value popped off a stack, to which the forward sweep pushes it once per run of the mirrored region.
+Takes an adjoint whose backward sweep names forward values wherever they are defined, even deep inside a loop. Gives an
+adjoint in which every value is in scope where it is read. Each such value comes from the cheapest of these sources:
+
+1. The value itself, where it is still in scope.
+2. The same computation again: integer arithmetic, lengths, elements of arrays that nothing overwrites.
+3. The finished array, where every store of a loop is at the loop's own index (`stable_reads`).
+4. An extra result of the ``if`` that computed it, where no loop lies between.
+5. A stack. The forward sweep pushes the value once for each run of the region that the backward sweep reverses.
+
+This is the to-be-recorded analysis of the literature, after the fact: exactly what is read is saved.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x):
+...     for i in range(3):
+...         x = np.sin(x)
+...     return x
+>>> show_source(f, 0.5)
+def f_grad(x):
+    x_saved = []
+    for _ in range(3):
+        x_saved.append(x)
+        x = np.sin(x)
+    x_bar = 1.0
+    # adjoint of line 2: for i in range(3):
+    for x in reversed(x_saved):
+        # adjoint of line 3: x = np.sin(x)
+        x_bar *= np.cos(x)
+    return x_bar
 """
 
 from __future__ import annotations

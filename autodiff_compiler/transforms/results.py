@@ -1,7 +1,23 @@
 """The results of a derivative, as the caller expects them.
 
-Takes the adjoint of a function. Gives the adjoint whose cotangents have the kind, shape and dtype of their arguments
-(`finish`), and whose pullback may be called after the caller has written into the arguments (`own_what_is_read`).
+Takes an adjoint. `finish_results` gives the cotangents the kind, shape and dtype of their arguments. `own_what_is_read`
+lets a pullback read only arrays of its own, because the caller may write into the arguments before the pullback runs.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show
+>>> def f(x):
+...     return x * 3.0
+>>> show(f, np.array(2.0), after="residuals")  # the cotangent may be one of NumPy's numbers
+func f(%x: float64[]) {
+  %x_bar: float64[] = sum_to 3.0, %x
+  return %x_bar
+}
+>>> show(f, np.array(2.0), after="finish")  # the argument is an array without axes
+func f(%x: float64[]) {
+  %x_bar: float64[] = sum_to 3.0, %x
+  %v1: float64[] = finish %x_bar, %x
+  return %v1
+}
 """
 
 from __future__ import annotations

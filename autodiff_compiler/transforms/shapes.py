@@ -1,6 +1,24 @@
-"""Read shapes from arguments, so that nothing is computed, kept or saved for its shape alone.
+"""Shapes from arguments: nothing is computed, kept or saved for its shape alone.
 
-Before: ``(y * np.log(p)).shape[0]``.  After: ``y.shape[0]``.
+Takes a function. Gives the function in which an operation that needs only a shape asks an argument of that shape.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show
+>>> def f(y):
+...     h = y * 3.0
+...     return np.sum(h)
+>>> show(f, np.ones(3), after="differentiate", backward=True)
+  (forward sweep)
+  %h_bar: float64[d1] = spread 1.0, %h
+  %y_bar: float64[d1] = spread 3.0, %h
+  return %y_bar
+}
+>>> show(f, np.ones(3), after="shapes", backward=True)
+  (forward sweep)
+  %h_bar: float64[d1] = spread 1.0, %y
+  %y_bar: float64[d1] = spread 3.0, %y
+  return %y_bar
+}
 """
 
 from __future__ import annotations

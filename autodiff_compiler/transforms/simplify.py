@@ -1,4 +1,30 @@
-"""Dead code elimination and the folding of control flow that has become trivial."""
+"""Simplification: no dead code, no trivial control flow, no two branches on the same condition in a row.
+
+Takes a function. Gives a function that computes the same with fewer operations. Exceptions that the user's function
+raises stay. In the example, the cotangent of `y` does not depend on the branch, so the reversed branch is gone.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show
+>>> def f(x, flag):
+...     y = x * 3.0
+...     if flag > 0.0:
+...         y = y + 1.0
+...     return y
+>>> show(f, 1.0, 2.0, after="differentiate", backward=True)
+  (forward sweep)
+  %y_bar: float = if %v1 {
+    yield 1.0
+  } else {
+    yield 1.0
+  }
+  %x_bar: float = * %y_bar, 3.0
+  return %x_bar
+}
+>>> show(f, 1.0, 2.0, after="simplify")
+func f(%x: float, %flag: float) {
+  return 3.0
+}
+"""
 
 from __future__ import annotations
 

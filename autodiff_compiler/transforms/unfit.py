@@ -1,4 +1,15 @@
-"""Calls that derivative rules do not fit: what NumPy refuses, it says itself; the rest is an error with its place."""
+"""Calls that derivative rules do not fit.
+
+Takes an operation and the rule of one of its arguments. Gives the rule's contribution to the argument's cotangent. If
+the rule fails, the primal is asked: what NumPy refuses, it says itself. Anything else is an error with its place.
+
+>>> import numpy as np
+>>> import autodiff_compiler as ad
+>>> ad.grad(lambda x: np.sum(np.linalg.solve(x, np.ones(4))))(np.ones((3, 3)))
+Traceback (most recent call last):
+    ...
+ValueError: solve1: Input operand 1 has a mismatch in its core dimension 0 ...
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,39 @@
-"""Reverse mode: from the IR of a function to the IR of its adjoint, forward sweep and backward sweep in one function.
+"""Reverse mode: from the SSA form of a function to the SSA form of its adjoint.
 
-The backward sweep is built first, reading forward values by name wherever they were defined; `residuals.place` then
-decides how each of those reads gets its value (it is still there, it is recomputed, it is kept on a stack). So what is
-saved is exactly what is read after simplification. Reference: Griewank and Walther, Evaluating Derivatives (2008),
-chapters 3 and 12.
+Takes a function and the parameters to differentiate by. Gives one function with the forward sweep, then the backward
+sweep. The backward sweep is built first. It reads forward values by name, wherever they are defined. `residuals` then
+decides where each of them comes from. So what is saved is exactly what is read.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show
+>>> def f(x):
+...     y = x
+...     if x > 0.0:
+...         h = np.sin(x)
+...         y = h * h
+...     return y
+>>> show(f, 0.5, after="differentiate")  # the backward sweep reads `h` of the forward branch
+func f(%x: float) {
+  %v1: bool = > %x, 0.0
+  %y: scalar float64, %h: float64, %v2: bool = if %v1 {
+    %h2: float64 = np.sin %x
+    %y2: float64 = * %h2, %h2
+    yield %y2, %h2, True
+  } else {
+    yield %x, undef, False
+  }
+  %x_bar: scalar float64 = if %v1 {
+    %h_bar: float64 = * 2.0, %h2
+    %v3: float64 = np.cos %x
+    %x_bar2: float64 = * %h_bar, %v3
+    yield %x_bar2
+  } else {
+    yield 1.0
+  }
+  return %x_bar
+}
+
+Reference: Griewank and Walther, Evaluating Derivatives (2008), chapters 3 and 12.
 """
 
 from __future__ import annotations

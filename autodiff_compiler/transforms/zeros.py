@@ -1,9 +1,21 @@
-"""Where a cotangent is zero for sure: the mask with which a partial that may be infinite is guarded.
+"""Where a cotangent is zero for sure: the mask that guards a partial that may be infinite.
 
-In ``sum(w * sqrt(x))`` with ``w[0] == x[0] == 0`` the derivative by ``x[0]`` is zero: the cotangent of the root is zero
-whatever `x` is. In ``sum(sqrt(x) * sqrt(x))`` the cotangent happens to be zero, but moves with `x`, so zero times
-infinity has no value that could be told here, and stays nan. So a zero counts if it comes from a subscript, a mask, a
-choice, or a factor that does not depend on what the root is of.
+Takes a cotangent in the backward sweep. Gives a mask of the elements that are zero whatever the inputs are; a rule
+multiplies its infinite partial there by a strong zero.
+
+In ``sum(w * sqrt(x))`` with ``w[0] == x[0] == 0``, the derivative by ``x[0]`` is zero: the cotangent of the root is
+zero whatever `x` is. In ``sum(sqrt(x) * sqrt(x))`` the cotangent happens to be zero there, but it changes with `x`.
+Zero times infinity has no value then, and the derivative is nan. So a zero counts if it comes from a subscript, a mask,
+a choice, or a factor that does not depend on the argument of the root.
+
+>>> import numpy as np
+>>> import autodiff_compiler as ad
+>>> x, w = np.array([0.0, 4.0]), np.array([0.0, 1.0])
+>>> ad.grad(lambda x, w: np.sum(w * np.sqrt(x)))(x, w)
+array([0.  , 0.25])
+>>> with np.errstate(all="ignore"):
+...     ad.grad(lambda x: np.sum(np.sqrt(x) * np.sqrt(x)))(x)
+array([nan,  1.])
 """
 
 from __future__ import annotations
