@@ -139,7 +139,7 @@ class _Varied:
                 self.spread(body)
                 for result, out in zip(op.results[2:], body.exit):
                     self.add(result, self.of(out))
-                # An exception may carry what it was made of.
+                # An exception may carry its arguments.
                 for inner_op in body.walk():
                     if inner_op.prim.effects:
                         self.add(op.results[1], self.of(*inner_op.operands()))
@@ -178,7 +178,7 @@ class _Varied:
             self.spread(body)
             changed = self.changed
             outer |= changed
-            changed |= self.kept != kept  # and the next trip finds it
+            changed |= self.kept != kept  # and the next iteration finds it
         self.changed = outer
 
 

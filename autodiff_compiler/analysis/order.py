@@ -135,7 +135,7 @@ class Order:
         return before
 
     def reads_again(self, user: Op | Region, before: dict[Value, bool]) -> list[Value]:
-        """Note what a user reads, after its operands were replaced. `before` is what it read; returns what differs."""
+        """Note the operands of a user after a change. `before` are those it had; returns the values that differ."""
         now = reads(user)
         differ = [v for v in {**before, **now} if before.get(v) is not now.get(v)]
         for v in differ:

@@ -250,7 +250,7 @@ class Sharing:
         own: Root = ("new", v)
         prim = op.prim
         if prim is CALL:
-            # It may be (a part of) an argument, or of what the function reads from outside.
+            # It may be (a part of) an argument, or of a value that the function reads from outside.
             args = [*op.args[1:], *self.order.outer[called(op)]]
             shared = self.of(args) | self.inside_of(args) | frozenset([(EXTERNAL, v)])
             return shared, shared
@@ -342,8 +342,10 @@ class Sharing:
         return mutated
 
     def _families(self) -> dict[Root, frozenset[Root]]:
-        """Buffers that may become one another from iteration to iteration: that of a slot, those that enter it, and
-        those that an iteration hands over to it."""
+        """Buffers that may take each other's place from iteration to iteration.
+
+        They are the buffer of a slot, those that enter the loop for it, and those that an iteration yields for it.
+        """
         parent: dict[Root, Root] = {}
 
         def find(r: Root) -> Root:

@@ -41,7 +41,7 @@ _KEEPING = frozenset(
 
 
 def is_foreign(op: Op) -> bool:
-    """Runs code of which nothing is known."""
+    """The operation runs foreign code: nothing is known of its effects."""
     if op.prim.foreign:
         return True
     if op.prim is opset.PRINT:
@@ -65,8 +65,10 @@ class Outside:
         self.pushed: dict[Value, list[object]] | None = None
 
     def is_read_by(self, op: Op, varied: Container[Value]) -> bool:
-        """The operation may see what lies outside: it runs foreign code, or works on a foreign object. Not if what it
-        works on is varied itself: then there is a rule for it, or it is known that there is none."""
+        """The operation may read from the outside: it runs foreign code, or works on a foreign object.
+
+        It is not said of operations on varied values. They have a rule, or it is known that they have none.
+        """
         if not op.results:
             return False
         if is_foreign(op):

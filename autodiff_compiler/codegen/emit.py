@@ -224,7 +224,7 @@ class Emitter:
             if op.prim is opset.LIST_DROP and op.args[0] is items and (op.args[1] is index or op.args[1] == index):
                 return op
             if op in self.inlined:
-                continue  # where it is printed, it reads what it would have read here
+                continue  # it reads the same where it is printed
             if op.prim not in (PUSH, opset.LIST_GET, opset.LIST_DROP):
                 return None
             if any(v.op in self.inlined or self.naming.same(v, items) for v in op.operands()):
@@ -429,7 +429,7 @@ class Emitter:
         self._branches(op, texts, jumps)
 
     def _branches(self, op: Op, texts: list[list[Line]], jumps: list[bool]) -> None:
-        """An ``if`` of these branches, of which some may end in a jump."""
+        """An ``if`` of these branches. Some may end in a jump."""
         if op in self.tried:
             self.comment(op)
             self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
@@ -550,11 +550,11 @@ class Emitter:
                 if keep_code:
                     self.line(f"{self.naming.of(code)} = {self.printer.show(known)}")
                 self.lines.append(Block(f"if {self.printer.show(known)}:", ["break"], self.printer.negated(known)))
-                self._next_trip(op, count_trips)
+                self._next_iteration(op, count_trips)
                 return False
             if known == Exit.NORMAL:
                 self.assign(list(zip(body.params[1:], body.exit[1:])))
-                self._next_trip(op, count_trips)
+                self._next_iteration(op, count_trips)
                 return False
             self.assign(list(zip(body.params[1:], body.exit[1:])))
             if keep_code:
@@ -568,8 +568,8 @@ class Emitter:
         self.assign(list(zip(results, body.params[1:])))
 
     def _over_saved(self, op: Op) -> str:
-        """``for x in reversed(x_saved)``, where each trip begins with what one trip of the forward sweep saved, and
-        nothing else did."""
+        """``for x in reversed(x_saved)``, where each iteration begins with the values that one iteration of the forward
+        sweep saved, and nothing else saved any."""
         body = op.regions[0]
         if op.parent is not self.body or self.use_count.get(body.params[0], 0) or op.tag != DERIVED:
             return ""
@@ -608,7 +608,7 @@ class Emitter:
         )
         return f"for {names} in {stacks[0] if len(stacks) == 1 else 'zip(' + ', '.join(stacks) + ')'}:"
 
-    def _next_trip(self, op: Op, count_trips: bool) -> None:
+    def _next_iteration(self, op: Op, count_trips: bool) -> None:
         index = op.regions[0].params[0]
         if count_trips:
             self.line(f"{self.naming.of(op.trips)} += 1")

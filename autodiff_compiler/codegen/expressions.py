@@ -278,12 +278,12 @@ def _spread(p: Printer, op: Op) -> tuple[str, int]:
     g, x = op.args
     tg = type_of(g)
     if op.results[0].type.is_scalar:
-        # A broadcast to no axes would be an array, which cannot be written to; what is typed as a number is one.
+        # A broadcast to no axes would be an array that cannot be written to. Here the type says: a number.
         if tg.is_scalar:
             return p.operand(g)
         p.helpers.add("spread")
         return f"spread({p.show(g)}, {p.show(x)})", ATOM
-    # A Python float takes the dtype of what it meets, but broadcast alone it would be float64.
+    # A Python float takes the dtype of the other operand, but broadcast alone it would be float64.
     weak = tg.kind == "py" or (tg.kind == "scalar" and tg.dtype != np.float64)
     keeps = tg.kind == "array" or (same_dtype(type_of(op.results[0]).dtype, tg.dtype) and not weak)
     if type_of(x).kind == "array" and keeps:

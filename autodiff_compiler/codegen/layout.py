@@ -2,7 +2,7 @@
 
 Takes lines and blocks. Gives text. What nests too deeply for Python becomes a local function.
 
->>> lines = ["s = 0", Block("for i in x:", branches("i > 0", ["s += i"], ["break"], False)), "return s"]
+>>> lines = ["s = 0", Block("for i in x:", branches("i > 0", "i <= 0", ["s += i"], ["break"], False)), "return s"]
 >>> out = []
 >>> flat(lines, 1, out)
 >>> for line in out:
@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterator
 
 from .notes import Note
 
-DEPTH = 60  # levels of indentation, of which Python reads 100
-NESTED = 12  # loops, ``try`` and ``with`` in each other, of which Python compiles 20; some count twice
+DEPTH = 60  # levels of indentation; Python reads up to 100
+NESTED = 12  # loops, ``try`` and ``with`` in each other; Python compiles up to 20, and some count twice
 
 WORD = re.compile(r"[^\W\d]\w*")
 
@@ -136,7 +136,7 @@ def _weight(header: str) -> int:
 
 
 def _leave_by_return(lines: list[Line]) -> str:
-    """Replace each ``break`` of a loop around by ``return True``; how they leave what is around, if there are any."""
+    """Replace each ``break`` of a loop around by ``return True``. Returns the statement that was replaced, if any."""
     found = ""
     todo = [lines]
     while todo:

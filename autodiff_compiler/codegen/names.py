@@ -15,7 +15,7 @@ func f(%x: float) {
   %h: float = * %x, %x
   %h3: float, %trips: int, %code: int = loop %_: int in range(0, 9, 1) with (%h2: float = %h) {
     %h4: float = * %h2, 0.5
-    yield 0, %h4
+    yield normal, %h4
   }
   return %h3
 }
@@ -52,7 +52,7 @@ HELPERS = frozenset(
 
 
 def is_kernel(prim: Prim) -> bool:
-    """The primitive is printed as a call of the function of its name that the runtime hands out."""
+    """The primitive is printed as a call of a kernel, which the runtime exports under the primitive's name."""
     return (getattr(prim.fn, "__module__", "") or "").startswith("autodiff_compiler.kernels.")
 
 
@@ -60,7 +60,7 @@ def is_kernel(prim: Prim) -> bool:
 RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS
 
 
-# What is asked of an array as an attribute, and of what may be a number by a helper of this name.
+# Printed as an attribute of an array. For a value that may be a number, printed as a call of a helper of this name.
 _ASKED = {SHAPE_OF: "shape", NDIM: "ndim", SIZE: "size", DTYPE: "dtype"}
 
 
@@ -79,7 +79,7 @@ class Group:
 
     def __init__(self, value: Value, spans: list[Interval], nested: bool = False, home: Op | None = None):
         self.nested = nested  # a variable of the pullback
-        self.home = home  # the function that calls itself of which it is a variable, if any
+        self.home = home  # the recursive function whose variable it is, if any
         self.seen: set[Op | None] = {home}  # the functions in which it is named
         self.values = [value]
         self.spans = _merged(spans)
@@ -87,8 +87,10 @@ class Group:
 
 
 class Variable:
-    """A name that was given: for each function of its own with such a variable, the functions in which it is named and
-    when it is in use."""
+    """A name that was given.
+
+    homes: for each function with a variable of this name, the functions that name the variable, and when it is in use
+    """
 
     __slots__ = ("nested", "homes")
 
@@ -107,7 +109,7 @@ class Variable:
         return True
 
     def until(self, home: Op | None, start: float) -> float:
-        """How long the use lasts that it is in at `start`; `start` if it is in none."""
+        """The end of the use that goes on at `start`; `start` itself if there is none."""
         _, busy = self.homes.get(home, (None, []))
         k = bisect_left(busy, (start, float("inf")))
         return max(start, busy[k - 1][1]) if k else start
@@ -120,8 +122,11 @@ class Variable:
 
 
 class Numbers:
-    """The numbers of the names with one stem: with those left out that are in use for sure, so that thousands of names
-    are not all tried for each group. Groups come in the order of their starts."""
+    """The numbers of the names with one stem.
+
+    Numbers that are surely in use are left out, so that a group does not try thousands of names. Groups come in the
+    order of their starts.
+    """
 
     def __init__(self) -> None:
         self.open: list[int] = []
@@ -275,7 +280,7 @@ class Naming:
             if self.inner:
                 for p in region.params:
                     self.group[p].spans = [(0.0, float("inf"))]
-                # The nested function may be called at any time: what it reads lives on.
+                # The nested function may be called at any time, so the values that it reads live on.
                 read = self.read_inside()
                 for g in self.group.values():
                     if not g.nested and any(v in read for v in g.values):
@@ -396,7 +401,7 @@ def _hint_of(group: Group) -> str:
 
 
 def _stem_of(v: Value) -> str:
-    """What an unnamed value is called, by what it is: a length, a condition, anything else."""
+    """The name of a value without a hint: one for lengths, one for conditions, one for all else."""
     t = v.type
     if v.op is not None and v.op.prim is TRY and v in v.op.results[:2]:
         return "completed" if v is v.op.completed else "error"
@@ -417,7 +422,7 @@ def _merged(spans: list[Interval]) -> list[Interval]:
 
 
 def _joined(many: list[Interval], few: list[Interval]) -> list[Interval]:
-    """`_merged` of both, each of which is so already; the longer list becomes it."""
+    """`_merged` of two lists that are merged already. The longer list is changed."""
     for s, e in few:
         first = bisect_right(many, s, key=itemgetter(1))
         last = bisect_left(many, e, first, key=itemgetter(0))

@@ -1,7 +1,6 @@
-"""What one compilation may cost: a budget for all that it unrolls, splits and inlines, in operations and in seconds.
+"""What one compilation may cost: a budget for unrolling, splitting and inlining, in operations and in seconds.
 
-The operations are counted, so that what is refused is the same on any machine. The seconds are a net below that, for
-what nobody thought of.
+Operations are counted, so the same programs are refused on any machine. The limit in seconds catches all else.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ REMEDIES = {
 
 
 class Exhausted(Exception):
-    """A compilation that grows beyond its budget; `final`: it took too long, whatever grew."""
+    """A compilation has grown beyond its budget. `final`: it has taken too long, whatever has grown."""
 
     def __init__(self, message: str, loc: Any, remedy: str, final: bool):
         super().__init__(message)
@@ -42,7 +41,7 @@ class Exhausted(Exception):
 class Budget:
     """The cost of one compilation so far.
 
-    `grown`: by what is copied, a kind and a syntax node: how often, its name, and its place.
+    grown: for each thing that is copied, by its kind and syntax node, how often, its name, and its place
     """
 
     def __init__(self, name: str, loc: Any):
@@ -54,7 +53,7 @@ class Budget:
         self.ticks = 0
         self.task = "reading it"
         self.spent = 0
-        self.copying = 0  # how many copies are around what is being lowered
+        self.copying = 0  # how many copies are being lowered, one within another
         self.grown: dict[tuple[str, Any], list[Any]] = {}
         self.last: list[Any] | None = None
 
@@ -73,7 +72,7 @@ class Budget:
 
     @contextmanager
     def copy(self, kind: str, node: Any, name: str, loc: Any, counts: bool = True) -> Iterator[None]:
-        """What is lowered in here is one more copy of something; it does not count where it is the function itself."""
+        """All that is lowered in this context is one more copy of something. The function itself does not count."""
         if not counts:
             yield
             return
@@ -154,7 +153,7 @@ def current() -> Budget | None:
 
 
 def doing(task: str) -> None:
-    """Say what the compilation turns to."""
+    """Note the task that the compilation turns to."""
     budget = current()
     if budget is not None:
         budget.task = task
@@ -163,7 +162,7 @@ def doing(task: str) -> None:
 
 @contextmanager
 def compiling(name: str, loc: Any) -> Iterator[Budget]:
-    """One compilation; what is compiled on its way belongs to it."""
+    """The context of one compilation. Compilations within it use the same budget."""
     budget = current()
     if budget is not None:
         yield budget

@@ -7,13 +7,14 @@ The properties of `Op` name the operands and results of these.
 
 ``if(cond)``          regions ``then, else`` without parameters; each region's `exit` gives the results.
 ``loop(range, inits)``  `range` is ``(start, stop, step)`` or ``None`` (an endless loop). The one region has parameters
-                      ``(i, *carried)`` and exit ``(code, *carried)``. `Exit.NORMAL` goes on to the next trip; any
-                      other code ends the loop at once with that trip not counted. Results:
+                      ``(i, *carried)`` and exit ``(code, *carried)``. `Exit.NORMAL` goes on to the next iteration; any
+                      other code ends the loop at once with that iteration not counted. Results:
                       ``(*carried, trips, code)``; the code is `Exit.NORMAL` if the range ran out.
 ``try(catch, context)`` runs its one region, which has no parameters, in ``with context`` unless that is None. `catch`
-                      is a tuple of exception classes: one of them ends the region, and what it has put on stacks is
-                      taken off again. Results: ``(completed, error, *exit)``; `completed` is whether the region came
-                      to its end; if not, `error` is the exception, and all of the exit is undef.
+                      is a tuple of exception classes. One of them ends the region, and the values that the region
+                      has pushed on stacks are taken off again. Results: ``(completed, error, *exit)``. `completed`
+                      says whether the region came to its end. If not, `error` is the exception, and the values of
+                      the exit are undefined.
 ``func()``            a function that may call itself; it stands at the top level of a function's body. The one region
                       has a parameter per argument, its exit gives the results. The result is the function, which the
                       region may name too.
@@ -145,7 +146,7 @@ class Value:
         self.type = type
         self.hint = hint
         self.op = op  # the operation that defines it, or None for a region's parameter
-        self.region = region  # of which it is a parameter, if it is one
+        self.region = region  # the region whose parameter it is, if it is one
 
     def __repr__(self) -> str:
         return f"<{self.hint or 'v'}: {self.type}>"
@@ -286,7 +287,7 @@ class Region:
 class Function:
     name: str
     body: Region
-    # What the results mean to the caller, e.g. the tree in which to hand them out; passes keep it.
+    # What the results mean to the caller, such as the structure that they are returned in. Passes keep it.
     meta: dict[str, Any] = field(default_factory=dict)
 
     @property

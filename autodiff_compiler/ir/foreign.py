@@ -1,7 +1,7 @@
-"""Which callables are known to keep nothing of what they are given, so that nothing of it comes out of others.
+"""Which callables are known to keep nothing of their arguments.
 
-Of any other nothing is known: what enters it may come out of it, and out of whatever it can reach, at any later time.
-See `analysis.taint`.
+Nothing is known of other callables. A value that enters one may come out of it at any later time, or out of any object
+that it can reach. See `analysis.taint`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ def immutable_classes() -> frozenset[Any]:
 
 
 def is_inert(fn: Any) -> bool:
-    """Keeps nothing of its arguments and does not write to them; what it gives depends on them, on a clock, or on
-    what random numbers are drawn."""
+    """The callable keeps nothing of its arguments and does not write to them.
+
+    Its result depends on the arguments, on a clock, or on random numbers.
+    """
     if isinstance(fn, np.ufunc):
         return not all(set(signature) <= set("O->") for signature in fn.types)  # made by np.frompyfunc
     name = getattr(fn, "__name__", "")

@@ -28,7 +28,7 @@ def promote(ufunc: Any, types: list[Ty], operator: bool = False) -> Any:
 def _promoted(ufunc: Any, operator: bool, *operands: tuple[str, np.dtype[Any]]) -> tuple[Any, ...] | None:
     """The same, of operands of these kinds and dtypes."""
     variants: list[list[Any]] = [[]]
-    # Of an operator on numbers only, a narrow dtype says what it says of them: that, or weak.
+    # For an operator on numbers only, the result may be of the narrow dtype or weak, as the operands may.
     numbers = operator and all(kind in ("py", "scalar") for kind, _ in operands)
     for kind, dtype in operands:
         weak = _WEAK.get(dtype.kind, int)

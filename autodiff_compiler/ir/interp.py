@@ -37,8 +37,7 @@ def _resolve(arg: Any, env: Env) -> Any:
 
 
 def _shape_of(arg: Any, env: Env) -> Any:
-    """An operand of which only the shape is asked: the cotangent of what is undefined on a path has none, and is not
-    used."""
+    """An operand whose shape alone is read. A value that is undefined on this path has none, and is not used."""
     found = map_leaves(env.__getitem__, arg)
     return None if found is UNDEF else found
 

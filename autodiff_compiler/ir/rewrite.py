@@ -111,8 +111,11 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
 
 def operands_first(v: Value, known: Container[Value], inner: Callable[[Value], Iterable[Value]]) -> Iterator[Value]:
-    """`v` and what it is made of that is not known, each after what `inner` says it is made of: the caller makes it
-    known. Without recursion, as a chain may be thousands long."""
+    """The values that `v` is computed from and that are not `known`, operands first, and `v` last.
+
+    `inner` gives the operands of a value. The caller makes each value known when it gets it. There is no recursion,
+    because a chain may be thousands of operations long.
+    """
     todo = [v]
     opened: set[Value] = set()
     while todo:
@@ -165,8 +168,10 @@ def enclosing_func(region: Region | None) -> Op | None:
 
 
 def free_values(region: Region, operands: Callable[[Op], Iterable[Value]] = Op.operands) -> list[Value]:
-    """Values that operations of a region have among these operands and that are defined outside of it, in order of
-    first use. What the functions called in there read is among them."""
+    """The values that a region reads and that are defined outside of it, in order of first use.
+
+    `operands` says which operands of an operation count. Values that called functions read are among them.
+    """
     out: dict[Value, None] = {}
     _free_values(region, operands, out, set())
     return list(out)
@@ -200,7 +205,7 @@ def _free_values(
 
 
 def hoist(func: Op, top: Region) -> list[Value]:
-    """Put a function that nothing outside of it calls yet at the end of the top level.
+    """Put a function at the end of the top level. Nothing outside of it calls it yet.
 
     What it reads from deeper regions is passed to it, after its other arguments: the values returned are to be passed
     by calls to come.
@@ -218,7 +223,7 @@ def hoist(func: Op, top: Region) -> list[Value]:
 
 
 def drop_uncalled(body: Region) -> bool:
-    """Remove the functions that nothing outside of them calls; whether there were any."""
+    """Remove functions that nothing outside of them calls. Returns whether there were any."""
     live: set[Op] = set()
 
     def visit(region: Region) -> None:

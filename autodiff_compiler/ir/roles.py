@@ -36,7 +36,7 @@ _OTHERWISE: dict[tuple[Any, str], str] = {
     (np.rollaxis, "start"): PLAIN,
     (np.tril_indices, "m"): PLAIN,
     (np.triu_indices, "m"): PLAIN,
-    (np.block, "arrays"): PLAIN,  # nested lists, of which the depth counts
+    (np.block, "arrays"): PLAIN,  # nested lists, whose depth counts
     (np.ix_, "args"): ARRAYS,
     **{(fn, "ary"): PLAIN for fn in (np.hsplit, np.vsplit, np.dsplit)},
     # These ask for attributes of arrays, and raise AttributeError of containers.
@@ -64,7 +64,7 @@ def role_of(fn: Any, name: str) -> str:
 
 
 def is_numpys(prim: Prim) -> bool:
-    """The primitive is a function that makes arrays of what it is given: one of NumPy's, a ufunc, or a kernel."""
+    """The primitive is a function that makes arrays of its arguments: one of NumPy's, a ufunc, or a kernel."""
     fn: Any = prim.fn
     if isinstance(fn, np.ufunc):
         return True

@@ -23,8 +23,8 @@ DimLike = int | Dim
 # Kinds of values:
 #   "py"       a Python bool, int, float or complex (weak in NumPy's promotion)
 #   "generic"  a NumPy scalar (np.float64(1.0) ...)
-#   "scalar"   "py" or "generic", not known which; immutable and 0-d. Where the dtype is not one of Python's, it is
-#              that of the generic: the cotangent of a float32 is a float32, or weak
+#   "scalar"   "py" or "generic", not known which; immutable and 0-d. A dtype that Python does not have
+#              is the dtype of the generic: the cotangent of a float32 is a float32, or weak
 #   "array"    an ndarray (0-d arrays included)
 #   "list"     a homogeneous list of run-time length; `elem` is its element type
 #   "stack"    a residual stack
@@ -267,7 +267,7 @@ class Dims:
         return True
 
     def is_argument(self, dim: Dim) -> bool:
-        """The length is that of an argument's axis, or that less a constant."""
+        """The length is known from an argument's axis, perhaps less a constant."""
         top = self
         while top.parent is not None:
             top = top.parent

@@ -151,7 +151,7 @@ def check_loop_code(op: Op) -> None:
 
 
 def check_func(op: Op) -> None:
-    """A function stands at the top level, and all that it hands out is defined."""
+    """A function stands at the top level, and every value that it returns is defined."""
     if op.args or op.kwargs or len(op.regions) != 1 or len(op.results) != 1:
         _fail(op, "a func has one region and one result, and takes nothing")
     if op.parent is None or op.parent.op is not None:
@@ -161,7 +161,7 @@ def check_func(op: Op) -> None:
 
 
 def check_try(op: Op) -> None:
-    """A try names the exceptions that it catches, and hands out what its region does."""
+    """A try names the exceptions that it catches, and has a result for each value that its region yields."""
     if op.kwargs or len(op.args) != 2 or not isinstance(op.args[0], tuple):
         _fail(op, "a try takes a tuple of exception classes and a context")
     if not all(isinstance(c, type) and issubclass(c, BaseException) for c in op.catch):

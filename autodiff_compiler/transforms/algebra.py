@@ -403,7 +403,7 @@ def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
     if tx.dtype.kind not in "fc" or tg.dtype == tx.dtype:
         return g
     if tg.kind == "py" and not (tg.dtype.kind == "c" and tx.dtype.kind == "f"):
-        return g  # weak: it takes the dtype of what it meets
+        return g  # weak: it takes the dtype of the other operand
     if tx.kind == "py" and not (tg.dtype.kind == "c" and tx.dtype.kind == "f"):
         return g
     if tx.kind == "py":

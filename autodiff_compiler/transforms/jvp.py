@@ -1,5 +1,6 @@
-"""Forward mode: from the IR of a function to that of the same function with a tangent beside each active value.
+"""Forward mode: from the SSA form of a function to that of the same function with tangents.
 
+Takes a function and the parameters that get tangents. Gives a function with a tangent beside each active value.
 Primal and tangent are computed in one sweep. An active value that a loop carries, a branch yields or a function takes
 gets its tangent as one more carried value, result or parameter. So control flow stays what it is.
 
@@ -18,7 +19,7 @@ func power(%x: float, %x_dot: float) {
     %v1: scalar float64 = * %y_dot, %x   # line 4
     %v2: float = * %x_dot, %y   # line 4
     %y_dot3: scalar float64 = + %v1, %v2   # line 4
-    yield 0, %y3, %y_dot3
+    yield normal, %y3, %y_dot3
   }
   return %y2, %y_dot2
 }

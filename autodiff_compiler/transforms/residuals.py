@@ -33,12 +33,11 @@ def f_grad(x):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
-from ..ir.opset import ADDAT, DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
+from ..ir.opset import DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import (
     collect_uses,
     content_operands,
@@ -47,15 +46,17 @@ from ..ir.rewrite import (
     operands_first,
     region_of,
 )
-from ..ir.types import STACK, UNDEF_TY, same_dtype
+from ..ir.types import STACK, UNDEF_TY, py_int, same_dtype
+from .filling import Filling, settled
+from .paths import covers, covers_each_other, on_path
 from .shapes import reads_lengths_only
 
-HANDED_OUT = 8  # levels of ``if`` through which a value is handed out; each of them names it
+YIELDED = 8  # levels of ``if`` through which a value is yielded; each of them names it
 STRIDE = 30  # how many values of a chain are provided in one recursion
 
 
 def place(fn: Function, optimise: bool = True) -> None:
-    """Without `optimise`, what is out of scope is popped off a stack, whatever it is."""
+    """Give each read of the backward sweep its source. Without `optimise`, all that is out of scope is on stacks."""
     Placer(fn, optimise).run()
 
 
@@ -115,7 +116,7 @@ class Placer:
         return out
 
     def _want_common_operands(self) -> None:
-        """Save one number rather than several that are each one cheap operation on it."""
+        """Save one number rather than several that are each computed from it by one cheap operation."""
         made_from: dict[Value, list[Value]] = {}
         for v in self.wanted:
             op = v.op
@@ -191,7 +192,7 @@ class Placer:
         if self.reachable(v):
             return v
         home = region_of(v)
-        while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context: it hands out all
+        while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context yields every value
             v = self.handed_out(v)
             home = region_of(v)
         if self.reachable(v):
@@ -229,12 +230,12 @@ class Placer:
         if again is not None:
             return again
         around = [r.op.prim for r in enclosing(region_of(v)) if r.op is not None]
-        if len(around) <= HANDED_OUT and LOOP not in around and FUNC not in around:
+        if len(around) <= YIELDED and LOOP not in around and FUNC not in around:
             return self.export(v)
         return self.save(v, region)
 
     def index_at_exit(self, loop: Op, region: Region, chain: list[Region]) -> Any:
-        """The loop variable in the trip that left the loop."""
+        """The loop variable in the iteration that left the loop."""
         trips = self.fetch(loop.results[-2], chain[:-1])
         if loop.args[0] is None:
             return trips
@@ -253,8 +254,6 @@ class Placer:
         return self.prelude(region, Op(prim, (x, y)), "i")
 
     def prelude(self, region: Region, op: Op, hint: str) -> Value:
-        from ..ir.types import py_int
-
         op.tag = DERIVED
         if not op.results:
             op.results = [Value(py_int(), hint, op)]
@@ -280,8 +279,10 @@ class Placer:
         return new.results[op.results.index(v)]
 
     def lay_stones(self, v: Value, region: Region, chain: list[Region]) -> None:
-        """Of a long chain of values that are computed again, provide one here and there, from the start on: so that the
-        next is found without deep recursion."""
+        """Provide some values of a long chain that is computed again, first ones first.
+
+        The next value is then found without deep recursion.
+        """
 
         def inner(x: Value) -> list[Value]:
             return x.op.operands() if x.op is not None and not self.reachable(x) and self.cheap(x.op, chain) else []
@@ -296,7 +297,7 @@ class Placer:
                     self.fetch(x, chain)
 
     def cheap(self, op: Op, chain: list[Region]) -> bool:
-        """Costs no more than to save it, and needs nothing saved that would not be."""
+        """To compute it again costs no more than to save it, and asks for no other value to be saved."""
         if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim is opset.ISINSTANCE:
             return False  # (an exception is gone with its handler)
         if op.prim is GET:
@@ -318,7 +319,7 @@ class Placer:
         return self.again(op.result)
 
     def again(self, v: Value, depth: int = 2) -> bool:
-        """A cheap operation or two on numbers that the backward sweep has anyway: done again rather than saved."""
+        """One or two cheap operations on numbers that the backward sweep has anyway."""
         if (v, depth) not in self._again:
             op = v.op
             self._again[v, depth] = (
@@ -337,8 +338,9 @@ class Placer:
     # --- arrays filled in order -----------------------------------------------------------------------------------
 
     def stable_read(self, v: Value, region: Region, chain: list[Region]) -> Any:
-        """What was read from, or stored into, a part of an array that no later trip of the loop writes: read it from
-        the final array.
+        """A value that was read from a part of an array, or stored into it, is read from the finished array.
+
+        No later iteration of the loop may write into that part.
 
         In ``for i in range(n): x[i] = f(x[:i])`` all stores are at i and all reads below it.
         """
@@ -352,10 +354,10 @@ class Placer:
                 final = loop.results[k]
                 place = op.args[1]
                 first = place[0][1][0] if place[0][0] == "index" and place[0][1] else None
-                if first is not None and self.settled(first, loop, order) and self.indices_known(op, op.args[0]):
+                if first is not None and settled(first, loop, order) and self.indices_known(op, op.args[0]):
                     return self.read_final(final, place, v, region, chain)
         for user in self.uses.get(v, ()):
-            # The only store of each trip, and nothing writes there again.
+            # The only store of each iteration, and nothing writes there again.
             if isinstance(user, Op) and user.prim is SET and user.args[2] is v and user.parent is not None:
                 slot = self.slot_of(user.args[0])
                 if slot is None or len(slot[2].stores) != 1 or user.parent is not slot[0].regions[0]:
@@ -382,8 +384,7 @@ class Placer:
         return all(self.is_index(x) for x in op.operands() if x not in others)
 
     def slot_of(self, a: Value) -> tuple[Op, int, Filling] | None:
-        """The loop and carried slot that `a` is a version of, if every store of a trip is at the loop's own index plus
-        a constant."""
+        """The loop and the slot that `a` is a version of, if each iteration stores at the index plus one constant."""
         if not hasattr(self, "_slots"):
             self._slots: dict[Value, tuple[Op, int, Filling] | None] = {}
             for op in self.body.ops:
@@ -394,38 +395,6 @@ class Placer:
                             for version in filling.versions:
                                 self._slots[version] = (op, k, filling)
         return self._slots.get(a)
-
-    def settled(self, first: Any, loop: Op, order: Filling) -> bool:
-        """The first subscript of a read names only places whose stores lie in earlier trips."""
-        sign = 1 if order.step > 0 else -1
-        if type(first) is slice:
-            if first.step not in (None, 1):
-                return False
-            if sign > 0:
-                low = first.start is None or (type(first.start) is int and first.start >= 0)
-                at = affine(first.stop, loop)
-                return low and at is not None and at <= order.offset and order.lowest + at >= 0
-            at = affine(first.start, loop)
-            return first.stop is None and at is not None and at > order.offset and order.lowest + at >= 0
-        at = affine(first, loop)
-        if at is not None:
-            return sign * at < sign * order.offset and order.lowest + at >= 0
-        if type(first) is Value and first.op is None and first.region is not None and first.region.op is not None:
-            inner = first.region.op
-            if (
-                inner.prim is LOOP
-                and first is first.region.params[0]
-                and inner.args[0] is not None
-                and len(inner.args[0]) == 3
-            ):
-                start, stop, step = inner.args[0]
-                if type(step) is int and step > 0 and sign > 0 and type(start) is int and start >= 0:
-                    at = affine(stop, loop)
-                    return at is not None and at <= order.offset
-                if type(step) is int and step > 0 and sign < 0:
-                    at = affine(start, loop)
-                    return at is not None and at > order.offset and order.lowest + at >= 0
-        return False
 
     def has_shape_source(self, v: Value) -> bool:
         probe = Op(DIM, (v, 0))
@@ -494,7 +463,7 @@ class Placer:
     # --- saving ---------------------------------------------------------------------------------------------------
 
     def export(self, v: Value) -> Value:
-        """Hand a value out of the ``if``s around it."""
+        """Let the ``if``s around a value yield it."""
         while not self.reachable(v):
             v = self.handed_out(v)
         return v
@@ -505,7 +474,7 @@ class Placer:
             owner = home.op
             assert owner is not None and owner.prim in (IF, TRY)
             at = next((k for k, x in enumerate(home.exit) if x is v), -1)
-            if at >= 0:  # it is handed out already
+            if at >= 0:  # it is yielded already
                 self.exported[v] = owner.results[at + (2 if owner.prim is TRY else 0)]
                 return self.exported[v]
             result = Value(v.type, v.hint, owner)
@@ -532,7 +501,7 @@ class Placer:
             here = type(value) is Value and value.op is not None and value.op.parent is site
             where = site.ops.index(value.op) + 1 if here else 0
             if here and value.op.prim is TRY and where < len(site.ops) and _decided_by(site.ops[where], value.op):
-                where += 1  # the handler stays with what it handles
+                where += 1  # the handler stays right behind its ``try``
             if enclosing_func(site) is not None or (site.op is not None and site.op.prim is TRY):
                 # What is popped when the reversed run starts is what was pushed when the run ended: calls lie between.
                 where = len(site.ops)
@@ -545,126 +514,9 @@ class Placer:
         return pop.results[0]
 
 
-@dataclass
-class Filling:
-    """A loop's carried array, each trip of which stores only at (the loop's variable + offset) along the first axis."""
-
-    versions: list[Value]
-    stores: list[Op]
-    offset: int
-    step: int
-    lowest: int  # the least value of the loop's variable
-
-    @staticmethod
-    def of(loop: Op, k: int) -> Filling | None:
-        range_ = loop.args[0]
-        if range_ is None or len(range_) != 3 or type(range_[2]) is not int or range_[2] == 0:
-            return None
-        start, stop, step = range_
-        if step > 0:
-            if type(start) is not int:
-                return None
-            lowest = start
-        else:
-            if type(stop) is not int:
-                return None
-            lowest = stop + 1
-        body = loop.regions[0]
-        param = body.params[k + 1]
-        versions: list[Value] = [param, loop.results[k]]
-        stores: list[Op] = []
-        if not _stores_between(body.exit[k + 1], param, versions, stores, set()) or not stores:
-            return None
-        offset = None
-        for store in stores:
-            path = store.args[1] if store.prim in (SET, ADDAT) else ()
-            if not path or path[0][0] != "index" or not path[0][1]:
-                return None
-            at = affine(path[0][1][0], loop)
-            if at is None or (offset is not None and at != offset) or lowest + at < 0:
-                return None
-            offset = at
-        versions.remove(loop.results[k])
-        assert offset is not None
-        return Filling(versions, stores, offset, step, lowest)
-
-
-def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op], seen: set[Value]) -> bool:
-    """Collect the stores and versions from a slot's parameter to `v`; False if something else lies between."""
-    while v is not param:
-        if type(v) is not Value or v.op is None or v in seen:
-            return type(v) is Value and v in seen
-        seen.add(v)
-        versions.append(v)
-        op = v.op
-        if op.prim in (SET, ADDAT):
-            stores.append(op)
-            v = op.args[0]
-        elif op.prim is IF:
-            j = op.results.index(v)
-            return all(_stores_between(r.exit[j], param, versions, stores, seen) for r in op.regions)
-        elif op.prim is LOOP:
-            j = op.results.index(v)
-            if j >= len(op.args[1]):
-                return False
-            inner = op.regions[0].params[j + 1]
-            versions.append(inner)
-            if not _stores_between(op.regions[0].exit[j + 1], inner, versions, stores, seen):
-                return False
-            v = op.args[1][j]
-        else:
-            return False
-    return True
-
-
 def is_integer(v: Value) -> bool:
     """Proven an integer or a bool, as a number."""
     return v.type.is_scalar and v.type.dtype is not None and v.type.dtype.kind in "ib"
-
-
-def affine(x: Any, loop: Op) -> int | None:
-    """The constant c if `x` is the loop's variable plus c."""
-    variable = loop.regions[0].params[0]
-    offset = 0
-    while type(x) is Value and x is not variable:
-        op = x.op
-        if op is None or op.prim not in (opset.ADD, opset.SUB) or type(op.args[1]) is not int:
-            return None
-        offset += op.args[1] if op.prim is opset.ADD else -op.args[1]
-        x = op.args[0]
-    return offset if x is variable else None
-
-
-def on_path(v: Any, site: Region) -> Any:
-    """What `v` is at the end of `site`: inside a branch, the result of its ``if`` is what the branch hands out."""
-    around = list(enclosing(site))
-    while type(v) is Value and v.op is not None and v.op.prim is IF:
-        inside = [r for r in v.op.regions if r in around]
-        if not inside:
-            return v
-        v = inside[0].exit[v.op.results.index(v)]
-    return v
-
-
-def covers_each_other(outer: Region, inner: Region) -> bool:
-    """What `outer` defines can be read in `inner`, and both run equally often or `inner` less."""
-    for r in enclosing(inner):
-        if r is outer:
-            return True
-        if r.op is not None and r.op.prim is LOOP:
-            return False
-    return False
-
-
-def covers(mirror: Any, home: Region) -> bool:
-    """What `home` defines is visible at the end of every site of the mirror."""
-    for site in mirror.sites:
-        for r in enclosing(site):
-            if r is home:
-                break
-            if r is mirror.body:
-                return False
-    return True
 
 
 def _decided_by(op: Op, attempt: Op) -> bool:

@@ -32,7 +32,7 @@ from ..ir.types import same_dtype
 
 
 def reads_lengths_only(op: Op) -> bool:
-    """Its operand's dtype does not matter, as that of what a weak scalar is spread over does."""
+    """The operation reads lengths only. The dtype of its operand does not matter."""
     return op.prim in (DIM, SIZE) or (op.prim is SPREAD and type_of(op.args[0]).kind == "array")
 
 

@@ -140,7 +140,7 @@ def drop_dead(fn: Function) -> bool:
     places: dict[Any, dict[Value, int]] = {}
 
     def place(owner: Any, values: list[Value], v: Value) -> int:
-        """Where the value stands among many."""
+        """The position of a value in a list that may be long."""
         if len(values) < 16:
             return values.index(v)
         if owner not in places:
@@ -181,7 +181,7 @@ def drop_dead(fn: Function) -> bool:
             keep(owner)
 
     def follow() -> None:
-        """What is needed for what is needed."""
+        """Keep the operands of all that is kept."""
         while work:
             v = work.pop()
             op = v.op
@@ -214,7 +214,7 @@ def drop_dead(fn: Function) -> bool:
                 if k >= 0:
                     need(op.regions[0].exit[k])
             elif op.prim is POP:
-                # Every pop of the stack, and every push, or what is popped would be another's.
+                # Every pop of the stack and every push: else a pop would return the value of another push.
                 for other in popped.get(op.args[0], []):
                     keep(other)
                 for push in pushes.get(op.args[0], []):
@@ -272,8 +272,7 @@ def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:
 
 
 def fold_control(body: Region) -> dict[Value, Any]:
-    """What values turn out to be: branches that agree, carried values that no trip changes, conditions that are
-    constants.
+    """What values turn out to be: results of branches that agree, carried values that no iteration changes.
 
     An ``if`` on a constant is spliced into the region around it.
     """
@@ -347,7 +346,7 @@ def refold(body: Region) -> None:
 
 
 def _surely_runs(loop: Op) -> bool:
-    """At least one trip is completed, and none is left early."""
+    """At least one iteration is completed, and none is left early."""
     code = loop.regions[0].exit[0]
     if loop.args[0] is None or type(code) is Value or code != 0:
         return False

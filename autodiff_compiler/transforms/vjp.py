@@ -38,7 +38,8 @@ Reference: Griewank and Walther, Evaluating Derivatives (2008), chapters 3 and 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,63 +64,42 @@ from ..ir.core import (
     type_of,
 )
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
-from ..ir.rewrite import called, clone_function, free_values, region_of
-from ..ir.types import Ty, cotangent_list, same_dtype
+from ..ir.rewrite import called, clone_function, enclosing, free_values, region_of
+from ..ir.types import Ty
 from ..operations import record
 from . import algebra, lost
+from .cotangents import (
+    adds_axes,
+    computed_of,
+    cotangent_type,
+    fits,
+    hint_of,
+    holds_records,
+    in_either_dtype,
+    join_cotangents,
+    last_addend,
+    named_arguments,
+)
 from .lists import added_at
+from .paths import Bind, Kept, Mirror, Path, Undecided, path_through, runs_on_both
 from .unfit import contribution_of
 from .zeros import Cotangents
 
-
-@dataclass
-class Mirror:
-    """Which forward regions a backward region runs once for each run of.
-
-    `body` is the forward region, `sites` the innermost regions in which the path through it is decided: whatever the
-    backward region needs is visible at the end of each of them, and exactly one of them runs.
-    """
-
-    body: Region
-    sites: list[Region]
-
-
-@dataclass
-class Bind:
-    """On this path, the results of an ``if`` are what the region `chosen` hands out."""
-
-    op: Op
-    chosen: int
-
-
-@dataclass
-class Kept:
-    """An ``if`` of which both branches lie on the path."""
-
-    op: Op
-    paths: list[Path]
+NE = opset.PRIMS[operator.ne]
 
 
 @dataclass
 class Adjoint:
     """The adjoint of a function that calls itself.
 
-    It takes the cotangents of the results numbered `results`, and hands out those of the parameters numbered `params`,
-    then those of the values `free` from outside that the function reads.
+    It takes the cotangents of the results numbered `results`. It returns those of the parameters numbered `params`, and
+    then those of the values `free`, which the function reads from outside.
     """
 
     func: Value
     results: list[int]
     params: list[int]
     free: list[Value]
-
-
-@dataclass
-class Path:
-    """One way through a region: operations in order, with decided branches spliced in."""
-
-    items: list[Op | Bind | Kept]
-    sites: list[Region]
 
 
 def differentiate(
@@ -174,11 +154,11 @@ class Reverse:
                         continue
                     # The caller has given it the result's shape and dtype.
                     t = cotangent_type(out) if t.kind == "array" and t.dims is not None else Ty("any", None, t.dims)
-                    seed = body.param(t, f"{_hint(out) or 'out'}_bar")
+                    seed = body.param(t, f"{hint_of(out) or 'out'}_bar")
                     new_params.append(seed)
                 if type(out) is Value and out in self.active:
                     self.add(env, out, seed)
-            # Also for stacks that a branch or a trip has for itself: it leaves them empty, and so does its reversal.
+            # Also for stacks of a branch or an iteration: it leaves them empty, and so does its reversal.
             for op in [op for top in ops for op in (top, *(x for r in top.regions for x in r.walk()))]:
                 if op.prim is STACK_NEW and op.result in self.active:
                     self.stacks[op.result] = self.b.emit(STACK_NEW)
@@ -211,7 +191,7 @@ class Reverse:
             env[v] = g
         elif known is g and type(g) is Value and g.type.is_float:
             env[v] = self.b.emit(MUL, 2.0, g)
-        elif _last_addend(known) is g and type(g) is Value and g.type.is_float:
+        elif last_addend(known) is g and type(g) is Value and g.type.is_float:
             env[v] = self.b.emit(known.op.prim, known.op.args[0], self.b.emit(MUL, 2.0, g))
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
@@ -349,7 +329,7 @@ class Reverse:
                     continue
                 raise lost.missing_rule(op, name)
             contribution = contribution_of(op, rule, g, out)
-            if not _fits(arg, contribution):
+            if not fits(arg, contribution):
                 raise lost.container_given(op, name)
             self.distribute(env, arg, self.over_result(op, contribution, g))
 
@@ -358,7 +338,7 @@ class Reverse:
         operand lacks, so it has to see all of them. A rule that cancels a factor of the cotangent `g` loses axes."""
         if op.prim.elementwise and contribution is not None and len(op.results) == 1:
             have, want = type_of(contribution).dims, op.result.type.dims
-            if have is not None and want is not None and not _computed_of(contribution, g):
+            if have is not None and want is not None and not computed_of(contribution, g):
                 if len(have) != len(want) or not all(map(self.b.dims.same, have, want)):
                     return self.b.emit(opset.SPREAD, contribution, op.result)
         return contribution
@@ -412,7 +392,7 @@ class Reverse:
         self.b.append(made)
 
     def backward_call(self, op: Op, env: dict[Value, Any]) -> None:
-        """A call is reversed even if nothing needs its cotangents: what it has put on stacks has to be taken off."""
+        """Reverse a call, even if nothing needs its cotangents: the residuals that it has pushed have to be popped."""
         bars = [env.pop(r, None) for r in op.results]
         adjoint = self.adjoints.get(called(op))
         if adjoint is None:
@@ -542,20 +522,19 @@ class Reverse:
             normal = leaving = None
             told_apart = False
         if not told_apart:
-            # Regions that run whether or not the trip leaves the loop save one value per run, so the trip that left is
-            # reversed like the others, its branches decided again.
+            # Regions that run on both paths save one value per run. So the iteration that left is reversed like the
+            # others, and its branches are decided again.
             normal, leaving = Path(list(body.ops), [body]), None
-            trips = self.b.emit(ADD, trips, self.b.emit(opset.PRIMS[_ne()], code, 0))
-            self.reversed_trips(op, body, normal, slots, bars, params, trips, env, True)
+            trips = self.b.emit(ADD, trips, self.b.emit(NE, code, 0))
+            self.reversed_iterations(op, body, normal, slots, bars, params, trips, env, True)
             for k in range(len(results)):
                 if k in slots:
                     self.add(env, inits[k], bars[k])
             return
         if leaving is not None:
-            # The trip that left the loop comes first in reverse; without one, the carried cotangents pass on as they
-            # are.
+            # The iteration that left the loop comes first in reverse. Without one, the carried cotangents pass on.
             self.branch(
-                self.b.emit(opset.PRIMS[_ne()], code, 0),
+                self.b.emit(NE, code, 0),
                 [
                     (body, leaving, [(body.exit[k + 1], bars[k]) for k in range(len(results))]),
                     (body, None, [(params[k], bars[k]) for k in range(len(results))]),
@@ -565,7 +544,7 @@ class Reverse:
             )
             bars = {k: env.pop(params[k], None) for k in range(len(results))}
         if normal is not None:
-            self.reversed_trips(op, body, normal, slots, bars, params, trips, env, leaving is not None)
+            self.reversed_iterations(op, body, normal, slots, bars, params, trips, env, leaving is not None)
             for k in range(len(results)):
                 if k in slots:
                     self.add(env, inits[k], bars[k])
@@ -573,11 +552,11 @@ class Reverse:
             for k in range(len(results)):
                 self.add(env, inits[k], bars[k])
 
-    def reversed_trips(
+    def reversed_iterations(
         self, op: Op, body: Region, path: Path, slots: list[int], bars: dict[int, Any], params: list[Value], trips: Any,
         env: dict[Value, Any], partial: bool,
     ) -> None:  # fmt: skip
-        """The loop over the completed trips in reverse; `bars` holds the carried cotangents, before and after."""
+        """The loop over the completed iterations in reverse; `bars` holds the carried cotangents, before and after."""
         results = op.results[:-2]
         free = [v for v in free_values(body, differentiable_operands) if v in self.active and v not in self.stacks]
         slots = [k for k in slots if bars[k] is not None or params[k] in self.active]
@@ -592,7 +571,7 @@ class Reverse:
         else:
             start, stop, step = range_[:3]
             if len(range_) > 3 and range_[3]:
-                # The loop ran backwards from the last of the range: its completed trips are the last `trips` of it.
+                # The loop ran backwards from the end of the range: its completed iterations are the last of the range.
                 last = start + (self.b.emit(opset.RANGE_LEN, start, stop, step) - 1) * step
                 reverse = (last - (trips - 1) * step, last + step, step, False)
             else:
@@ -637,55 +616,7 @@ class Reverse:
             env[v] = r
 
 
-def adds_axes(path: tuple[Any, ...]) -> bool:
-    """Subscripts that select nothing: all that a number takes."""
-    return len(path) == 1 and path[0][0] == "index" and all(item is None or item is Ellipsis for item in path[0][1])
-
-
-def _hint(v: Any) -> str:
-    return v.hint if type(v) is Value else ""
-
-
-def _last_addend(known: Any) -> Any:
-    """What was added to a cotangent last."""
-    return known.op.args[1] if type(known) is Value and known.op is not None and known.op.prim in (ACCUM, ADD) else None
-
-
-def _ne() -> Any:
-    import operator
-
-    return operator.ne
-
-
-def cotangent_type(v: Any) -> Ty:
-    """The facts that hold of any cotangent of `v`: its shape; its dtype where that is certain."""
-    t = type_of(v)
-    if t.is_scalar:
-        return Ty("scalar", t.dtype if t.is_float else None, (), real=t.is_real and not t.is_float)
-    if t.kind == "list":
-        return cotangent_list(t)
-    return Ty(t.kind, t.dtype if t.is_float else None, t.dims)
-
-
-def in_either_dtype(v: Any, other: Any) -> Ty:
-    """The facts that hold of a cotangent of `v` where it may be one of `other`: of what a trip hands out before and
-    after the loop's last trip, of what the loop starts with before and after its first."""
-    t, as_other = cotangent_type(v), cotangent_type(other)
-    if t.kind == "list":
-        return t if t.elem == as_other.elem or t.elem is None else Ty("list", elem=Ty(t.elem.kind, None, t.elem.dims))
-    return t if same_dtype(t.dtype, as_other.dtype) or t.dtype is None else Ty(t.kind, None, t.dims)
-
-
-def join_cotangents(v: Value, bars: list[Any]) -> Ty:
-    types = [type_of(g) for g in bars]
-    if types[0] == types[1]:
-        return types[0]
-    return cotangent_type(v)
-
-
 def inside(region: Region, ancestor: Region) -> bool:
-    from ..ir.rewrite import enclosing
-
     return any(r is ancestor for r in enclosing(region))
 
 
@@ -693,111 +624,7 @@ def has_effects(region: Region) -> bool:
     return any(op.prim.effects or op.prim is CALL for op in region.walk())
 
 
-def path_through(body: Region, exits: bool) -> Path | None:
-    """The path through a loop's body on which its exit code is zero, or on which it is not; None if there is none."""
-    return _path(body, body.exit[0], exits)
-
-
-def runs_on_both(normal: Path, leaving: Path) -> bool:
-    """Some branch or loop of the body lies on both paths."""
-    mine = set(_with_regions(normal))
-    return any(op in mine for op in _with_regions(leaving))
-
-
-def _with_regions(path: Path) -> Iterator[Op]:
-    """The branches and loops on a path, those inside of branches that it decides included."""
-    for item in path.items:
-        if isinstance(item, Kept):
-            for inner in item.paths:
-                yield from _with_regions(inner)
-        elif isinstance(item, Op) and item.regions:
-            yield item
-
-
-def _outcomes(region: Region, code: Any) -> set[bool]:
-    """Whether the exit code handed out by a region can be non-zero, can be zero."""
-    if type(code) is not Value:
-        return {code != 0}
-    # Behind a guard ``if code == 0``, the guard says it.
-    inner: Region | None = region
-    while inner is not None and inner.op is not None and inner.op.prim is IF:
-        cond = inner.op.args[0]
-        if type(cond) is Value and cond.op is not None and cond.op.prim is opset.EQ:
-            if cond.op.args[0] is code and cond.op.args[1] == 0 and type(cond.op.args[1]) is int:
-                return {inner.op.regions[1] is inner}
-        inner = inner.op.parent
-    if code.op is not None and code.op.prim is IF:
-        k = code.op.results.index(code)
-        return set().union(*(_outcomes(r, r.exit[k]) for r in code.op.regions))
-    return {False, True}
-
-
-def _computed_of(v: Any, g: Any, depth: int = 6) -> bool:
-    """`v` is an elementwise function of `g`, among others: it has all axes of `g`."""
-    if v is g:
-        return True
-    op = v.op if type(v) is Value else None
-    if op is None or not depth or not op.prim.elementwise:
-        return False
-    return any(_computed_of(a, g, depth - 1) for a in op.args)
-
-
-def _path(region: Region, code: Any, exits: bool) -> Path | None:
-    outcomes = _outcomes(region, code)
-    if exits not in outcomes:
-        return None
-    items: list[Any] = list(region.ops)
-    if len(outcomes) == 1:
-        return Path(items, [region])
-    owner = code.op
-    if owner is None or owner.prim is not IF or owner.parent is not region:
-        raise Undecided
-    k = owner.results.index(code)
-    paths = [_path(r, r.exit[k], exits) for r in owner.regions]
-    at = items.index(owner)
-    if at != len(items) - 1:
-        # A path saves residuals at the end of the branch. Values that are computed behind the branch are not there yet.
-        raise Undecided
-    if paths[0] is not None and paths[1] is not None:
-        items[at] = Kept(owner, [paths[0], paths[1]])
-        return Path(items, paths[0].sites + paths[1].sites)
-    chosen = 0 if paths[0] is not None else 1
-    path = paths[chosen]
-    assert path is not None
-    items[at : at + 1] = [*path.items, Bind(owner, chosen)]
-    return Path(items, path.sites)
-
-
-class Undecided(Exception):
-    """Whether a trip leaves the loop is decided where no path through the body can be told from the others."""
-
-
-def named_arguments(op: Op) -> list[tuple[str, Any]]:
-    """The operation's arguments with the names of the parameters that they bind."""
-    params, args = op.prim.params, op.args
-    out: list[tuple[str, Any]] = list(zip(params, args))
-    for position, (name, _) in enumerate(out):
-        if name[0] == "*":
-            out[position:] = [(name, args[position:])]
-            break
-    else:
-        out += [(f"argument {k + 1}", args[k]) for k in range(len(params), len(args))]
-    return out + list(op.kwargs.items()) if op.kwargs else out
-
-
-def _fits(arg: Any, g: Any) -> bool:
-    """There is a cotangent for each item of a container."""
-    if g is None or not isinstance(arg, (tuple, list)):
-        return True
-    return isinstance(g, (tuple, list)) and len(g) == len(arg) and all(map(_fits, arg, g))
-
-
-def holds_records(value: Any) -> bool:
-    """An array of records, or one of them."""
-    return type(value) is Value and value.type.dtype is not None and value.type.dtype.names is not None
-
-
 ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
 
 
-__all__ = ["Mirror", "differentiate"]
+__all__ = ["ON_RECORDS", "Reverse", "cotangent_type", "differentiate", "holds_records", "named_arguments"]

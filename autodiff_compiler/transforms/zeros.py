@@ -109,7 +109,7 @@ class Cotangents:
         return functools.reduce(operator.or_, map(self.varies, differentiable_operands(op)), 0)
 
     def _of_loop(self, op: Op, v: Value) -> int:
-        """The same for a result of a loop, to a fixpoint over what it carries."""
+        """The inputs on which a result of a loop depends, to a fixpoint over the carried values."""
         (body,) = op.regions
         kept = dict(self._known)
         carried = list(zip(body.params[1:], op.args[1], body.exit[1:], op.results))
@@ -123,7 +123,7 @@ class Cotangents:
         self._known = kept
         results = {result: f for (*_, result), f in zip(carried, found)}
         self._known.update(results)
-        return results.get(v, 0)  # the number of trips
+        return results.get(v, 0)  # the number of iterations
 
     # --- infinity -------------------------------------------------------------------------------------------------
 
@@ -297,13 +297,13 @@ class Cotangents:
             found = self._made(g, op, lambda x: self._mask(x, moving, level, depth - 1, known), level)
             if found is not None:
                 return found
-        # A factor of which only is known what it depends on.
+        # Nothing is known of this factor but the inputs that it depends on.
         if level < WEIGHTS or g.type.dims is None or not g.type.is_float or self.varies(g) & moving:
             return True
         return self.b.emit(_NE, g, 0.0)
 
     def _made(self, g: Value, op: Op, of: Callable[[Any], Mask], level: int) -> Mask:
-        """The mask of what an operation of the backward sweep made, from those of its operands."""
+        """The mask of a value of the backward sweep, from the masks of the operands of its operation."""
         prim, args = op.prim, op.args
         if prim is ZEROS:
             return False
