@@ -46,7 +46,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
     if np.shape(labels) != np.shape(logits)[:-1]:
         raise ValueError("labels must have the shape of logits without its last axis")
     if np.any(np.less(labels, 0)) or np.any(np.greater_equal(labels, np.shape(logits)[-1])):
-        raise ValueError("a label is not the number of a class: they are 0 ... np.shape(logits)[-1] - 1")
+        raise ValueError("a label is not one of the classes: they are 0 ... np.shape(logits)[-1] - 1")
     rows = kernels.log_softmax(logits, -1)
     return -np.take_along_axis(rows, np.expand_dims(labels, -1), -1)[..., 0]
 
