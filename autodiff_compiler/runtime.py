@@ -276,6 +276,11 @@ def copy(a: Any) -> Any:
     return list(a) if isinstance(a, list) else a.copy() if isinstance(a, (np.ndarray, np.generic)) else a
 
 
+def constant(a: Any) -> Any:
+    """A copy of an array, or a number, through which no derivative flows."""
+    return a.copy() if isinstance(a, np.ndarray) else a
+
+
 def full_like(x: Any, g: Any) -> Any:
     """`g` broadcast to the shape of `x`, in a buffer of its own."""
     g = spread(g, x)

@@ -438,6 +438,10 @@ CAST = define(
 
 # The same content in a buffer of its own; made by the in-place pass only.
 COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True)
+# `ad.stop_gradient` of an array or a number.
+CONSTANT = define(
+    "constant", runtime.constant, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True
+)
 # ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
 FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),

@@ -106,7 +106,8 @@ def _dtype_batch(self: Batcher, op: Op) -> Any:
     return self.emit(DTYPE, self.new(op.args[0]))
 
 
-batch(opset.CAST, opset.COPY, opset.ZEROS)(of_one_operand)
+batch(opset.CAST, opset.COPY, opset.CONSTANT, opset.ZEROS)(of_one_operand)
+nondiff(opset.CONSTANT)
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 nondiff((opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.CONTAINS))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..ir.opset import PRIMS
+from ..runtime import constant
 from .apply import apply
 from .barrier import record_barrier
 from .gradient_tape import GradientTape
@@ -22,7 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def stop_gradient(x: Any) -> Any:
-    """A tensor with the same value, through which no gradient flows. `x`: a tensor or variable, or a nest of them.
+    """The same value, through which no gradient flows, on a tape and in compiled functions.
+
+    `x`: a tensor, a variable, an array or a number, or a nest of them. Arrays are copied.
 
     >>> import autodiff_compiler as ad
     >>> x = ad.Variable(2.0)
@@ -30,9 +33,11 @@ def stop_gradient(x: Any) -> Any:
     ...     y = x * ad.stop_gradient(x)
     >>> tape.gradient(y, x).numpy()
     np.float64(2.0)
+    >>> ad.grad(lambda v: v * ad.stop_gradient(v))(2.0)
+    2.0
     """
     # The value is a new object, since a recording identifies a constant that is watched later by its value.
-    return map_nested(lambda t: wrap(t._tensor_class, t._value[()]) if isinstance(t, Operand) else t, x)
+    return map_nested(lambda t: wrap(t._tensor_class, t._value[()]) if isinstance(t, Operand) else constant(t), x)
 
 
 @contextmanager

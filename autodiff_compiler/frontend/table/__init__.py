@@ -16,5 +16,6 @@ from . import (  # noqa: F401
     object_functions,
     orders,
     set_methods,
+    tape_functions,
     text_methods,
 )
