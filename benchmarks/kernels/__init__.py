@@ -1,7 +1,7 @@
 """Whole kernels of scientific computing, as scientists write them: loops, stores, helpers, mutated arguments.
 
 Each module holds one field. A kernel is a function with a scalar result and a function that makes its inputs.
-``python -m benchmarks.run --kernels`` times them. tests/test_kernels.py checks their gradients.
+``python -m benchmarks.run --kernels`` times them. tests/whole/test_kernels.py checks their gradients.
 """
 
 from __future__ import annotations

@@ -1,0 +1,88 @@
+"""The examples in the pages do what the pages say."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+LIMITS = re.findall(
+    r"^## (.*?)\n\n```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "limitations.md").read_text(), re.DOTALL | re.M
+)
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in DOCS.glob("*.md") if ">>> " in p.read_text()))
+def test_examples_at_the_prompt(page: str) -> None:
+    # The empty line before a closing fence is not part of what an example prints.
+    text = re.sub(r"^```\w*$", "", (DOCS / page).read_text(), flags=re.MULTILINE)
+    test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    report: list[str] = []
+    runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def test_there_are_limits() -> None:
+    assert len(LIMITS) >= 10
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit[0])
+def test_limit_gives_this_error(limit: tuple[str, str, str], tmp_path: Path) -> None:
+    _, code, expected = limit
+    path = tmp_path / "example.py"
+    text = "import numpy as np\nimport autodiff_compiler as ad\n\n" + code
+    path.write_text(text)
+    namespace: dict[str, Any] = {"__name__": "example", "__file__": str(path)}
+    with pytest.raises(Exception) as caught:
+        exec(compile(text, str(path), "exec"), namespace)
+    message = f"{type(caught.value).__name__}\n{caught.value}".replace(str(path), "example.py")
+    assert message.strip() == expected.strip()
+
+
+def blocks_of(page: str) -> str:
+    """The Python of a page, as one program."""
+    return "\n\n".join(re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL))
+
+
+def run(program: str, folder: Path) -> None:
+    """In a process of its own: rules are entered in a table for good."""
+    path = folder / "page.py"
+    path.write_text(program)
+    root = DOCS.parent
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_quickstart_runs(tmp_path: Path) -> None:
+    checks = """
+value, gradient = ad.value_and_grad(f)(w, x, y)
+assert gradient.shape == w.shape
+assert np.allclose(gradient, loss(w, x, y))
+assert all(np.shape(g) == np.shape(a) for g, a in zip(product(x, x + 1.0), (x, x)))
+ad.check_grads(lambda u: misfit(u, np.zeros(6), 0.1), (u0,), order=1)
+"""
+    run(blocks_of("quickstart.md") + checks, tmp_path)
+
+
+def test_rules_page_runs(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    checks = """
+a, b = np.array([[2.0, 0.5], [0.3, 1.0]]), np.array([1.0, 2.0])
+ad.check_grads(lambda x: np.sum(erf(x) * x), (np.array([0.3, -0.7]),), order=2)
+ad.check_grads(lambda b: np.sum(solve_somehow(a, b) ** 2), (b,), order=2)
+ad.check_grads(lambda p: np.sum((p @ a) ** 2), (np.eye(2),), order=2)
+"""
+    run(blocks_of("rules.md") + checks, tmp_path)

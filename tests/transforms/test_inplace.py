@@ -1,0 +1,100 @@
+"""The in-place pass: what it finds out step by step is what it would find out from the start."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.analysis.order import Order
+from autodiff_compiler.analysis.sharing import Sharing
+from autodiff_compiler.transforms import inplace, pipeline
+from tests.codegen.test_golden import load
+from tests.programs.checks import Program, arguments
+from tests.programs.generator import generate
+
+PROGRAMS = sorted((Path(__file__).parents[1] / "golden").glob("*.py"))
+
+
+def nonempty(index: dict[Any, set[Any]]) -> dict[Any, set[Any]]:
+    return {root: values for root, values in index.items() if values}
+
+
+class FromTheStart(inplace.InPlace):
+    """Compares each round with an analysis of the function as it is then."""
+
+    rounds_after_changes = 0
+
+    def find_conflicts(self) -> bool:
+        found = super().find_conflicts()
+        order = Order(self.fn.body)
+        sharing = Sharing(order)
+        assert sorted(order.position, key=order.position.__getitem__) == sorted(
+            self.order.position, key=self.order.position.__getitem__
+        )
+        for v, uses in order.uses.items():
+            assert self.order.uses[v] == uses
+        assert self.sharing.mutated == sharing.mutated
+        assert self.sharing.family == sharing.family
+        assert self.sharing.roots == sharing.roots
+        assert self.sharing.inner == sharing.inner
+        assert nonempty(self.sharing.sharing) == nonempty(sharing.sharing)
+        assert nonempty(self.sharing.holding) == nonempty(sharing.holding)
+        plan = inplace.Conflicts(order, sharing, self.split).find(None, set())
+        assert plan.keys == self.plan.keys
+        FromTheStart.rounds_after_changes += self.rounds > 1
+        return found
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "InPlace", FromTheStart)
+    FromTheStart.rounds_after_changes = 0
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_rounds_of_programs_that_people_write(path: Path, compared: None) -> None:
+    names, _ = load(path)
+    with np.errstate(all="ignore"):
+        names["derived"](*copy.deepcopy(names["arguments"]))
+
+
+def test_rounds_of_random_programs(compared: None) -> None:
+    for seed in (30006517, 30006534, 30006548, 30006606, 30006613, 30006622):
+        program = Program(source := generate(seed, 7))
+        args = arguments(source, seed, 4)
+        with np.errstate(all="ignore"):
+            try:
+                program.gradient_of(args)
+                directions = [np.ones_like(a) for a in args]
+                ad.grad(program.names["directional"], argnums=(0, 1, 2))(*args, *directions)
+            except (ad.AutodiffError, AssertionError) as error:
+                if isinstance(error, AssertionError):
+                    raise
+    assert FromTheStart.rounds_after_changes > 5
+
+
+def test_room_between_positions_runs_out(compared: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no position is left between two neighbours, all get new ones."""
+    from autodiff_compiler.analysis import order
+
+    monkeypatch.setattr(order, "ROOM", 1)
+
+    def f(x: Any) -> Any:
+        y = x * 2.0
+        old = y[1:]
+        y[0] = x[1] * x[1]
+        older = y[:-1]
+        y[1:] = y[1:] * y[0]
+        return np.sum(y * y) + np.sum(np.sin(old)) + np.sum(older * old)
+
+    x = np.array([0.3, 0.7, -0.2])
+    g = ad.grad(f)(x)
+    assert FromTheStart.rounds_after_changes >= 1
+    for k in range(3):
+        step = np.where(np.arange(3) == k, 1e-6, 0.0)
+        assert np.isclose(g[k], (f(x + step) - f(x - step)) / 2e-6, rtol=1e-6)
