@@ -694,6 +694,6 @@ def divide(x):
     return divide(x[: n // 2]) * 2 + divide(x[n // 2 :])
 
 
-@pytest.mark.parametrize("case", [(power_of, 1.5, 6), (divide, X), (divide, X[:3])], ids=str)
+@pytest.mark.parametrize("case", [(power_of, 1.5, 6), (divide, X), (divide, X[:3])], ids=["power", "four", "three"])
 def test_recursion(case: tuple[Any, ...]) -> None:
     check(*case)
