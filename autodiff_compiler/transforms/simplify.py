@@ -47,7 +47,7 @@ from ..ir.core import (
     leaves,
     map_leaves,
 )
-from ..ir.opset import ADD, DIV, MUL, NEG, POP, PUSH, STACK_NEW, SUB
+from ..ir.opset import ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, replace_values
 from .algebra import install
 
@@ -394,6 +394,9 @@ def _fuse(first: Op, second: Op) -> bool:
         if any(out is UNDEF and r in used[k] for r, out in zip(first.results, region.exit)):
             return False
     for region, other in zip(first.regions, second.regions):
+        if region.ops and region.ops[-1].prim is RAISE:  # nothing runs behind it
+            region.exit = (*region.exit, *[UNDEF] * len(other.exit))
+            continue
         replace_values(other, dict(zip(first.results, region.exit)))
         for op in other.ops:
             op.parent = region

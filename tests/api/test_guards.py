@@ -227,7 +227,7 @@ def test_the_package_does_not_look_functions_up_where_programs_replace_them() ->
     import importlib
     import pkgutil
 
-    for part in ("rules", "kernels"):
+    for part in ("operations", "kernels"):
         package = importlib.import_module(f"autodiff_compiler.{part}")
         for info in pkgutil.iter_modules(package.__path__):
             if info.name == "check":

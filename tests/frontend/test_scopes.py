@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 # Every sixth module: all of them agree, and take half a minute.
 MODULES = sorted(LIBRARY.glob("*.py"))[::6]
-PROGRAMS = sorted([*ROOT.glob("tests/*.py"), *ROOT.glob("tests/corpus/*.py"), *ROOT.glob("benchmarks/kernels/*.py")])
+PROGRAMS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("tests/corpus/*.py"), *ROOT.glob("benchmarks/kernels/*.py")])
 ODD = {
     "decorators and defaults": "def f(x):\n    @(d := x)\n    def g(y=(e := x)): z = y\n    h = lambda y=(k := x): y\n",
     "comprehensions": "def f(x):\n    return [a for b in x for a in b if (c := a)], {k: v for k, v in x}, (i for i in x)\n",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.test_golden import vjp_of
+from tests.codegen.test_golden import vjp_of
 
 
 def orbit(x, n):
