@@ -161,7 +161,7 @@ class Transformed:
 
         >>> from autodiff_compiler import grad
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]
-        ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'in place']
+        ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'dead code', 'in place']
         """
         lowered = lower_any(self.primal, args, kwargs)
         seen = [("lower", print_function(lowered.function))]

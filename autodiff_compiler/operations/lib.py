@@ -410,9 +410,10 @@ STEP = -1  # the other way round: the partial is constant near the point, and wh
 
 def quotient(g: Any, y: Any) -> Any:
     """``g / y``, as NumPy divides by a zero that stands in the program: Python's numbers would raise in the derivative
-    where the function does not. For two plain numbers it is computed while the program is compiled."""
+    where the function does not. A quotient by that zero is infinite all around, so a cotangent of zero stays zero. Two
+    plain numbers are divided while the program is compiled."""
     if symbolic(g) and is_constant(y) and y == 0:
-        return g * math.copysign(math.inf, y)
+        return call(runtime.product, g, math.copysign(math.inf, y))
     if symbolic(g, y) or not isinstance(y, (int, float, complex)) or y != 0:
         return g / y
     with np.errstate(all="ignore"):

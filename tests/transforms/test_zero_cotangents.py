@@ -290,3 +290,19 @@ def test_a_root_below_a_long_chain():
     x_bar, w_bar = tape.gradient(y, [x, w])
     np.testing.assert_allclose(x_bar.numpy(), 0.5 / np.sqrt(X[1:]))
     np.testing.assert_allclose(w_bar.numpy(), -3000 * np.sqrt(X[1:]))
+
+
+def test_a_quotient_by_zero_that_only_decides():
+    def f(x):
+        try:
+            t = x[1] / 0
+        except ZeroDivisionError:
+            t = x[0]
+        s = t if t < 0 else x[0]
+        return s * x[1]
+
+    x = np.array([0.7, 1.3])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(ad.grad(f)(x), [1.3, 0.7])
+        np.testing.assert_allclose(ad.jvp(f, (x,), (np.array([0.5, 2.0]),))[1], 0.5 * 1.3 + 2.0 * 0.7)
+        assert not np.all(np.isfinite(ad.grad(f)(-x)))  # there the infinite value counts
