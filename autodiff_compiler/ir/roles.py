@@ -24,9 +24,9 @@ _NAMES = {
         values w weights where x x1 x2 y""",
     ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
-        N UPLO args axes axis axisa axisb axisc base bias casting copy count cov ddof deg device dimensions dst dtype
-        edge_order endpoint f full func1d funclist function i include_initial increasing ind indexing
-        indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n ndim ndmax norm num object
+        N UPLO args axes axis axisa axisb axisc base bias casting check_bounds copy count cov ddof deg device dimensions
+        dst dtype edge_order endpoint f full func1d funclist function i include_initial increasing ind indexing
+        indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n newshape ndim ndmax norm num object
         offset ord order out overwrite_input prototype rcond requirements returned rowvar s self shape sparse strides
         subok window_shape wrap writeable""",
 }
