@@ -9,6 +9,7 @@ import numpy as np
 from .dispatch import dispatched
 
 _SMALL = 2000  # elements: for larger arrays, memory costs more than calls
+_SHORT = 400  # elements: `count_nonzero` takes 0.2 us for a few and 0.5 us for these, the others 0.6 us for any
 
 
 @dispatched
@@ -43,7 +44,11 @@ def over(g: Any, d: Any) -> Any:
 
 
 def _no_zeros(d: Any) -> bool:
-    return bool(np.count_nonzero(d) == d.size if d.size <= _SMALL else d.all())
+    if d.size <= _SHORT:
+        return bool(np.count_nonzero(d) == d.size)
+    # Most are roots or norms. The smallest item of a large array is found in half the time that `all` takes.
+    low = np.minimum.reduce(d, None)
+    return bool(low > 0 or (low != 0 and d.all()))
 
 
 @dispatched

@@ -49,6 +49,34 @@ def test_another_value_is_told(mistaken: Any, fn: Any, other: Any) -> None:
             transform(X)
 
 
+def chaos(x):
+    for _ in range(60):
+        x = x + np.sin(30 * np.dot(x, x))
+    return np.sum(x)
+
+
+def chaos_in_other_order(x):
+    for _ in range(60):
+        x = x + np.sin(30 * np.dot(x[::-1], x[::-1]))
+    return np.sum(x)
+
+
+def jump(x):
+    return np.sum(x) if x[0] == 0.7 else np.sum(x * x)
+
+
+def test_values_that_rounding_decides_are_no_proof(mistaken: Any) -> None:
+    assert not checking.agrees(chaos(X / 3), chaos_in_other_order(X / 3))
+    mistaken(chaos_in_other_order)
+    ad.grad(chaos)(X / 3)
+
+
+def test_a_jump_is_no_chaos(mistaken: Any) -> None:
+    mistaken(square)
+    with pytest.raises(WrongValueError):
+        ad.grad(jump)(X)
+
+
 def test_only_where_it_is_asked_for(mistaken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(checking.VARIABLE, "0")
     mistaken(cube)
