@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import os
 import time
 import warnings
@@ -125,7 +126,7 @@ def is_chaotic(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
             for _, x in memo.values():
                 if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.flags.writeable:
                     x *= 1 + step * np.finfo(x.dtype).eps
-            there, error = _outcome(lambda: fn(*given, **keywords))
+            there, error = _outcome(functools.partial(fn, *given, **keywords))
         if error is not None or any(agrees(there, other, low) for other in values):
             return False
         values.append(there)
