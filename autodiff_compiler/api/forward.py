@@ -9,11 +9,12 @@ import numpy as np
 
 from ..codegen.emit import Emitted
 from ..errors import ArgumentError, IntegerArgumentError
+from ..frontend.inputs import lowers_by, refused
 from ..frontend.lower import Lowered
 from ..ir.core import type_of
 from ..transforms import pipeline
 from ..tree import Tree, children, leaves_like, with_children
-from .nested import refuse
+from .nested import USE_GRAD
 from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, replaced
 
 
@@ -150,6 +151,6 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     return push(tuple(tangents))  # type: ignore[no-any-return]
 
 
-jvp.__autodiff_lower__ = refuse("jvp")  # type: ignore[attr-defined]
+lowers_by(refused("jvp in a function that is compiled is not supported", USE_GRAD))(jvp)
 
 __all__ = ["Pushforward", "jvp"]

@@ -33,6 +33,8 @@ from ..transforms import pipeline
 from ..tree import flatten, is_object
 from .nested_state import Changes
 
+USE_GRAD = "use grad there, of the sum of the result times the cotangent"
+
 
 def lower_call(
     interp: Any, callee: Any, argnums: Any, keep_value: bool, what: str, args: list[Any], kwargs: dict[str, Any]
@@ -234,19 +236,6 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
             return Obj(made, (("object", made),))
         raise ArgumentError(
             f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
-        )
-
-    return hook
-
-
-def refuse(what: str) -> Any:
-    """The handler that refuses ``vjp`` or ``jvp`` inside of a function that is compiled."""
-
-    def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        raise UnsupportedError(
-            f"{what} in a function that is compiled is not supported",
-            interp.builder.loc,
-            "use grad there, of the sum of the result times the cotangent",
         )
 
     return hook

@@ -14,6 +14,7 @@ import numpy as np
 from ..codegen.emit import Emitted
 from ..codegen.load import load
 from ..errors import ArgumentError, NonScalarOutputError
+from ..frontend.inputs import lowers_by, refused
 from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.printer import print_function
@@ -25,7 +26,7 @@ from .arguments import Wanted, argument_place
 from .checking import check_value, is_checking
 from .emission import emit_adjoint
 from .locks import Lock
-from .nested import lower_transform, refuse
+from .nested import USE_GRAD, lower_transform
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
 
@@ -586,8 +587,8 @@ _transformed: dict[tuple[Any, ...], Transformed] = {}
 _transformed_lock = Lock()
 
 
-vjp.__autodiff_lower__ = refuse("vjp")  # type: ignore[attr-defined]
-grad.__autodiff_lower__ = lower_transform(grad, False, "grad")  # type: ignore[attr-defined]
-value_and_grad.__autodiff_lower__ = lower_transform(value_and_grad, True, "value_and_grad")  # type: ignore[attr-defined]
+lowers_by(refused("vjp in a function that is compiled is not supported", USE_GRAD))(vjp)
+lowers_by(lower_transform(grad, False, "grad"))(grad)
+lowers_by(lower_transform(value_and_grad, True, "value_and_grad"))(value_and_grad)
 
 __all__ = ["Gradient", "Transformed", "Value", "grad", "value_and_grad", "vjp"]

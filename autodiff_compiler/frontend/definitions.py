@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from ..ir.foreign import module_of
 from ..pristine import BUILTINS
 from .avals import Obj, Seq, is_constant
 from .handlers import Val
@@ -27,7 +28,7 @@ def defines(*fns: Val) -> Callable[[F], F]:
 
     def enter(definition: F) -> F:
         assert isinstance(definition, types.FunctionType)
-        _modules.add(definition.__module__)
+        _modules.add(module_of(definition))
         for fn in fns:
             DEFINED[fn] = definition
         return definition
@@ -40,7 +41,7 @@ def defines_method(*keys: Val) -> Callable[[F], F]:
 
     def enter(definition: F) -> F:
         assert isinstance(definition, types.FunctionType)
-        _modules.add(definition.__module__)
+        _modules.add(module_of(definition))
         METHODS.update(dict.fromkeys(keys, definition))
         return definition
 
@@ -77,7 +78,7 @@ def definition_of(fn: Any) -> types.FunctionType | None:
 
 def is_definition(fn: Any) -> bool:
     """The function is a definition, or a helper of one."""
-    return isinstance(fn, types.FunctionType) and fn.__module__ in _modules
+    return isinstance(fn, types.FunctionType) and module_of(fn) in _modules
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:
@@ -94,7 +95,7 @@ def constant(obj: Any) -> Any:
 
 def are_definitions(functions: Iterable[Any]) -> None:
     """The modules of these functions hold definitions."""
-    _modules.update(fn.__module__ for fn in functions if isinstance(fn, types.FunctionType))
+    _modules.update(module_of(fn) for fn in functions if isinstance(fn, types.FunctionType))
 
 
 __all__ = [

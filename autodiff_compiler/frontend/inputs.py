@@ -12,9 +12,10 @@ import collections
 import enum
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -44,6 +45,10 @@ from .handlers import Val
 from .plan import LAYOUT, Plan
 from .sets import History, set_parts
 from .state import PROTECTED, Cells
+
+F = TypeVar("F", bound=Callable[..., Any])
+# From the interpreter and the abstract arguments of a call, by position and by keyword, to its abstract result.
+Lowering = Callable[[Any, list[Any], dict[str, Any]], Any]
 
 BAKED_MODULES = (
     "numpy",
@@ -145,11 +150,34 @@ def fetch(path: Path, args: tuple[Any, ...]) -> Any:
     return obj
 
 
+# Not in the functions themselves: `functools.wraps` copies what a function holds to the one that wraps it.
+_LOWERINGS: weakref.WeakKeyDictionary[types.FunctionType, Lowering] = weakref.WeakKeyDictionary()
+
+
+def lowers_by(lowering: Lowering) -> Callable[[F], F]:
+    """Decorator: `lowering` gives the abstract result of a call of the function."""
+
+    def enter(fn: F) -> F:
+        _LOWERINGS[cast(types.FunctionType, fn)] = lowering
+        return fn
+
+    return enter
+
+
+def refused(message: str, remedy: str) -> Lowering:
+    """The lowering of a call that is not supported in compiled functions."""
+
+    def lowering(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        raise UnsupportedError(message, interp.builder.loc, remedy)
+
+    return lowering
+
+
 def lowering_of(obj: Any) -> Any:
     """What a function or object of this package's says of how a call of it is lowered; None: nothing. An object of a
     user's is not asked, as its class may compute attributes."""
     if isinstance(obj, types.FunctionType):
-        return obj.__dict__.get("__autodiff_lower__")
+        return _LOWERINGS.get(obj)
     found = class_lookup(type(obj), "__autodiff_lower__")
     return None if found is None else found.__get__(obj)
 

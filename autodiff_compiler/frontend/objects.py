@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingAttributeError
+from ..ir.foreign import root_module
 from ..pristine import as_it_was
 from ..tree import is_library_class
 from . import definitions
@@ -464,7 +465,7 @@ def is_generated(method: Any) -> bool:
 
 def is_foreign(fn: types.FunctionType) -> bool:
     """A method of a class of the standard library; what `functools.total_ordering` makes is the user's."""
-    module = fn.__module__.split(".")[0]
+    module = root_module(fn)
     return module in sys.stdlib_module_names and module not in ("__main__", "functools", "dataclasses")
 
 

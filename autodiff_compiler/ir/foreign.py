@@ -41,8 +41,15 @@ _KEEPERS = frozenset(
 _RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 
+def module_of(obj: Any) -> str:
+    """The module where a function is written. What `functools.wraps` made has the `__module__` of another function."""
+    if isinstance(obj, types.FunctionType):
+        return str(obj.__globals__.get("__name__") or "?")
+    return str(getattr(obj, "__module__", None) or type(obj).__module__)
+
+
 def root_module(obj: Any) -> str:
-    return str(getattr(obj, "__module__", None) or type(obj).__module__).split(".")[0]
+    return module_of(obj).split(".")[0]
 
 
 def immutable_classes() -> frozenset[Any]:

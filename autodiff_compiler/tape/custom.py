@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..frontend.inputs import lowers_by, refused
 from ..ir.opset import PRIMS
 from ..runtime import constant
 from .apply import apply
@@ -148,7 +149,13 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
             outs = record_barrier(outs, [*inputs, *variables], back)
         return pack_like(result, outs)
 
+    lowers_by(refused(_ON_TAPE.format("custom_gradient"), _USE_RULES))(decorated)
     return decorated  # type: ignore[return-value]
+
+
+_ON_TAPE = "a function under {} in a function that is compiled is not supported: it works on a tape"
+_PASS = "write `x + stop_gradient(f(x) - x)`"
+_USE_RULES = "make it an operation with `primitive` and `vjp_rule` (docs/rules.md)"
 
 
 def _as_tensor_like(x: Any, given: list[Any]) -> Any:
@@ -233,6 +240,7 @@ def recompute_grad(f: F, tape_class: type[GradientTape] = GradientTape) -> F:
             outs = record_barrier(outs, [*given, *variables], back)
         return pack_like(result, outs)
 
+    lowers_by(refused(_ON_TAPE.format("recompute_grad"), "call the function itself"))(decorated)
     return decorated  # type: ignore[return-value]
 
 
@@ -259,7 +267,11 @@ def grad_pass_through(f: F) -> F:
         outs = [wrap(x._tensor_class, x._value[()]) for x in flatten(result)]
         return pack_like(result, record_barrier(outs, given, lambda *upstream: list(upstream)))
 
+    lowers_by(refused(_ON_TAPE.format("grad_pass_through"), _PASS))(decorated)
     return decorated  # type: ignore[return-value]
+
+
+lowers_by(refused("grad_pass_through in a function that is compiled is not supported", _PASS))(grad_pass_through)
 
 
 # --- named operations -------------------------------------------------------------------------------------------------
