@@ -166,13 +166,15 @@ def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list
 
 
 def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] | None = None, key: Any = None) -> Any:
-    """``f(t)`` as a view: it shares the memory. `memory` makes it where `f` itself gives no writable view.
+    """``f(t)`` as a view: it shares the memory. `memory` makes it where `f` itself does not.
 
     `key`: with the name and the number of axes it determines what is recorded, so that this is looked up.
     """
     system = t._system
     value = (memory or f)(t._value)
     made = new_tensor(system, value, t._memory)
+    if not made._value.flags.writeable and t._value.flags.writeable:
+        made._value.flags.writeable = True  # diagonals, and what NumPy broadcasts, are not
     base = t._base
     made._base = t if base is None else base
     made._path = (*t._path, f)
@@ -191,19 +193,18 @@ def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] 
 
 def _record_view(name: str, f: Callable[..., Any], t: Any, var: Var, made: Any, key: Any) -> None:
     x = t._value
-    if key is not None and (x.dtype is F32 or x.dtype is F64) and x.ndim and made._value.ndim:
-        key = (name, key, x.ndim)
-        node = STRUCTURES.get(key)
-        if node is not None:
-            m = t._memory
-            record(made, name, node, (var,), (m,), (m.count,), [x, made._value])
-            _settle(made._own, made)
-            return
-    made._own = _traced(name, f, (t,), [t])._own
+    known = key is not None and (x.dtype is F32 or x.dtype is F64) and x.ndim and made._value.ndim
+    key = (name, key, x.ndim)
+    node = STRUCTURES.get(key) if known else None
+    if node is not None:
+        m = t._memory
+        record(made, name, node, (var,), (m,), (m.count,), [x, made._value])
+    else:
+        made._own = _traced(name, f, (t,), [t])._own
+        if known:
+            learn(key, made._own)
     if made._own is not None:
         _settle(made._own, made)
-        if key is not None:
-            learn(key, made._own)
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------

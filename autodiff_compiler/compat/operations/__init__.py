@@ -25,7 +25,10 @@ The kinds, and what they take:
 - "reduction": sums, means and the like; "truth": `any`, `all`; "index": `argmax`, `argmin`; "running": running sums.
 - "along": functions of the rows along an axis, such as softmax.
 - "creation": arrays of a shape; "likeness": arrays in the shape and dtype of another, without gradient.
-- "arrays": everything else. The first `operands` parameters are tensors, the others are settings.
+- "elements": functions of each element of `operands` tensors or numbers, in the dtype that these promote to; then
+  settings.
+- "view": what shares the memory of its operand. Only PyTorch's rows are of the last two kinds.
+- "arrays": everything else. In TensorFlow the first `operands` parameters are tensors; in PyTorch all that are tensors.
 
 Optimizers, losses, convolution and pooling are not rows: `optimizers`, `losses` and `windows` have their one
 implementation, and the systems' functions differ in arguments and messages.
@@ -38,9 +41,11 @@ import functools
 from . import activations as activations
 from . import creation as creation
 from . import elementwise as elementwise
+from . import indexing as indexing
 from . import linear_algebra as linear_algebra
 from . import reductions as reductions
 from . import shaping as shaping
+from . import sorting as sorting
 from .row import ROWS, Row
 
 __all__ = ["ROWS", "Row", "entries"]

@@ -22,6 +22,19 @@ def stepped(f: Any) -> Any:
     return step
 
 
+def _imag(a: Any) -> Any:
+    if value_of(a).dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return np.imag(a)
+
+
+def _finite(a: Any, nan: float, posinf: float | None, neginf: float | None) -> Any:
+    v = value_of(a)
+    if v.dtype.kind != "f":
+        return np.positive(a)
+    return np.where(np.isfinite(v), a, np.nan_to_num(v, nan=nan, posinf=posinf, neginf=neginf))
+
+
 # --- one operand ------------------------------------------------------------------------------------------------------
 
 row("function", np.exp, "Exp", "``e ** x``.", "exp math.exp", "exp exp_")
@@ -69,13 +82,15 @@ row("function", np.square, "Square", "``x * x``.", "square math.square", "")
 row("function", lambda a: a * a, "Pow", "``x * x``.", "", "square square_", integers="keep")
 row("plain", abs, "Abs", "The absolute value.", "abs math.abs", "abs abs_ absolute .absolute_ .__abs__",
     own={"torch": lambda a: np.abs(a)}, integers="keep")  # fmt: skip
-row("plain", operator.neg, "Neg", "``-x``.", "negative math.negative")
+row("plain", operator.neg, "Neg", "``-x``.", "negative math.negative", "neg neg_ negative .__neg__", integers="keep")
 row("function", lambda a: a - np.trunc(value_of(a)), "Frac", "What follows the point.", "", "frac frac_",
     integers="keep")  # fmt: skip
 row("function", operator.pos, "Positive", "The same numbers.", "", "torch.positive", integers="keep")
 row("predicate", np.angle, "Angle", "The angle of complex numbers.", "math.angle (input, name=None)")
 row("function", np.angle, "Angle", "The angle of complex numbers.", "", "angle angle_")
-row("function", np.conjugate, "Conj", "The complex conjugate.", "math.conj")
+row("function", np.conjugate, "Conj", "The complex conjugate.", "math.conj", "conj", integers="keep")
+row("function", np.real, "Real", "The real part.", "", "torch.real", integers="keep")
+row("function", _imag, "Imag", "The imaginary part.", "", "torch.imag", integers="keep")
 row("predicate", np.imag, "Imag", "The imaginary part.", "math.imag (input, name=None)")
 
 row("step", np.floor, "Floor", "The next whole number below.", "floor math.floor", "floor floor_", integers="keep")
@@ -86,6 +101,15 @@ row("still", np.sign, "Sign", "-1, 0 or 1; of complex numbers ``x / abs(x)``. It
     "sign .sign_", integers="keep")  # fmt: skip
 row("step", np.sign, "Sgn", "-1, 0 or 1.", "", "sgn .sgn_", integers="keep")
 
+row("arrays", lambda a, decimals: stepped(lambda v: np.round(v, decimals))(a), "Round", "The nearest integer, or "
+    "number with so many decimals; halves go to the even one.", "", "round round_ (input, *, decimals=0)")  # fmt: skip
+row("arrays", _finite, "NanToNum", "NaN and the infinities replaced by numbers.", "",
+    "nan_to_num nan_to_num_ (input, nan=0.0, posinf=None, neginf=None)")  # fmt: skip
+row("arrays", lambda n, a: kernels.polygamma(n, a), "Polygamma", "The derivative of order `n` of `digamma`. It runs "
+    "element by element, in Python.", "", "torch.polygamma (n, input)")  # fmt: skip
+
+row("predicate", np.invert, "BitwiseNot", "``~x``.", "", "bitwise_not .__invert__")
+row("predicate", np.logical_not, "LogicalNot", "Whether the elements are zero.", "", "logical_not .logical_not_")
 row("predicate", np.isnan, "IsNan", "Whether each element is NaN.", "math.is_nan", "isnan")
 row("predicate", np.isinf, "IsInf", "Whether each element is infinite.", "math.is_inf", "isinf")
 row("predicate", np.isfinite, "IsFinite", "Whether each element is finite.", "math.is_finite", "isfinite")
@@ -135,6 +159,13 @@ def clipped(a: Any, low: Any = None, high: Any = None) -> Any:
     if high is not None:
         a = np.where(value_of(a) > value_of(high), high, a)
     return a if low is None else np.where(value_of(a) < value_of(low), low, a)
+
+
+def _clamp(a: Any, low: Any, high: Any) -> Any:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    kind = value_of(a).dtype.type
+    return clipped(a, *[b if b is None or hasattr(b, "dtype") else kind(b) for b in (low, high)])
 
 
 def first_of_equals(compare: Any) -> Any:
@@ -217,3 +248,18 @@ row("comparison", np.right_shift, "RightShift", "``x >> y``.", "", ".__rshift__"
 row("logical", np.logical_and, "LogicalAnd", "Whether both are true.", "logical_and math.logical_and", "logical_and")
 row("logical", np.logical_or, "LogicalOr", "Whether one is true.", "logical_or math.logical_or", "logical_or")
 row("logical", np.logical_xor, "LogicalXor", "Whether exactly one is true.", "math.logical_xor", "logical_xor")
+
+# --- several operands -------------------------------------------------------------------------------------------------
+
+row("elements", _clamp, "Clamp", "Each element within bounds, which are numbers or tensors. The gradient passes at the "
+    "bounds.", "", "clamp clamp_ clip clip_ (input, min=None, max=None)", operands=3)  # fmt: skip
+row("elements", lambda a, low: _clamp(a, low, None), "Clamp", "Each element, but at least `min`.", "",
+    "clamp_min clamp_min_ (input, min)", operands=2)  # fmt: skip
+row("elements", lambda a, high: _clamp(a, None, high), "Clamp", "Each element, but at most `max`.", "",
+    "clamp_max clamp_max_ (input, max)", operands=2)  # fmt: skip
+row("elements", lambda a, b, w: a + w * (b - a), "Lerp", "``input + weight * (end - input)``.", "",
+    "lerp .lerp_ (input, end, weight)", operands=3)  # fmt: skip
+row("elements", lambda a, b, c, n: a + b * c * n, "Addcmul", "``input + value * tensor1 * tensor2``.", "",
+    "addcmul .addcmul_ (input, tensor1, tensor2, *, value=1)", operands=3)  # fmt: skip
+row("elements", lambda a, b, c, n: a + b / c * n, "Addcdiv", "``input + value * tensor1 / tensor2``.", "",
+    "addcdiv .addcdiv_ (input, tensor1, tensor2, *, value=1)", operands=3)  # fmt: skip

@@ -77,6 +77,14 @@ def triangular_solve(a: Any, b: Any, lower: bool = True, conjugate: bool = False
     return np.linalg.solve(adjoint(a) if conjugate else a, b)
 
 
+def _solution(a: Any, b: Any, left: bool) -> Any:
+    if not left:
+        return np.swapaxes(_solution(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), True), -1, -2)
+    if value_of(b).ndim == 1 or value_of(b).ndim < value_of(a).ndim:
+        return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
+    return np.linalg.solve(a, b)
+
+
 def _svd(a: Any, full_matrices: bool = True) -> Any:
     n, m = value_of(a).shape[-2:]
     return tuple(np.linalg.svd(a, full_matrices=full_matrices and n != m))
@@ -167,3 +175,6 @@ row("arrays", lambda a, part: tuple(np.linalg.eigh(_symmetric(a, part))), "Linal
     results={"torch": "linalg_eigh eigenvalues eigenvectors"})  # fmt: skip
 row("arrays", lambda a, part: np.linalg.eigh(_symmetric(a, part))[0], "LinalgEigh",
     "The eigenvalues of a symmetric matrix.", "", "linalg.eigvalsh (A, UPLO='L')")  # fmt: skip
+row("arrays", lambda a, b, axes: np.tensordot(a, b, axes if isinstance(axes, int) else [list(k) for k in axes]),
+    "UnsafeView", "The sum over axes of the product of two tensors.", "", "torch.tensordot (a, b, dims=2)")  # fmt: skip
+row("arrays", _solution, "LinalgSolveEx", "The X with ``A @ X = B``.", "", "linalg.solve (A, B, *, left=True)")

@@ -58,6 +58,51 @@ def running(f: Any) -> Any:
     return run
 
 
+def _spread(a: Any, axis: Any, unbiased: bool, keepdims: bool, correction: Any) -> Any:
+    """The variance with PyTorch's arguments: ``var(x, False)`` is ``var(x, unbiased=False)``."""
+    if isinstance(axis, bool):
+        axis, unbiased = None, axis
+    return variance(a, axis, keepdims, int(unbiased) if correction is None else correction)
+
+
+def _deviation(*given: Any) -> Any:
+    squares = _spread(*given)
+    zero = np.asarray(value_of(squares) == 0)
+    # Equal elements have the deviation 0, and no slope there.
+    return np.where(zero, 0 * squares, np.sqrt(np.where(zero, np.ones_like(value_of(squares)), squares)))
+
+
+def p_norm(a: Any, p: Any, axes: Any, keepdims: bool, dtype: Any = None) -> Any:
+    """``sum(abs(a) ** p) ** (1 / p)``, whose gradient is zero where it is zero."""
+    p = 2 if p in ("fro", None) else p
+    if not isinstance(p, (int, float)):
+        raise RuntimeError(f"norm: the order {p!r} is not there. Instead: torch.linalg.norm")
+    a = a if dtype is None else to(a, dtype.numpy)
+    v = value_of(a)
+    if p in (np.inf, -np.inf):
+        return evenly(np.max if p > 0 else np.min)(np.abs(a), axis=axes, keepdims=keepdims)
+    if p == 1:
+        return np.sum(np.abs(a), axis=axes, keepdims=keepdims)
+    size = np.sum(np.abs(v) ** p, axis=axes, keepdims=keepdims)
+    if a is v:
+        return (np.sqrt(size) if p == 2 else size ** (1 / p)).astype(np.abs(v).dtype)
+    if p == 2:
+        total = np.sum(np.abs(a) ** 2 if v.dtype.kind == "c" else a * a, axis=axes, keepdims=keepdims)
+    else:
+        safe = np.where(v == 0, np.zeros_like(v), a)
+        total = np.sum(np.abs(safe) ** p, axis=axes, keepdims=keepdims)
+    zero = size == 0
+    inside = np.where(zero, np.ones_like(size), total)
+    return np.where(zero, 0 * total, np.sqrt(inside) if p == 2 else inside ** (1 / p))
+
+
+def _matrix_norm(a: Any, p: Any, axes: Any, keepdims: bool) -> Any:
+    count = len(axes) if isinstance(axes, tuple) else value_of(a).ndim if axes is None else 1
+    if p not in (None, "fro") and count == 2:
+        raise NotImplementedError(f"torch.linalg.norm: the matrix norm {p!r} is not there. Instead: svdvals, abs, sum")
+    return p_norm(a, p, axes, keepdims)
+
+
 row("reduction", np.sum, "Sum", "The sum of all elements, or along axes.", "reduce_sum math.reduce_sum", "sum")
 row("reduction", np.mean, "Mean", "The mean of all elements, or along axes.", "reduce_mean math.reduce_mean", "mean")
 row("reduction", np.prod, "Prod", "The product of all elements, or along axes.", "reduce_prod math.reduce_prod", "prod")
@@ -74,6 +119,16 @@ row("arrays", kernels.logsumexp, "Logsumexp", "``log(sum(exp(x)))`` along axes, 
     "logsumexp special.logsumexp (input, dim, keepdim=False)", integers="refuse")  # fmt: skip
 row("arrays", variance, "Var", "The mean of the squared distances from the mean.",
     "math.reduce_variance (input_tensor, axis=None, keepdims=False, name=None)", integers="refuse")  # fmt: skip
+row("arrays", _spread, "Var", "The variance of all elements, or along axes, over n - 1 (``unbiased=False``: over n).",
+    "", "var (input, dim=None, unbiased=True, keepdim=False, *, correction=None)")  # fmt: skip
+row("arrays", _deviation, "Std", "The square root of `var`.", "",
+    "std (input, dim=None, unbiased=True, keepdim=False, *, correction=None)")  # fmt: skip
+row("arrays", p_norm, "LinalgVectorNorm", "The p-norm of all elements, or along axes; the Euclidean one by default.",
+    "", "norm (input, p='fro', dim=None, keepdim=False, dtype=None)")  # fmt: skip
+row("arrays", p_norm, "LinalgVectorNorm", "The p-norm of all elements, or of vectors along axes.", "",
+    "linalg.vector_norm (x, ord=2, dim=None, keepdim=False)")  # fmt: skip
+row("arrays", _matrix_norm, "LinalgVectorNorm", "The p-norm of all elements or of vectors along an axis; of a matrix "
+    "the Frobenius norm.", "", "linalg.norm (A, ord=None, dim=None, keepdim=False)")  # fmt: skip
 row("index", np.argmax, "ArgMax", "The place of the first largest element.", "argmax math.argmax", "argmax")
 row("index", np.argmin, "ArgMin", "The place of the first smallest element.", "argmin math.argmin", "argmin")
 row("running", running(np.cumsum), "Cumsum", "The sums of the elements up to each, along an axis.",

@@ -36,6 +36,8 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
         "shape, dtype=None, order='C', ctx=None",
     ),
     "likeness": ("input, dtype=None, name=None, layout=None", "input, *, dtype=None, **options", "a, dtype=None"),
+    "elements": ("", "input, other", ""),
+    "view": ("", "input", ""),
     "arrays": ("input, name=None", "input", "data"),
 }
 

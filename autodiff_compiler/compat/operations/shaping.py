@@ -45,8 +45,7 @@ def _squeezed(a: Any, axis: Any) -> Any:
 
 row("arrays", lambda a, times: np.tile(a, times), "Tile", "The tensor laid side by side.",
     "tile (input, multiples, name=None)")  # fmt: skip
-row("arrays", lambda a, *times: np.tile(a, counts(times)), "Repeat", "The tensor laid side by side.", "",
-    "tile .repeat (input, *dims)")  # fmt: skip
+row("arrays", np.tile, "Repeat", "The tensor laid side by side.", "", "tile .repeat (input, *repeats)")
 row("arrays", repeated, "RepeatInterleave", "Each element, or each part along an axis, repeated.",
     "repeat (input, repeats, axis=None, name=None)", "repeat_interleave (input, repeats, dim=None)")  # fmt: skip
 row("arrays", lambda a, axis: np.flip(a, axis=axis), "Flip", "The elements in the opposite order along axes.",
@@ -61,3 +60,57 @@ row("arrays", np.broadcast_to, "BroadcastTo", "The tensor repeated up to a shape
     "broadcast_to (input, shape, name=None)")  # fmt: skip
 row("arrays", np.diag, "Diag", "The diagonal of a matrix, or the matrix with a diagonal.", "",
     "diag (input, diagonal=0)")  # fmt: skip
+row("arrays", lambda a, axes: np.flip(a, axes) if value_of(a).ndim else np.positive(a), "Flip",
+    "The elements in the opposite order along axes.", "", "flip (input, *dims)")  # fmt: skip
+
+# --- views, which PyTorch has -----------------------------------------------------------------------------------------
+
+
+def _swapped(a: Any, first: Any, second: Any) -> Any:
+    return np.reshape(a, ()) if first is None else np.swapaxes(a, first, second)
+
+
+def _turned(a: Any) -> Any:
+    n = value_of(a).ndim
+    if n > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return np.transpose(a)
+
+
+def _without(a: Any, axes: Any) -> Any:
+    """Without those of the axes, by default all, that have the length 1."""
+    shape = value_of(a).shape
+    chosen = range(len(shape)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    return np.reshape(a, tuple([n for k, n in enumerate(shape) if n != 1 or k not in chosen]))
+
+
+def _expanded(a: Any, given: Any) -> Any:
+    shape = value_of(a).shape
+    known = (1,) * (len(given) - len(shape)) + shape
+    wanted = tuple([n if g == -1 else g for g, n in zip(given, known)])
+    if len(given) < len(shape) or any(n not in (1, w) for n, w in zip(known, wanted)):
+        raise RuntimeError(
+            f"The expanded size of the tensor ({list(wanted)}) must match the existing size ({list(shape)}) at the "
+            "non-singleton dimensions"
+        )
+    return np.broadcast_to(a, wanted)
+
+
+row("view", lambda a, axes: np.transpose(a, axes), "Permute", "The tensor with its axes in another order.", "",
+    "permute (input, *dims)")  # fmt: skip
+row("view", _swapped, "Transpose", "The tensor with two axes exchanged.", "",
+    "transpose swapaxes swapdims (input, dim0, dim1)")  # fmt: skip
+row("view", _turned, "T", "The transpose of a matrix.", "", "t")
+row("view", np.moveaxis, "Permute", "The tensor with axes moved to other places.", "",
+    "movedim moveaxis (input, source, destination)")  # fmt: skip
+row("view", np.expand_dims, "Unsqueeze", "The tensor with an axis of length one inserted.", "",
+    "unsqueeze (input, dim)")  # fmt: skip
+row("view", _without, "Squeeze", "The tensor without its axes of length one, or without those given if they have "
+    "length one.", "", "squeeze (input, dim=None)")  # fmt: skip
+row("view", _expanded, "Expand", "The tensor repeated along axes of length one, without copying.", "",
+    ".expand (input, *size)")  # fmt: skip
+row("view", _expanded, "Expand", "The tensor expanded to a shape.", "", "broadcast_to (input, size)")
+row("view", np.diagonal, "Diagonal", "The diagonal, as a view; it is the last axis.", "",
+    "diagonal (input, offset=0, dim1=0, dim2=1)")  # fmt: skip
+row("view", lambda a, axis, start, length: a[(*(slice(None),) * axis, slice(start, start + length))], "Slice",
+    "A range along an axis, as a view.", "", "narrow (input, dim, start, length)")  # fmt: skip

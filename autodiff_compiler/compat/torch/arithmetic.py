@@ -38,7 +38,7 @@ def result_type(*operands: Any) -> dtypes.dtype:
     >>> torch.result_type(torch.tensor([1]), 1.5)
     torch.float32
     """
-    return dtypes.join([level(x) for x in operands])
+    return dtypes.join([level(x) for x in operands if x is not None])
 
 
 def number_in(x: Any, dtype: np.dtype[Any]) -> Any:

@@ -14,13 +14,11 @@ def check_dim(t: Any, dim: int) -> int:
 
 
 def axes_of(t: Any, dim: Any) -> Any:
-    """The axes to reduce, as NumPy takes them."""
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return None
-    if isinstance(dim, (tuple, list)):
-        found = tuple([check_dim(t, d) for d in dim])
-        if len(set(found)) != len(found):
-            raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
-    else:
-        found = (check_dim(t, dim),)
-    return found if t._value.ndim else None
+    """The axes as NumPy takes them. None: all, or none where the tensor has none."""
+    if dim is None or isinstance(dim, bool):  # `var` takes a bool in its place
+        return dim
+    several = isinstance(dim, (tuple, list))
+    found = tuple([check_dim(t, d) for d in dim]) if several else check_dim(t, dim)
+    if several and len(set(found)) != len(found):
+        raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
+    return found if t._value.ndim and found != () else None

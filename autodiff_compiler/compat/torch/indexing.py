@@ -1,15 +1,12 @@
-"""Subscripts, and picking and placing elements by index."""
+"""Subscripts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..graph.array import add_at, put, to
-from .arithmetic import in_place_of
-from .axes import check_dim
+from ..graph.array import put, to
 from .core import Base, assign, make, run, view
 from .tensor import method
 
@@ -95,101 +92,5 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     assign(self, lambda before: run("CopySlices", lambda a, b: put(a, items, to(b, dtype)), before, v))
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """The elements at indices along an axis."""
-    axis = check_dim(input, dim)
-    where = _grid(input, axis, index._value)
-    if where is None:
-        return input.clone()
-    return run("Gather", lambda a: a[where], input)
-
-
-def _grid(t: Any, axis: int, index: np.ndarray[Any, Any]) -> Any:
-    """Subscripts for all axes: the indices along one, their own places along the others."""
-    if t._value.ndim == 0:
-        return None
-    if index.ndim != t._value.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    n = t._value.shape[axis]
-    if index.size and (index.min() < 0 or index.max() >= n):
-        bad = int(index[(index < 0) | (index >= n)].flat[0])
-        raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {n}")
-    where = list(np.indices(index.shape, sparse=True))
-    where[axis] = index.copy()
-    return tuple(where)
-
-
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """The tensor with `src` written to indices along an axis."""
-    source = value if src is None else src
-    if reduce == "add":
-        return scatter_add(input, dim, index, source if isinstance(source, Base) else _full(index, source, input))
-    if reduce is not None:
-        raise NotImplementedError(f"torch.scatter: reduce={reduce!r} is not there. Instead: reduce='add'")
-    where = _grid(input, check_dim(input, dim), index._value)
-    dtype = input._value.dtype
-    if not isinstance(source, Base):
-        return run("Scatter", lambda a: put(a, where, dtype.type(source)), input)
-    part = tuple([slice(0, n) for n in index._value.shape])
-    return run("Scatter", lambda a, b: put(a, where, b[part]), input, source)
-
-
-def _full(index: Any, number: Any, like: Any) -> Any:
-    return make(np.full(index._value.shape, number, like._value.dtype))
-
-
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """The tensor with `src` added at indices along an axis."""
-    where = _grid(input, check_dim(input, dim), index._value)
-    part = tuple([slice(0, n) for n in index._value.shape])
-    return run("ScatterAdd", lambda a, b: add_at(a, where, b[part]), input, src)
-
-
-def _slices(t: Any, dim: int, index: Any) -> tuple[Any, ...]:
-    return (*(slice(None),) * check_dim(t, dim), np.array(index._value))
-
-
-def index_select(input: Any, dim: int, index: Any) -> Any:
-    """The slices at indices along an axis."""
-    items = _slices(input, dim, index)
-    return run("IndexSelect", lambda a: a[items], input)
-
-
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """The tensor with the slices of `source` added at indices along an axis."""
-    items = _slices(input, dim, index)
-    return run("IndexAdd", lambda a, b: add_at(a, items, b if alpha == 1 else b * alpha), input, source)
-
-
-def take(input: Any, index: Any) -> Any:
-    """The elements at indices into the elements in order."""
-    where = np.array(index._value)
-    return run("Take", lambda a: np.reshape(a, (-1,))[where], input)
-
-
-def masked_select(input: Any, mask: Any) -> Any:
-    """The elements where the mask is True, in order."""
-    shape = np.broadcast_shapes(input._value.shape, mask._value.shape)
-    where = np.broadcast_to(mask._value, shape).copy()
-    return run("MaskedSelect", lambda a: np.broadcast_to(a, shape)[where], input)
-
-
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of what is nonzero: one row for each, or a tensor for each axis."""
-    found = np.nonzero(input._value)
-    return (
-        tuple([make(i) for i in found])
-        if as_tuple
-        else make(np.stack(found, 1) if found else np.zeros((1, 0), np.int64))
-    )
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (gather, scatter, scatter_add, index_select, index_add, take, masked_select, nonzero)
-}
-for _name, _f in FUNCTIONS.items():
-    method(_name, _f)
-for _name in ("scatter", "scatter_add", "index_add"):
-    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
 method("__getitem__", getitem)
 method("__setitem__", setitem)

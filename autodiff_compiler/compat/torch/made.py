@@ -14,12 +14,13 @@ from ..graph.array import to, value_of
 from ..graph.direct import unary
 from ..operations.elementwise import stepped
 from ..operations.row import Row
+from ..operations.shaping import counts
 from ..operations.signatures import function, parameters
 from . import dtypes
 from .arithmetic import check_shapes, elementwise, in_place_of, result_type
 from .axes import axes_of, check_dim
 from .conversion import finished, numpy_dtype, shape_of
-from .core import Base, assign, make, run
+from .core import Base, assign, make, run, view
 from .tensor import method
 
 MODULE = __name__.rpartition(".")[0]
@@ -169,23 +170,67 @@ def _running(row: Row) -> Parts:
     return "return running({all})", {"running": running}
 
 
+# The parameters that name axes.
+_AXES = ("dim", "dim0", "dim1", "dim2")
+
+
+def _arguments(row: Row) -> Callable[[tuple[Any, ...]], list[Any]]:
+    """How the arguments of a row become those of its function: axes are counted from 0, what comes one by one is a
+    tuple."""
+    names = parameters(row.signature("torch"))
+    many = [k for k, (_, passed) in enumerate(names) if passed.startswith("*")]
+    axes = [
+        k
+        for k, (name, passed) in enumerate(names)
+        if (name in _AXES or passed == "*dims") and row.function is not np.expand_dims
+    ]
+
+    def arguments(given: tuple[Any, ...]) -> list[Any]:
+        found = [tuple(x) if type(x) is list else x for x in given]
+        for k in many:
+            found[k:] = [counts(found[k:])]
+        for k in axes:
+            found[k] = axes_of(found[0], found[k])
+        return found
+
+    return arguments
+
+
 def _arrays(row: Row) -> Parts:
     """An operation on whole arrays, with settings."""
-    f, label, n = row.computes("torch"), row.name, row.operands
-    names = [name for name, _ in parameters(row.signature("torch"))][n:]
-
+    f, label, arguments = row.computes("torch"), row.name, _arguments(row)
     named, *fields = row.results.get("torch", "").split(" ")
 
     def arrays(*given: Any, **more: Any) -> Any:
-        given = (*given, *more.values())
-        static = list(given[n:])
-        if "dim" in names:
-            at = names.index("dim")
-            static[at] = axes_of(given[0], static[at])
-        out = run(label, (lambda *a: f(*a, *static)) if static else f, *given[:n])
-        return pair(named, *out, names=tuple(fields)) if named else out
+        out = run(label, f, *arguments((*given, *more.values())))
+        return pair(named, *out, names=tuple(fields)) if named and type(out) is tuple else out
 
     return "return arrays({all})", {"arrays": arrays}
+
+
+def _view(row: Row) -> Parts:
+    """What shares the memory of its operand."""
+    f, label, arguments = row.function, row.name, _arguments(row)
+
+    def part(*given: Any) -> Any:
+        t, *settings = arguments(given)
+        try:
+            return view(label, lambda a: f(a, *settings), t, key=(t._value.shape, *settings))
+        except ValueError as error:
+            raise error if isinstance(error, IndexError) else RuntimeError(f"{label.lower()}(): {error}") from None
+
+    return "return part({all})", {"part": part}
+
+
+def _elements(row: Row) -> Parts:
+    """A function of each element of several operands, of which None are not given."""
+    f, label, n = row.function, row.name, row.operands
+
+    def elements(*given: Any, **more: Any) -> Any:
+        settings = tuple(more.values())
+        return elementwise(label, lambda *a: f(*a, *settings), *given[:n])
+
+    return "return elements({all})", {"elements": elements}
 
 
 _RESULTS: dict[str, type[Any]] = {}
@@ -228,7 +273,8 @@ _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
     "predicate": _predicate, "pair": _pair, "operator": _pair, "comparison": _comparison, "logical": _comparison,
     "activation": _activation, "along": _along, "reduction": _reduction, "truth": _truth, "index": _index,
-    "running": _running, "arrays": _arrays, "creation": _creation, "likeness": _likeness,
+    "running": _running, "arrays": _arrays, "view": _view, "elements": _elements,
+    "creation": _creation, "likeness": _likeness,
 }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from ...ir.opset import PRIMS
 from ..graph.direct import binary
 from .core import TORCH, Base, named, run
 from .made import SPACES
-from .reductions import norm
 from .tensor import method
 
 
@@ -51,7 +50,7 @@ def _matmul(input: Any, other: Any) -> Any:
         if b.ndim == 1:
             raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{left}), vec ({right})")
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{left} and {right}x{b.shape[-1]})")
-    label = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot"}.get((a.ndim, b.ndim), "UnsafeView")
+    label = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot", (3, 3): "Bmm"}.get((a.ndim, b.ndim), "UnsafeView")
     return run(label, np.matmul, input, other)
 
 
@@ -59,29 +58,20 @@ def _matmul(input: Any, other: Any) -> Any:
 _mm = binary(TORCH, "Mm", PRIMS[np.matmul], np.ndarray.dot, _matmul)
 
 
-def _product(name: str, dims: tuple[int, int], label: str) -> Callable[..., Any]:
-    def product(input: Any, other: Any) -> Any:
-        if (input._value.ndim, other._value.ndim) != dims:
+def _product(name: str, *dims: int) -> Callable[..., Any]:
+    def product(input: Any, mat2: Any) -> Any:
+        found = (input._value.ndim, mat2._value.ndim)
+        if found != dims:
             raise RuntimeError(
-                f"{name}: expected tensors with {dims[0]} and {dims[1]} dimensions, got {input._value.ndim}D and "
-                f"{other._value.ndim}D tensors"
+                f"{name}: expected tensors with {dims[0]} and {dims[1]} dimensions, got {found[0]}D and {found[1]}D "
+                "tensors"
             )
-        if dims == (1, 1) or dims == (3, 3):
-            _same_dtype(input, other)
-            if dims == (1, 1) and input._value.shape != other._value.shape:
-                raise RuntimeError(
-                    f"inconsistent tensor size, expected tensor [{input._value.shape[0]}] and src "
-                    f"[{other._value.shape[0]}] to have the same number of elements, but got {input._value.shape[0]} "
-                    f"and {other._value.shape[0]} elements respectively"
-                )
-            return run(label, np.dot if dims == (1, 1) else np.matmul, input, other)
-        return matmul(input, other)
+        return matmul(input, mat2)
 
     return named(name, product, f"The product of tensors with {dims[0]} and {dims[1]} axes.")
 
 
-mm, mv = _product("mm", (2, 2), "Mm"), _product("mv", (2, 1), "Mv")
-bmm, dot = _product("bmm", (3, 3), "Bmm"), _product("dot", (1, 1), "Dot")
+mm, mv, bmm, dot = _product("mm", 2, 2), _product("mv", 2, 1), _product("bmm", 3, 3), _product("dot", 1, 1)
 
 
 def einsum(equation: str, *operands: Any) -> Any:
@@ -92,49 +82,13 @@ def einsum(equation: str, *operands: Any) -> Any:
     return run("Einsum", lambda *a: np.einsum(text, *a), *operands)
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """The sum over axes of the product of two tensors."""
-    axes: Any = dims if isinstance(dims, int) else tuple([tuple(d) for d in dims])
-    return run("UnsafeView", lambda x, y: np.tensordot(x, y, axes), a, b)
-
-
-# --- torch.linalg -----------------------------------------------------------------------------------------------------
-
-
-def solve(A: Any, B: Any, *, left: bool = True) -> Any:
-    """The X with ``A @ X = B``."""
-    vector = B._value.ndim == 1 or (B._value.ndim < A._value.ndim)
-    if not left:
-        return solve(A.mT, B.mT).mT
-
-    def computed(a: Any, b: Any) -> Any:
-        return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0] if vector else np.linalg.solve(a, b)
-
-    return run("LinalgSolveEx", computed, A, B)
-
-
-def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
-    """The p-norm of all elements or of vectors along an axis; of a matrix the Frobenius norm."""
-    if ord not in (None, "fro") and (len(dim) == 2 if isinstance(dim, (tuple, list)) else A.dim() == 2 and dim is None):
-        raise NotImplementedError(
-            f"torch.linalg.norm: the matrix norm {ord!r} is not there. Instead: svdvals, abs, sum"
-        )
-    return norm(A, 2 if ord is None else ord, dim, keepdim)
-
-
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
-    """The p-norm of all elements, or of vectors along axes."""
-    return norm(x, ord, dim, keepdim)
-
-
 # What the module ``torch.linalg`` has, and what the module ``torch`` and tensors have.
 MODULE: dict[str, Any] = {
-    **SPACES["linalg"], "solve": solve, "matmul": matmul, "norm": linalg_norm, "vector_norm": vector_norm,
-    "LinAlgError": np.linalg.LinAlgError,
+    **SPACES["linalg"], "matmul": matmul, "LinAlgError": np.linalg.LinAlgError,
 }  # fmt: skip
 FUNCTIONS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (matmul, mm, mv, bmm, dot)}
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
-FUNCTIONS.update(einsum=einsum, tensordot=tensordot, norm=norm)
+FUNCTIONS.update(einsum=einsum)
 method("__matmul__", lambda self, other: matmul(self, other) if isinstance(other, Base) else NotImplemented)
 method("__rmatmul__", lambda self, other: matmul(other, self) if isinstance(other, Base) else NotImplemented)

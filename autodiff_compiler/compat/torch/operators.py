@@ -12,8 +12,8 @@ from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
 from ..graph.direct import binary, unary
 from ..graph.direct import in_place as direct_in_place
-from .arithmetic import as_operand, elementwise, in_place_of, result_type
-from .core import TORCH, Base, in_place, make
+from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
+from .core import TORCH, Base, in_place, make, run
 from .made import FUNCTIONS as MADE
 from .tensor import Tensor, method
 
@@ -113,41 +113,31 @@ def _tensor_power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-def neg(input: Any) -> Any:
-    """``-input``."""
-    if input._value.dtype.kind == "b":
-        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
-    return unary("Neg", "Neg", operator.neg, input)
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where the condition holds, else `other`; with the condition alone, the indices of what is nonzero."""
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    input, other = as_operand(input), as_operand(other)
+    check_shapes((condition, input, other))
+    wanted = result_type(input, other).numpy
+
+    def computed(c: Any, *given: Any) -> Any:
+        return np.where(value_of(c), *[to(x, wanted) if hasattr(x, "dtype") else wanted.type(x) for x in given])
+
+    return run("Where", computed, condition.detach(), input, other, layout=True)
 
 
-def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``."""
-    return elementwise("Lerp", lambda a, b, w: a + w * (b - a), input, end, weight)
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal but for rounding."""
+    return bool(np.allclose(input._value, other._value, rtol, atol, equal_nan))
 
 
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 * tensor2``."""
-    return elementwise("Addcmul", lambda a, b, c: a + b * c * value, input, tensor1, tensor2)
-
-
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 / tensor2``."""
-    return elementwise("Addcdiv", lambda a, b, c: a + b / c * value, input, tensor1, tensor2)
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    return bool(np.array_equal(input._value, other._value))
 
 
 TWO: dict[str, Callable[..., Any]] = {**MADE, "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow}
-
-
-def bitwise_not(input: Any) -> Any:
-    """``~input``."""
-    if input._value.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return make(np.invert(input._value))
-
-
-def logical_not(input: Any) -> Any:
-    """Whether the elements are zero."""
-    return make(np.logical_not(input._value))
 
 
 # --- operators --------------------------------------------------------------------------------------------------------
@@ -181,9 +171,7 @@ for _name, _label, _fn, _ufunc, _back in _DIRECT:
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _absent: Any = {"eq": False, "ne": True}.get(_name, NotImplemented)
     method(f"__{_name}__", _operator(TWO[_name], absent=_absent))
-method("__neg__", neg)
 method("__pos__", lambda self: self)
-method("__invert__", bitwise_not)
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------
@@ -221,19 +209,12 @@ def zero_(self: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow, "lerp": lerp, "addcmul": addcmul, "addcdiv": addcdiv,
-    "neg": neg, "bitwise_not": bitwise_not, "logical_not": logical_not,
+    "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow, "subtract": sub, "multiply": mul, "divide": div,
+    "true_divide": div,
 }  # fmt: skip
-_ALIASES = {
-    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "negative": "neg",
-}  # fmt: skip
-FUNCTIONS.update({name: FUNCTIONS[other] for name, other in _ALIASES.items()})
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
-for _name in (
-    "add", "sub", "mul", "multiply", "div", "divide", "pow", "neg", "lerp", "addcmul", "addcdiv", "logical_not",
-):  # fmt: skip
-    method(f"{_name}_", in_place_of(f"{_name}_", FUNCTIONS[_name]))
+    method(f"{_name}_", in_place_of(f"{_name}_", _f))
 for _name, _f in (("copy_", copy_), ("fill_", fill_), ("zero_", zero_)):
     method(_name, _f)
 for _name, _label, _fn, _ufunc, _back in _DIRECT:
@@ -242,4 +223,8 @@ for _name, _label, _fn, _ufunc, _back in _DIRECT:
     method(f"__i{_name}__", getattr(Tensor, _written))
 for _name in ("floordiv", "mod", "pow", "and", "or"):
     method(f"__i{_name}__", _operator(getattr(Tensor, f"{_OPERATORS[_name]}_")))
-FUNCTIONS["result_type"] = result_type
+FUNCTIONS.update(result_type=result_type, where=where, allclose=allclose, equal=equal)
+for _name, _f in (("allclose", allclose), ("equal", equal), ("where", lambda self, c, other: where(c, self, other))):
+    method(_name, _f)
+for _name in ("real", "imag"):
+    method(_name, property(MADE[_name]))  # type: ignore[arg-type]
