@@ -45,7 +45,6 @@ LOSS_CALLS: list[str] = [
     "K.losses.SparseCategoricalCrossentropy(from_logits=True)(classes[:, None], z)",
     "K.losses.BinaryCrossentropy()(tf.constant([[0.0, 1.0, 1.0]]), p[:1] - p[:1])",
     "K.losses.MeanSquaredError()(tf.constant([1.0, 2.0, 3.0, 4.0]), z[:, :1])",
-    "K.losses.MeanSquaredError(reduction='mean_with_sample_weight')(targets, z, sample_weight=w)",
     *[f"K.losses.{n}(labels, p)" for n in ("mse", "binary_crossentropy", "categorical_crossentropy")],
 ]  # fmt: skip
 

@@ -75,57 +75,54 @@ class Module:
     @property
     def variables(self) -> Any:
         """The variables of this module and of the modules inside it."""
-        return tuple(self._flatten(predicate=is_variable))
+        return tuple(self._flatten(is_variable))
 
     @property
     def trainable_variables(self) -> Any:
-        return tuple(self._flatten(predicate=lambda v: is_variable(v) and v.trainable))
+        return tuple(self._flatten(lambda v: is_variable(v) and v.trainable))
 
     @property
     def non_trainable_variables(self) -> Any:
-        return tuple(self._flatten(predicate=lambda v: is_variable(v) and not v.trainable))
+        return tuple(self._flatten(lambda v: is_variable(v) and not v.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules inside this one, at any depth."""
-        return tuple(self._flatten(predicate=lambda v: isinstance(v, Module)))
+        return tuple(self._flatten(lambda v: isinstance(v, Module)))
 
-    def _flatten(
-        self, recursive: bool = True, predicate: Callable[[Any], bool] = lambda _: True
-    ) -> Iterator[Any]:  # fmt: skip
+    def _flatten(self, predicate: Callable[[Any], bool]) -> Iterator[Any]:
         """The attributes' leaves that fulfil the predicate, each once."""
-        return _search(self, recursive, predicate, {id(self)})
+        return _search(self, predicate, {id(self)})
 
 
 def is_variable(x: Any) -> bool:
     return isinstance(x, tf.Variable)
 
 
-def _search(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+def _search(module: Module, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
     inside: list[Module] = []
-    for name in sorted(vars(module)):
+    for name, value in sorted(vars(module).items(), key=lambda item: item[0]):
         try:
-            leaves = list(_leaves(vars(module)[name]))
+            found = list(leaves(value))
         except TypeError as error:
             raise ValueError(f"Error processing property {name!r} of {module!r}") from error
-        for leaf in leaves:
-            if id(leaf) in seen:
-                continue
-            seen.add(id(leaf))
-            if predicate(leaf):
-                yield leaf
-            if recursive and isinstance(leaf, Module):
-                inside.append(leaf)
+        for leaf in found:
+            if id(leaf) not in seen:
+                seen.add(id(leaf))
+                if predicate(leaf):
+                    yield leaf
+                if isinstance(leaf, Module):
+                    inside.append(leaf)
     for leaf in inside:
-        yield from _search(leaf, recursive, predicate, seen)
+        yield from _search(leaf, predicate, seen)
 
 
-def _leaves(x: Any) -> Iterator[Any]:
+def leaves(x: Any, order: Callable[[Any], Any] = sorted) -> Iterator[Any]:
+    """What is in nested lists, tuples and mappings, whose keys are put in order."""
     if isinstance(x, Mapping):
-        for key in sorted(x):
-            yield from _leaves(x[key])
-    elif isinstance(x, (list, tuple)):
+        x = [x[key] for key in order(x)]
+    if isinstance(x, (list, tuple)):
         for item in x:
-            yield from _leaves(item)
+            yield from leaves(item, order)
     else:
         yield x

@@ -4,14 +4,10 @@ from ...module_tables import public as _public
 from . import activations, initializers, layers, losses, models, optimizers
 from .layer import Layer
 from .layers import Input
-from .losses import Loss
 from .models import Model, Sequential
-from .optimizers import Optimizer
-from .variables import Variable
 
 __all__ = [
-    "Input", "Layer", "Loss", "Model", "Optimizer", "Sequential", "Variable", "activations", "initializers", "layers",
-    "losses", "models", "optimizers",
+    "Input", "Layer", "Model", "Sequential", "activations", "initializers", "layers", "losses", "models", "optimizers",
 ]  # fmt: skip
 
 __version__ = "3.15.1"

@@ -16,38 +16,17 @@ def linear(x: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+    """`x` where it is positive, else `x` times a slope."""
     return tf.nn.leaky_relu(x, alpha=negative_slope)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
-    if alpha == 1.0:
-        return tf.nn.elu(x)
-    x = tf.convert_to_tensor(x)
-    return tf.where(x > 0, x, alpha * tf.math.expm1(tf.minimum(x, 0.0)))
-
-
-def gelu(x: Any, approximate: bool = False) -> Any:
-    return tf.nn.gelu(x, approximate=approximate)
-
-
-def softmax(x: Any, axis: int = -1) -> Any:
-    return tf.nn.softmax(x, axis=axis)
-
-
-def log_softmax(x: Any, axis: int = -1) -> Any:
-    return tf.nn.log_softmax(x, axis=axis)
-
-
-# TensorFlow's own functions, which take nothing but the tensor.
-relu, selu, relu6, silu, softsign = tf.nn.relu, tf.nn.selu, tf.nn.relu6, tf.nn.silu, tf.nn.softsign
-softplus, tanh, sigmoid, exponential = tf.math.softplus, tf.tanh, tf.sigmoid, tf.exp
-swish = silu
-
 _TABLE: dict[str, Callable[..., Any]] = {
-    "linear": linear, "relu": relu, "leaky_relu": leaky_relu, "elu": elu, "gelu": gelu, "softmax": softmax,
-    "log_softmax": log_softmax, "selu": selu, "relu6": relu6, "silu": silu, "swish": silu, "softsign": softsign,
-    "softplus": softplus, "tanh": tanh, "sigmoid": sigmoid, "exponential": exponential,
+    "linear": linear, "relu": tf.nn.relu, "leaky_relu": leaky_relu, "elu": tf.nn.elu, "gelu": tf.nn.gelu,
+    "softmax": tf.nn.softmax, "log_softmax": tf.nn.log_softmax, "selu": tf.nn.selu, "relu6": tf.nn.relu6,
+    "silu": tf.nn.silu, "swish": tf.nn.silu, "softsign": tf.nn.softsign, "softplus": tf.nn.softplus, "tanh": tf.tanh,
+    "sigmoid": tf.sigmoid, "exponential": tf.exp,
 }  # fmt: skip
+globals().update(_TABLE)
 
 
 def get(identifier: Any) -> Callable[..., Any]:
@@ -55,10 +34,7 @@ def get(identifier: Any) -> Callable[..., Any]:
 
     Raises ValueError for a name that there is not.
     """
-    if identifier is None:
-        return linear
-    found: Callable[..., Any] = find(_TABLE, identifier, "activation function")
-    return found
+    return find(_TABLE, "linear" if identifier is None else identifier, "activation function")
 
 
 __getattr__, __dir__ = public("tf.keras.activations", [*_TABLE, "get"])

@@ -10,9 +10,7 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ...module_tables import public
-from .names import both_spellings, find
-
-Shape = tuple[int, ...]
+from .names import find, snake_case
 
 
 def generator(seed: int | None) -> np.random.Generator:
@@ -28,9 +26,17 @@ class Initializer:
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Any:
         return tf.constant(self.values(tuple(int(n) for n in shape)), tf.as_dtype(dtype or "float32"))
 
-    def values(self, shape: Shape) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Any:
         """The values as an array."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its values are")
+
+    seed: int | None = None
+
+    def drawn(self) -> np.random.Generator:
+        """A generator that gives the same numbers at every call, as Keras' initializers do."""
+        if self.seed is None:
+            self.seed = int(generator(None).integers(2**31))
+        return np.random.default_rng(self.seed)
 
 
 class Constant(Initializer):
@@ -39,7 +45,7 @@ class Constant(Initializer):
     def __init__(self, value: Any = 0.0):
         self.value = value
 
-    def values(self, shape: Shape) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Any:
         return np.broadcast_to(np.asarray(self.value), shape).copy()
 
 
@@ -57,54 +63,47 @@ class Ones(Constant):
         super().__init__(1.0)
 
 
-class _Random(Initializer):
-    """An initializer with a seed, which gives the same values at every call, as Keras' do."""
+class RandomNormal(Initializer):
+    """Normally distributed numbers."""
 
-    seed: int | None = None
-
-    def drawn(self) -> np.random.Generator:
-        if self.seed is None:
-            self.seed = int(generator(None).integers(2**31))
-        return np.random.default_rng(self.seed)
-
-
-class RandomNormal(_Random):
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
-    def values(self, shape: Shape) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Any:
         return self.drawn().normal(self.mean, self.stddev, shape)
 
 
-class RandomUniform(_Random):
+class RandomUniform(Initializer):
+    """Uniform numbers."""
+
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None):
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
-    def values(self, shape: Shape) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Any:
         return self.drawn().uniform(self.minval, self.maxval, shape)
 
 
-class GlorotUniform(_Random):
+class GlorotUniform(RandomUniform):
     """Uniform, with variance 2 / (inputs + outputs). Reference: Glorot and Bengio (2010), equation 16."""
 
     def __init__(self, seed: int | None = None):
-        self.seed = seed
+        super().__init__(seed=seed)
 
-    def values(self, shape: Shape) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Any:
         window = math.prod(shape[:-2])
         fans = (shape[-2] + shape[-1]) * window if len(shape) > 1 else 2 * (shape or (1,))[0]
         limit = math.sqrt(6.0 / max(2.0, fans))
         return self.drawn().uniform(-limit, limit, shape)
 
 
-_TABLE = both_spellings(Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform)
+_CLASSES = (Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform)
+_TABLE = {name: c for c in _CLASSES for name in (c.__name__, snake_case(c.__name__))}
 globals().update(_TABLE)
 
 
 def get(identifier: Any) -> Callable[..., Any]:
     """The initializer of this name, or the object itself. Raises ValueError for a name that there is not."""
-    found: Callable[..., Any] = find(_TABLE, identifier, "initializer")
-    return found
+    return find(_TABLE, identifier, "initializer")
 
 
 __getattr__, __dir__ = public("tf.keras.initializers", [*_TABLE, "get", "Initializer"])

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ....tape.nest import flatten, map_nested
 from ... import tensorflow as tf
-from ..module import Module, is_variable
+from ..module import Module, is_variable, leaves
 from ..naming import name_scope
 from . import initializers, names
 from .variables import Variable
@@ -21,11 +22,11 @@ Shape = tuple[int | None, ...]
 
 
 class _Calls(threading.local):
-    """The layers of this thread that are being called, outermost first: each with the `training` that it was given."""
+    """The layers of this thread that are being called, outermost first: each with the `training` that it was given, and
+    with what stands in front of the names of its variables."""
 
     def __init__(self) -> None:
-        self.stack: list[tuple[Layer, Any]] = []
-        self.scope = ""  # in front of the names of variables
+        self.stack: list[tuple[Layer | None, Any, str]] = [(None, None, "")]
 
 
 CALLS = _Calls()
@@ -54,17 +55,15 @@ class Layer(Module):
     ['scale/factor:0']
     """
 
-    min_ndim: int | None = None
+    min_ndim = 0
     _axes: Mapping[int, int] = {}  # the lengths of axes that it was built for
 
     def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None, **kwargs: Any):
         given = kwargs.pop("input_shape", None)
-        if "input_dim" in kwargs:
-            given = (kwargs.pop("input_dim"),)
         self._given_shape = None if given is None else (None, *given)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
-        self._name = names.unique(names.snake_case(type(self).__name__)) if name is None else name
+        self._name = names.unique(self) if name is None else name
         self._scope_name = self._name + "/"
         self._dtype = tf.as_dtype(dtype or "float32")
         self._trainable = bool(trainable)
@@ -80,13 +79,12 @@ class Layer(Module):
 
     def add_weight(
         self, shape: Any = None, initializer: Any = None, dtype: Any = None, trainable: bool = True,
-        name: str | None = None,
+        name: str = "variable",
     ) -> Variable:  # fmt: skip
-        """A new variable of the layer. Without a shape it is a number. Without an initializer it is drawn from Glorot's
-        uniform distribution if floating, else zero. `initializer` is a name or an object."""
-        made = tf.as_dtype(dtype or self._dtype)
-        shape = () if shape is None else shape_of(shape)
-        if any(n is None for n in shape):
+        """A new variable of the layer. Without an initializer it is drawn from Glorot's uniform distribution if
+        floating, else zero. `initializer` is a name or an object."""
+        made, shape = tf.as_dtype(dtype or self._dtype), () if shape is None else shape_of(shape)
+        if None in shape:
             raise ValueError(
                 f"Cannot convert a partially known shape {shape} to a Tensor: a weight needs all of its lengths"
             )
@@ -94,46 +92,28 @@ class Layer(Module):
             initializer = "glorot_uniform" if made.is_floating and shape else "zeros"
         value = initializers.get(initializer)(shape, dtype=made)
         with name_scope(self._scope()):
-            variable = Variable(value, trainable, name or self._unnamed(), made)
-        self._own.append(variable)
-        return variable
+            self._own.append(Variable(value, trainable=trainable, name=name, dtype=made))
+        return self._own[-1]  # type: ignore[no-any-return]
 
     def _scope(self) -> str:
         """What stands in front of the names of variables: the names of the layers that are being called, and its
         own."""
-        if CALLS.stack and CALLS.stack[-1][0] is self:
-            return CALLS.scope
-        return f"{CALLS.scope}{self._name}/"
-
-    def _unnamed(self) -> str:
-        count = sum(v.path.rsplit("/", 1)[-1].startswith("variable") for v in self._own)
-        return f"variable_{count}" if count else "variable"
-
-    def _contents(self) -> tuple[list[Any], list[Layer]]:
-        """The variables of this layer, trainable ones first, and the layers among its attributes, in the order in which
-        these were set."""
-        found = {id(v): v for v in self._own}
-        layers: dict[int, Layer] = {}
-        for name, value in vars(self).items():
-            if type(value) not in _PLAIN and name != "_own":
-                for part in _members(value):
-                    if isinstance(part, Layer):
-                        layers[id(part)] = part
-                    else:
-                        found.update((id(v), v) for v in ([part] if is_variable(part) else part.variables))
-        own = list(found.values())
-        return [v for v in own if v.trainable] + [v for v in own if not v.trainable], list(layers.values())
+        layer, _, scope = CALLS.stack[-1]
+        return scope if layer is self else f"{scope}{self._name}/"
 
     def _walk(self, seen: set[int], frozen: bool = False) -> Iterator[tuple[Layer, list[Any], bool]]:
-        """This layer and all inside it, each once, with its variables, and whether it is frozen."""
+        """This layer and all inside it, each once, with its variables, trainable ones first, and whether it is
+        frozen."""
         if id(self) in seen:
             return
         seen.add(id(self))
-        own, layers = self._contents()
+        inside = list(leaves(vars(self), list))  # in the order in which the attributes were set
+        own = [v for x in inside for v in ([x] if is_variable(x) else _variables_of(x))]
         frozen = frozen or not self._trainable
-        yield self, own, frozen
-        for layer in layers:
-            yield from layer._walk(seen, frozen)
+        yield self, sorted(own, key=lambda v: not v.trainable), frozen
+        for layer in inside:
+            if isinstance(layer, Layer):
+                yield from layer._walk(seen, frozen)
 
     @property
     def weights(self) -> list[Any]:
@@ -175,28 +155,19 @@ class Layer(Module):
     def set_weights(self, weights: Any) -> None:
         """Assign values to `weights`, in their order. Raises ValueError if they are not as many or of other shapes."""
         own, weights = self.weights, list(weights)
-        if len(weights) != len(own):
+        if [v.shape for v in own] != [np.shape(w) for w in weights]:
             raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
-                f"{len(weights)}, but the layer was expecting {len(own)} weights."
+                f"layer '{self.name}' has weights of the shapes {[tuple(v.shape) for v in own]}, and got values of the "
+                f"shapes {[np.shape(w) for w in weights]}"
             )
-        for v, value in zip(own, weights):
-            if tuple(v.shape) != np.shape(value):
-                raise ValueError(
-                    f"Layer {self.name} weight shape {tuple(v.shape)} is not compatible with provided weight shape "
-                    f"{np.shape(value)}."
-                )
         for v, value in zip(own, weights):
             v.assign(value)
 
     def count_params(self) -> int:
         """How many numbers the weights hold. Raises ValueError before the layer is built."""
         if not self.built:
-            raise ValueError(
-                f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You can build it "
-                "manually via: `layer.build(input_shape)`."
-            )
-        return sum(int(np.prod(v.shape, dtype=int)) for v in self.weights)
+            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built.")
+        return sum(v.numpy().size for v in self.weights)
 
     # --- calling --------------------------------------------------------------------------------------------------
 
@@ -206,18 +177,11 @@ class Layer(Module):
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The computation."""
-        kind = "Model" if "Model" in [c.__name__ for c in type(self).__mro__] else "Layer"
-        raise NotImplementedError(f"{kind} {type(self).__name__} does not have a `call()` method implemented.")
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape | None:
-        """The shape of the result, in which None is the length of the batch; None where it is not known."""
-        return None
+        raise NotImplementedError(f"{type(self).__name__} does not have a `call()` method implemented.")
 
     @property
     def dtype(self) -> str:
         return str(self._dtype.name)
-
-    compute_dtype = dtype
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "_own" not in vars(self):
@@ -226,21 +190,18 @@ class Layer(Module):
                 "the `__init__()` method. Go add it!"
             )
         args = tuple([self._converted(x) for x in args])
-        kwargs = {k: self._converted(x, array_only=True) for k, x in kwargs.items()}
+        kwargs = {k: self._tensor(x) for k, x in kwargs.items()}
         with self._entered(self._training(args, kwargs)):
-            if args:
-                self._check(args[0])
+            if args and tf.is_tensor(args[0]):
+                self._check(shape_of(args[0].shape))
             if not self.built:
                 self._build_for(args, kwargs)
             return self.call(*args, **kwargs)
 
-    def _check(self, x: Any) -> None:
+    def _check(self, shape: Shape) -> None:
         """Raise ValueError for an input whose rank or lengths the layer was not built for."""
-        if not tf.is_tensor(x):
-            return
-        shape = shape_of(x.shape)
         start = f"Input 0 with name 'None' of layer '{self.name}' is incompatible with the layer: "
-        if self.min_ndim is not None and len(shape) < self.min_ndim:
+        if len(shape) < self.min_ndim:
             raise ValueError(
                 f"{start}expected min_ndim={self.min_ndim}, found ndim={len(shape)}. Full shape received: {shape}"
             )
@@ -254,52 +215,43 @@ class Layer(Module):
     @contextmanager
     def _entered(self, training: Any) -> Iterator[None]:
         """While the layer is being called, or built."""
-        outside, CALLS.scope = CALLS.scope, self._scope()
-        CALLS.stack.append((self, training))
+        scope = self._scope()
+        CALLS.stack.append((self, training, scope))
         try:
-            with name_scope(CALLS.scope):
+            with name_scope(scope):
                 yield
         finally:
             CALLS.stack.pop()
-            CALLS.scope = outside
 
-    def _converted(self, x: Any, array_only: bool = False) -> Any:
-        """An input as a tensor of the layer's dtype, if it is of a floating one."""
-        if isinstance(x, (list, tuple)) and not array_only:
-            if any(tf.is_tensor(item) or isinstance(item, np.ndarray) for item in x):
-                return type(x)([self._converted(item) for item in x])
+    def _converted(self, x: Any) -> Any:
+        """An argument with tensors for arrays and for lists of numbers."""
+        if isinstance(x, (list, tuple)) and not any(tf.is_tensor(v) or isinstance(v, np.ndarray) for v in flatten(x)):
             x = tf.convert_to_tensor(x)
-        elif isinstance(x, Mapping) and not array_only:
-            return {k: self._converted(item) for k, item in x.items()}
-        if isinstance(x, np.ndarray):
-            x = tf.convert_to_tensor(x)
-        if tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype:
-            x = tf.cast(x, self._dtype)
-        return x
+        return map_nested(self._tensor, x)
+
+    def _tensor(self, x: Any) -> Any:
+        """An array as a tensor; a floating one in the layer's dtype."""
+        x = tf.convert_to_tensor(x) if isinstance(x, np.ndarray) else x
+        return tf.cast(x, self._dtype) if tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype else x
 
     def _training(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The `training` argument: given, or that of the call around this one. It is left out of `kwargs` if `call`
-        does not take it."""
-        takes, default = _training_of(type(self))  # type: ignore[arg-type]
-        training = kwargs.get("training")
-        if takes is not None and takes < len(args):
-            training = args[takes]
-        elif training is None:
-            training = CALLS.stack[-1][1] if CALLS.stack else None
-            if takes is not None:
-                if training is not None:
-                    kwargs["training"] = training
-                elif default is inspect.Parameter.empty and "training" not in kwargs:
-                    raise TypeError("missing a required argument: 'training'")
-                elif default is not inspect.Parameter.empty:
-                    training = default
-        if takes is None:
-            kwargs.pop("training", None)
-        return training
+        """The `training` argument: given, or that of the call around this one, or the default of `call`. It is left out
+        of `kwargs` if `call` does not take it."""
+        outside = CALLS.stack[-1][1]
+        position, default = _training_of(type(self))  # type: ignore[arg-type]
+        if position is None:
+            given = kwargs.pop("training", None)
+            return outside if given is None else given
+        if position < len(args):
+            return args[position]
+        if kwargs.get("training") is None and outside is not None:
+            kwargs["training"] = outside
+        return kwargs.get("training", default)
 
     def _build_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        shapes = [_shapes(x) for x in (*args, *kwargs.values()) if _has_tensor(x)]
-        self.build(*shapes[: max(1, len(inspect.signature(self.build).parameters))])
+        found = [x for x in (*args, *kwargs.values()) if any(tf.is_tensor(leaf) for leaf in flatten(x))]
+        count = max(1, len(inspect.signature(self.build).parameters))
+        self.build(*[map_nested(lambda leaf: shape_of(leaf.shape), x) for x in found[:count]])
         self.built = True
 
     def __repr__(self) -> str:
@@ -311,29 +263,16 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(build)
     def decorated(self: Layer, *shapes: Any, **kwargs: Any) -> None:
-        if CALLS.stack and CALLS.stack[-1][0] is self:
+        with self._entered(None):
             build(self, *shapes, **kwargs)
-        else:
-            with self._entered(None):
-                build(self, *shapes, **kwargs)
         self.built = True
 
     return decorated
 
 
-# Attributes of these types hold neither layers nor variables.
-_PLAIN = frozenset((int, float, str, bool, type(None), type(lambda: 0), type(len)))
-
-
-def _members(value: Any) -> Iterator[Any]:
-    if isinstance(value, Module) or is_variable(value):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _members(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _members(item)
+def _variables_of(x: Any) -> Any:
+    """The variables of a module that is no layer."""
+    return x.variables if isinstance(x, Module) and not isinstance(x, Layer) else ()
 
 
 def shape_of(x: Any) -> Shape:
@@ -342,18 +281,7 @@ def shape_of(x: Any) -> Shape:
     >>> shape_of([None, 3]), shape_of(4)
     ((None, 3), (4,))
     """
-    if isinstance(x, int):
-        return (x,)
-    return tuple([None if n is None else int(n) for n in x])
-
-
-def _has_tensor(x: Any) -> bool:
-    return tf.is_tensor(x) or isinstance(x, (list, tuple)) and any(_has_tensor(item) for item in x)
-
-
-def _shapes(x: Any) -> Any:
-    """The shape of a tensor as a tuple, or those of several as a list."""
-    return [_shapes(item) for item in x] if isinstance(x, (list, tuple)) else shape_of(x.shape)
+    return (x,) if isinstance(x, int) else tuple([None if n is None else int(n) for n in x])
 
 
 @functools.cache
@@ -361,5 +289,5 @@ def _training_of(cls: type[Layer]) -> tuple[int | None, Any]:
     """The position of `training` among the arguments of `call`, and its default."""
     for k, p in enumerate(list(inspect.signature(cls.call).parameters.values())[1:]):
         if p.name == "training":
-            return (10**6 if p.kind is p.KEYWORD_ONLY else k), p.default
+            return (10**6 if p.kind is p.KEYWORD_ONLY else k), None if p.default is p.empty else p.default
     return None, None

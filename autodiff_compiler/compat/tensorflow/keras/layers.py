@@ -32,7 +32,8 @@ class _Weighted(Layer):
     bias: Any
 
     def __init__(
-        self, activation: Any, use_bias: bool, kernel_initializer: Any, bias_initializer: Any, **kwargs: Any
+        self, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros", **kwargs: Any,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
@@ -45,17 +46,13 @@ class _Weighted(Layer):
         self.bias = self.add_weight(kernel_shape[-1:], self.bias_initializer, name="bias") if self.use_bias else None
         self._axes = {-1: channels}
 
-    def _finished(self, x: Any) -> Any:
+    def call(self, inputs: Any) -> Any:
+        exact = inputs.dtype.is_floating or inputs.dtype.is_complex
+        x = self._product(inputs if exact else tf.cast(inputs, self.kernel.dtype))
         return self.activation(x if self.bias is None else x + self.bias)
 
-    def _floating(self, x: Any) -> Any:
-        """Integers in the dtype of the weights."""
-        return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, self.kernel.dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("kernel", "bias"):
-            raise AttributeError(f"You must build the layer before accessing `{name}`.")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def _product(self, x: Any) -> Any:
+        raise NotImplementedError
 
 
 class Dense(_Weighted):
@@ -74,21 +71,15 @@ class Dense(_Weighted):
 
     min_ndim = 2
 
-    def __init__(
-        self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros", **kwargs: Any,
-    ):  # fmt: skip
-        super().__init__(activation, use_bias, kernel_initializer, bias_initializer, **kwargs)
+    def __init__(self, units: int, activation: Any = None, use_bias: bool = True, **kwargs: Any):
+        super().__init__(activation, use_bias, **kwargs)
         self.units = _positive("units", units)
 
     def build(self, input_shape: Any) -> None:
         self._make((input_shape[-1], self.units), input_shape[-1])
 
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        return (*input_shape[:-1], self.units)
-
-    def call(self, inputs: Any) -> Any:
-        return self._finished(tf.matmul(self._floating(inputs), self.kernel))
+    def _product(self, x: Any) -> Any:
+        return tf.matmul(x, self.kernel)
 
 
 class Conv2D(_Weighted):
@@ -105,44 +96,22 @@ class Conv2D(_Weighted):
 
     def __init__(
         self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", data_format: Any = None,
-        dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", **kwargs: Any,
+        dilation_rate: Any = 1, **kwargs: Any,
     ):  # fmt: skip
-        super().__init__(activation, use_bias, kernel_initializer, bias_initializer, **kwargs)
+        super().__init__(**kwargs)
         _channels_last(data_format)
-        self.filters = _positive("filters", filters)
+        self.filters, self.padding = _positive("filters", filters), padding
         self.kernel_size, self.strides = _pair("kernel_size", kernel_size), _pair("strides", strides)
         self.dilation_rate = _pair("dilation_rate", dilation_rate)
-        if not isinstance(padding, str) or padding.lower() not in ("same", "valid"):
-            raise ValueError(
-                f"The `padding` argument must be a list/tuple or one of {{'same', 'valid'}}. Received: {padding}"
-            )
-        self.padding = padding.lower()
 
     def build(self, input_shape: Any) -> None:
         self._make((*self.kernel_size, input_shape[-1], self.filters), input_shape[-1])
 
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        lengths: list[int | None] = []
-        for n, size, stride, rate in zip(input_shape[1:3], self.kernel_size, self.strides, self.dilation_rate):
-            reach = 0 if self.padding == "same" else (size - 1) * rate
-            lengths.append(None if n is None else -(-(n - reach) // stride))
-        return (input_shape[0], *lengths, self.filters)
-
-    def call(self, inputs: Any) -> Any:
-        x = self._floating(inputs)
-        padding, rates = self.padding.upper(), list(self.dilation_rate)
-        return self._finished(tf.nn.conv2d(x, self.kernel, list(self.strides), padding, dilations=rates))
+    def _product(self, x: Any) -> Any:
+        return tf.nn.conv2d(x, self.kernel, self.strides, self.padding, dilations=self.dilation_rate)
 
 
-class _Shaped(Layer):
-    """A layer whose results have the shape of its inputs."""
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        return input_shape
-
-
-class BatchNormalization(_Shaped):
+class BatchNormalization(Layer):
     """Inputs less their mean and divided by their standard deviation, then scaled by `gamma` and moved by `beta`.
 
     In training these are the mean and the variance over the batch and all axes but `axis`, and the moving ones follow
@@ -153,50 +122,44 @@ class BatchNormalization(_Shaped):
     Reference: Ioffe and Szegedy, Batch normalization (2015), algorithms 1 and 2.
     """
 
-    def __init__(
-        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-        beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones", **kwargs: Any,
-    ):  # fmt: skip
-        super().__init__(**kwargs)
-        self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
-        self.center, self.scale = center, scale
-        self._initial = {
-            "gamma": gamma_initializer if scale else None, "beta": beta_initializer if center else None,
-            "moving_mean": moving_mean_initializer, "moving_variance": moving_variance_initializer,
-        }  # fmt: skip
-
-    def build(self, input_shape: Any) -> None:
-        for name, initial in self._initial.items():
-            shape, trainable = (input_shape[self.axis],), not name.startswith("moving")
-            made = None if initial is None else self.add_weight(shape, initial, trainable=trainable, name=name)
-            setattr(self, name, made)
-        self._axes = {self.axis: input_shape[self.axis]}
-
     gamma: Any
     beta: Any
     moving_mean: Any
     moving_variance: Any
 
+    def __init__(
+        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
+        self.center, self.scale = center, scale
+
+    def build(self, input_shape: Any) -> None:
+        length = input_shape[self.axis]
+        self.gamma = self.add_weight((length,), "ones", name="gamma") if self.scale else None
+        self.beta = self.add_weight((length,), "zeros", name="beta") if self.center else None
+        self.moving_mean = self.add_weight((length,), "zeros", trainable=False, name="moving_mean")
+        self.moving_variance = self.add_weight((length,), "ones", trainable=False, name="moving_variance")
+        self._axes = {self.axis: length}
+
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         rank = len(inputs.shape)
         axis = self.axis % rank
+        mean, variance = self.moving_mean, self.moving_variance
         if training and self.trainable:
             mean, variance = tf.nn.moments(inputs, axes=[k for k in range(rank) if k != axis])
             for moving, batch in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 old, new = moving.numpy(), batch.numpy()
                 moving.assign(old * old.dtype.type(self.momentum) + new * old.dtype.type(1.0 - self.momentum))
-        else:
-            mean, variance = self.moving_mean, self.moving_variance
-        lengths = [int(inputs.shape[axis]) if k == axis else 1 for k in range(rank)]
-        parts = [
-            x if x is None or axis == rank - 1 else tf.reshape(x, lengths)
-            for x in (mean, variance, self.beta, self.gamma)
-        ]
+        parts = [mean, variance, self.beta, self.gamma]
+        if axis != rank - 1:
+            lengths = [-1, *[1] * (rank - 1 - axis)]
+            parts = [x if x is None else tf.reshape(x, lengths) for x in parts]
         return tf.nn.batch_normalization(inputs, *parts, self.epsilon)
 
 
-class Dropout(_Shaped):
+class Dropout(Layer):
     """In training, each element is zero with probability `rate`, and the others are divided by ``1 - rate``.
 
     Otherwise the inputs pass. `noise_shape`: where it has length 1, elements are kept or dropped together. `seed` makes
@@ -210,19 +173,18 @@ class Dropout(_Shaped):
                 f"Invalid value received for argument `rate`. Expected a float value between 0 and 1. Received: "
                 f"rate={rate}"
             )
-        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self.rate, self.noise_shape = rate, noise_shape
         self._random = None if seed is None else np.random.default_rng(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or not self.rate:
             return inputs
         random = self._random if self._random is not None else initializers.generator(None)
-        shape = tuple(inputs.shape)
-        if self.noise_shape is not None:
-            shape = tuple([n if k is None else int(k) for n, k in zip(shape, self.noise_shape)])
-        kept = random.random(shape) >= self.rate
+        lengths = tuple(inputs.shape)
+        chosen = self.noise_shape or lengths
+        kept = random.random([n if k is None else int(k) for n, k in zip(lengths, chosen)]) >= self.rate
         scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
-        return tf.where(np.broadcast_to(kept, tuple(inputs.shape)), inputs * scale, 0.0)
+        return tf.where(np.broadcast_to(kept, lengths), inputs * scale, 0.0)
 
 
 class Flatten(Layer):
@@ -232,16 +194,11 @@ class Flatten(Layer):
         super().__init__(**kwargs)
         _channels_last(data_format)
 
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        rest = input_shape[1:]
-        return (input_shape[0], None if None in rest else math.prod(n for n in rest if n is not None))
-
     def call(self, inputs: Any) -> Any:
-        shape = tuple(inputs.shape)
-        return tf.reshape(inputs, [shape[0], math.prod(shape[1:])])
+        return tf.reshape(inputs, [inputs.shape[0], math.prod(inputs.shape[1:])])
 
 
-class Activation(_Shaped):
+class Activation(Layer):
     """An activation, by its name or as a function."""
 
     def __init__(self, activation: Any, **kwargs: Any):
@@ -270,10 +227,8 @@ def _positive(name: str, value: Any) -> int:
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
     """One number for each axis of an image."""
-    out = (value,) * 2 if isinstance(value, int) else tuple(value)
-    if len(out) != 2 or not all(isinstance(n, int) and n > 0 for n in out):
-        raise ValueError(f"The `{name}` argument must be a positive integer or a tuple of 2 of them. Received: {value}")
-    return out[0], out[1]
+    rows, columns = (value, value) if isinstance(value, int) else value
+    return _positive(name, rows), _positive(name, columns)
 
 
 def _channels_last(data_format: Any) -> None:

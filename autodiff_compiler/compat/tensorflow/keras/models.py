@@ -7,6 +7,7 @@ from typing import Any
 from ....tape.custom import isolated
 from ... import tensorflow as tf
 from ...module_tables import public
+from ..module import leaves
 from .layer import Layer, Shape, shape_of
 from .layers import Input
 
@@ -38,14 +39,14 @@ class Model(Layer):
     @property
     def layers(self) -> list[Layer]:
         """The layers among the attributes, in the order in which these were set."""
-        return self._contents()[1]
+        return list({id(x): x for x in leaves(vars(self), list) if isinstance(x, Layer)}.values())
 
     def build(self, input_shape: Any) -> None:
         """Make all weights, by a run on zeros of this shape, in which None counts as 1, that no tape sees."""
         if not self.built:
             self.built = True  # the layers inside are built as they are called
             with isolated():
-                self.call(tf.zeros([1 if n is None else n for n in shape_of(input_shape)], self.dtype))
+                self.call(_zeros(shape_of(input_shape), self.dtype))
 
     def _build_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if type(self).build in (Model.build, Sequential.build):
@@ -55,6 +56,10 @@ class Model(Layer):
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{_ADVICE.get(name, '')}")
+
+
+def _zeros(shape: Shape, dtype: Any) -> Any:
+    return tf.zeros([1 if n is None else n for n in shape], dtype)
 
 
 _LOOP = " Write the loop: tape.gradient(loss, model.trainable_variables), then optimizer.apply_gradients(...)"
@@ -82,16 +87,16 @@ class Sequential(Model):
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None):
         super().__init__(trainable=trainable, name=name)
         self._layers: list[Layer] = []
-        self._shape: Shape | None = None  # of what the next layer is called on, as far as it is known
+        self._reached: Any = None  # zeros of the shape that the next layer is called on, if it is known
         for layer in layers or []:
             self.add(layer)
 
     def add(self, layer: Any) -> None:
         """Append a layer. Raises ValueError for what is none, and for a name that is taken."""
         if isinstance(layer, Input):
-            if self._layers or self._shape is not None:
+            if self._layers or self._reached is not None:
                 raise ValueError(f"Sequential model '{self.name}' has layers already: its Input comes first")
-            self._shape = layer.shape
+            self._reached = _zeros(layer.shape, self.dtype)
             return
         if not isinstance(layer, Layer):
             raise ValueError(
@@ -104,34 +109,17 @@ class Sequential(Model):
                 "name of a layer in this model. Update the `name` argument to pass a unique name."
             )
         if not self._layers and layer._given_shape is not None:
-            self._shape = layer._given_shape
+            self._reached = _zeros(layer._given_shape, self.dtype)
         self._layers.append(layer)
-        if self._shape is not None:
-            self.build(self._shape, [layer])
+        if self._reached is not None:
+            with isolated(), self._entered(None):
+                self._reached = layer(self._reached)
+            self.built = True
 
-    def build(self, input_shape: Any, layers: Any = None) -> None:
-        """Make the weights for inputs of this shape, one layer after the other, as far as their shapes are known."""
-        shape: Shape | None = shape_of(input_shape)
-        for layer in self._layers if layers is None else layers:
-            if shape is None:
-                break
-            if not layer.built:
-                layer.build(shape)
-            shape = layer.compute_output_shape(shape)
-        self._shape = shape
-        self.built = True
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape | None:
-        shape: Shape | None = input_shape
+    def call(self, inputs: Any) -> Any:
         for layer in self._layers:
-            shape = None if shape is None else layer.compute_output_shape(shape)
-        return shape
-
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
-        x = inputs
-        for layer in self._layers:
-            x = layer(x)
-        return x
+            inputs = layer(inputs)
+        return inputs
 
     @property
     def layers(self) -> list[Layer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _counts: dict[str, int] = {}
@@ -19,13 +19,14 @@ def snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def unique(name: str) -> str:
-    """The name, with a number after it from the second time on.
+def unique(x: Any) -> str:
+    """A name for an object: that of its class, with a number after it from the second object on.
 
     >>> clear()
-    >>> unique("dense"), unique("dense")
-    ('dense', 'dense_1')
+    >>> unique({}), unique({})
+    ('dict', 'dict_1')
     """
+    name = snake_case(type(x).__name__)
     count = _counts.get(name, 0)
     _counts[name] = count + 1
     return f"{name}_{count}" if count else name
@@ -36,23 +37,14 @@ def clear() -> None:
     _counts.clear()
 
 
-def find(table: Mapping[str, Any], identifier: Any, kind: str) -> Any:
+def find(table: Mapping[str, Any], identifier: Any, kind: str) -> Callable[..., Any]:
     """What an identifier stands for: an entry of the table by its name (a class is instantiated), or the object itself.
 
     Raises ValueError for anything else.
     """
-    found = table.get(identifier) if isinstance(identifier, str) else identifier
+    found: Any = table.get(identifier) if isinstance(identifier, str) else identifier
     if isinstance(found, type):
         found = found()
     if not callable(found):
         raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
-    return found
-
-
-def both_spellings(*classes: type) -> dict[str, Any]:
-    """The classes by their names and by these in snake case.
-
-    >>> sorted(both_spellings(dict, type("MaxNorm", (), {})))
-    ['MaxNorm', 'dict', 'max_norm']
-    """
-    return {name: c for c in classes for name in (c.__name__, snake_case(c.__name__))}
+    return found  # type: ignore[no-any-return]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ... import tensorflow as tf
 from ...module_tables import public
 from ...operations.optimizers import adam_step, momentum_step
 from ..naming import name_scope
-from .names import snake_case, unique
+from .names import unique
 from .variables import Variable
 
 
@@ -27,31 +27,21 @@ class Optimizer:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         if not isinstance(learning_rate, (int, float, np.number)):
             raise ValueError(f"Argument `learning_rate` should be float. Received instead: {learning_rate}")
-        self.name = unique(snake_case(type(self).__name__)) if name is None else name
-        self.built = False
-        self._variables: list[Variable] = []
+        self.name = unique(self) if name is None else name
+        self.variables: list[Variable] = []  # the step counter, the learning rate, and those that go with the trained
         self._trained: list[Any] = []
-        self._index: dict[int, int] = {}
         self.iterations = self._new(tf.constant(0, tf.int64), "iteration")
         self._rate = self._new(tf.constant(float(learning_rate), tf.float32), "learning_rate")
 
-    # --- its own variables ----------------------------------------------------------------------------------------
-
     def _new(self, value: Any, name: str) -> Variable:
         with name_scope(f"{self.name}/"):
-            made = Variable(value, trainable=False, name=name)
-        self._variables.append(made)
-        return made
+            self.variables.append(Variable(value, trainable=False, name=name))
+        return self.variables[-1]
 
     def add_variable_from_reference(self, reference_variable: Any, name: str = "variable") -> Variable:
         """A new variable of zeros, of the shape and dtype of another one, and with its name in front."""
         path = getattr(reference_variable, "path", reference_variable.name)
         return self._new(tf.zeros_like(reference_variable), f"{path.replace('/', '_').replace(':', '_')}_{name}")
-
-    @property
-    def variables(self) -> list[Variable]:
-        """The step counter, the learning rate, and what was made for the trained variables."""
-        return list(self._variables)
 
     @property
     def learning_rate(self) -> Any:
@@ -63,16 +53,18 @@ class Optimizer:
         self._rate.assign(float(value))
 
     def _get_variable_index(self, variable: Any) -> int:
-        """The place of a variable among those of the first step."""
-        return self._index[id(variable)]
-
-    # --- a step ---------------------------------------------------------------------------------------------------
+        """The place of a variable among those of the first step. Raises ValueError for one that was not there."""
+        for k, v in enumerate(self._trained):
+            if v is variable:
+                return k
+        raise ValueError(
+            f"Unknown variable: {variable}. This optimizer can only be called for the variables it was originally "
+            "built with. When working with a new set of variables, you should recreate a new optimizer instance."
+        )
 
     def build(self, var_list: Iterable[Any]) -> None:
         """Make the variables that go with those to train."""
         self._trained = list(var_list)
-        self._index = {id(v): k for k, v in enumerate(self._trained)}
-        self.built = True
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Variable:
         """One step, from pairs of gradients and variables; the step counter is returned.
@@ -80,67 +72,26 @@ class Optimizer:
         Pairs without a gradient (None) are left out, with a warning. Raises ValueError if there is no gradient at all,
         and for a variable that was not among those of the first step.
         """
-        pairs = [(g, v) for g, v in grads_and_vars]
-        if not pairs:
-            raise ValueError("apply_gradients got no gradients: its argument has to be pairs (gradient, variable)")
-        self.apply([g for g, _ in pairs], [v for _, v in pairs])
-        return self.iterations
-
-    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
-        """One step, from gradients and the variables that they belong to: those of the first step by default."""
-        if not len(grads):
-            return
-        if trainable_variables is None:
-            if not self.built:
-                raise ValueError(
-                    "When passing `grads` without `variables`, the optimizer must already be built on a list of "
-                    "variables. Call `optimizer.build(trainable_variables)` first. "
-                )
-            trainable_variables = self._trained
-        variables = list(trainable_variables)
-        if len(variables) != len(grads):
-            raise ValueError(f"there are {len(grads)} gradients for {len(variables)} variables")
-        if not self.built:
-            self.build(variables)
-            self.built = True
-        for v in variables:
-            if id(v) not in self._index:
-                raise ValueError(
-                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
-                    "built with. When working with a new set of variables, you should recreate a new optimizer "
-                    "instance."
-                )
-        pairs = [(_dense(g, v.dtype), v) for g, v in zip(grads, variables) if g is not None]
+        given = list(grads_and_vars)
+        pairs = [(_dense(g, v), v) for g, v in given if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
-        if len(pairs) < len(variables):
-            without = [getattr(v, "path", v.name) for g, v in zip(grads, variables) if g is None]
-            warnings.warn(f"Gradients do not exist for variables {without} when minimizing the loss.", stacklevel=3)
-        for g, v in pairs:
-            if g.shape != v.shape:
-                raise tf.errors.InvalidArgumentError(
-                    None, None,
-                    f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, "
-                    "shapes must be equal.",
-                )  # fmt: skip
+        if not self._trained:
+            self.build([v for _, v in given])
+        for _, v in given:
+            self._get_variable_index(v)
+        if len(pairs) < len(given):
+            without = [getattr(v, "path", v.name) for g, v in given if g is None]
+            warnings.warn(f"Gradients do not exist for variables {without} when minimizing the loss.", stacklevel=2)
         rate = tf.convert_to_tensor(self.learning_rate)
         for g, v in pairs:
             self.update_step(g, v, rate)
         self.iterations.assign_add(1)
+        return self.iterations
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change one variable, by its gradient, a tensor of its dtype."""
         raise NotImplementedError(f"{type(self).__name__} does not say what a step is")
-
-    def minimize(self, loss: Callable[[], Any], var_list: Any, tape: Any = None) -> Variable:
-        """One step of minimising a function of no arguments, or what was recorded on `tape`."""
-        variables = list(var_list() if callable(var_list) else var_list)
-        if tape is None:
-            with tf.GradientTape() as tape:
-                value = loss()
-        else:
-            value = loss
-        return self.apply_gradients(zip(tape.gradient(value, variables), variables))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
@@ -159,12 +110,9 @@ class SGD(Optimizer):
     array([0.5, 2.5], dtype=float32)
     """
 
-    def __init__(
-        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, name: str | None = None,
-        **kwargs: Any,
-    ):  # fmt: skip
-        super().__init__(learning_rate, name=name, **kwargs)
-        if not isinstance(momentum, (int, float)) or not 0 <= momentum <= 1:
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **kwargs: Any):
+        super().__init__(learning_rate, **kwargs)
+        if not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = float(momentum), nesterov
 
@@ -176,14 +124,12 @@ class SGD(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g = gradient._value
-        step = g * learning_rate._value.astype(g.dtype)
-        if not self.momentum:
-            variable.assign(variable._value - step)
-            return
-        kept = self.momentums[self._get_variable_index(variable)]
-        momentum = _number(self.momentum, g.dtype)
-        change, moved = momentum_step(-step, kept._value, momentum, nesterov=self.nesterov)
-        kept.assign(moved)
+        change = -g * learning_rate._value.astype(g.dtype)
+        if self.momentum:
+            kept = self.momentums[self._get_variable_index(variable)]
+            momentum = _number(self.momentum, g.dtype)
+            change, moved = momentum_step(change, kept._value, momentum, nesterov=self.nesterov)
+            kept.assign(moved)
         variable.assign(variable._value + change)
 
 
@@ -195,26 +141,22 @@ class Adam(Optimizer):
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-        amsgrad: bool = False, name: str | None = None, **kwargs: Any,
+        amsgrad: bool = False, **kwargs: Any,
     ):  # fmt: skip
-        super().__init__(learning_rate, name=name, **kwargs)
+        super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
 
     def build(self, var_list: Iterable[Any]) -> None:
         super().build(var_list)
-        new = self.add_variable_from_reference
-        made = [(new(v, "momentum"), new(v, "velocity")) for v in self._trained]
-        self._momentums, self._velocities = [m for m, _ in made], [v for _, v in made]
-        self._highest = [new(v, "velocity_hat") for v in self._trained] if self.amsgrad else []
+        names = ("momentum", "velocity", *["velocity_hat"] * self.amsgrad)
+        self._kept = [[self.add_variable_from_reference(v, name) for name in names] for v in self._trained]
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        g, k = gradient._value, self._get_variable_index(variable)
-        kept = [self._momentums[k], self._velocities[k], *self._highest[k : k + 1]]
-        largest = kept[2]._value if self.amsgrad else None
+        g, kept = gradient._value, self._kept[self._get_variable_index(variable)]
         betas, bias = (self.beta_1, self.beta_2), (_number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype))
+        mean, square, largest = [v._value for v in kept] + [None] * (not self.amsgrad)
         step = int(self.iterations._value) + 1
-        kept_values = kept[0]._value, kept[1]._value, largest
-        change, *found = adam_step(g, *kept_values, step, betas, self.epsilon, True, bias)
+        change, *found = adam_step(g, mean, square, largest, step, betas, self.epsilon, True, bias)
         for v, value in zip(kept, found):
             v.assign(value)
         variable.assign(variable._value - change * learning_rate._value.astype(g.dtype))
@@ -226,10 +168,16 @@ def _number(x: float, dtype: Any) -> Any:
     return dtype.type(np.float32(x))
 
 
-def _dense(g: Any, dtype: Any) -> Any:
+def _dense(g: Any, v: Any) -> Any:
     """A gradient as a tensor of the variable's dtype; `IndexedSlices` become dense."""
-    g = tf.convert_to_tensor(g)
-    return g if g.dtype == dtype else tf.cast(g, dtype)
+    g = tf.cast(tf.convert_to_tensor(g), v.dtype)
+    if g.shape != v.shape:
+        raise tf.errors.InvalidArgumentError(
+            None, None,
+            f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, shapes must "
+            "be equal.",
+        )  # fmt: skip
+    return g
 
 
 __getattr__, __dir__ = public("tf.keras.optimizers", ["Adam", "Optimizer", "SGD"])
