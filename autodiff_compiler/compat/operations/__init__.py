@@ -30,8 +30,8 @@ The kinds, and what they take:
 - "view": what shares the memory of its operand. Only PyTorch's rows are of the last two kinds.
 - "arrays": everything else. In TensorFlow the first `operands` parameters are tensors; in PyTorch all that are tensors.
 
-Optimizers, losses, convolution and pooling are not rows: `optimizers`, `losses` and `windows` have their one
-implementation, and the systems' functions differ in arguments and messages.
+Optimizers, and most losses, are not rows: `optimizers` and `losses` have their one implementation, and the systems'
+functions differ in arguments and messages. The same holds for convolution and pooling with the channels first.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ from . import creation as creation
 from . import elementwise as elementwise
 from . import indexing as indexing
 from . import linear_algebra as linear_algebra
+from . import losses as losses
 from . import reductions as reductions
+from . import scattering as scattering
 from . import shaping as shaping
 from . import sorting as sorting
+from . import windows as windows
 from .row import ROWS, Row
 
 __all__ = ["ROWS", "Row", "entries"]

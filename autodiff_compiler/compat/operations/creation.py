@@ -16,3 +16,7 @@ row("likeness", np.ones_like, "OnesLike", "Ones in the shape and dtype of anothe
 row("likeness", np.full_like, "FullLike", "One number in the shape and dtype of another.", "",
     "torch.full_like (input, fill_value, *, dtype=None, **options)",
     "np.full_like (a, fill_value, dtype=None)")  # fmt: skip
+row("arrays", lambda n, m, batch, dtype: np.broadcast_to(np.eye(n, m, dtype=dtype), (*(batch or ()), n, m or n)), "Eye",
+    "The identity matrix, or a batch of it.",
+    "eye linalg.eye (num_rows, num_columns=None, batch_shape=None, dtype='float32', name=None)",
+    operands=0)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ..graph.array import still, value_of
+from ..graph.array import still, to, value_of
 from .row import row
 
 
@@ -93,9 +93,21 @@ row("function", np.real, "Real", "The real part.", "", "torch.real", integers="k
 row("function", _imag, "Imag", "The imaginary part.", "", "torch.imag", integers="keep")
 row("predicate", np.imag, "Imag", "The imaginary part.", "math.imag (input, name=None)")
 
+
+def _complex(real: Any, imag: Any) -> Any:
+    wide = np.dtype(np.complex128 if value_of(real).dtype.itemsize == 8 else np.complex64)
+    return to(real, wide) + to(imag, wide) * wide.type(1j)
+
+
 row("step", np.floor, "Floor", "The next whole number below.", "floor math.floor", "floor floor_", integers="keep")
 row("step", np.ceil, "Ceil", "The next whole number above.", "math.ceil", "ceil ceil_", integers="keep")
 row("step", np.rint, "Rint", "The nearest whole number.", "math.rint")
+row("step", np.rint, "Round", "The nearest whole number; halves go to the even one. Its gradient is None.",
+    "round math.round", integers="pass")  # fmt: skip
+row("arrays", np.reciprocal, "Inv", "``1 / x``.", "math.reciprocal (x, name=None)")
+row("arrays", lambda a: np.real(a) if value_of(a).dtype.kind == "c" else a, "Real", "The real part.",
+    "math.real (input, name=None)")  # fmt: skip
+row("pair", _complex, "Complex", "``real + 1j * imag``.", "complex (real, imag, name=None)")
 row("step", np.trunc, "Trunc", "The whole number towards zero.", "", "trunc trunc_ fix fix_", integers="keep")
 row("still", np.sign, "Sign", "-1, 0 or 1; of complex numbers ``x / abs(x)``. Its slope is zero.", "sign math.sign",
     "sign .sign_", integers="keep")  # fmt: skip
@@ -245,9 +257,13 @@ row("comparison", np.bitwise_or, "BitwiseOr", "``x | y``.", "", "bitwise_or .bit
 row("comparison", np.bitwise_xor, "BitwiseXor", "``x ^ y``.", "", "bitwise_xor")
 row("comparison", np.left_shift, "LeftShift", "``x << y``.", "", ".__lshift__")
 row("comparison", np.right_shift, "RightShift", "``x >> y``.", "", ".__rshift__")
+row("logical", np.logical_not, "LogicalNot", "``not x``, of booleans.", "logical_not math.logical_not (x, name=None)")
 row("logical", np.logical_and, "LogicalAnd", "Whether both are true.", "logical_and math.logical_and", "logical_and")
 row("logical", np.logical_or, "LogicalOr", "Whether one is true.", "logical_or math.logical_or", "logical_or")
 row("logical", np.logical_xor, "LogicalXor", "Whether exactly one is true.", "math.logical_xor", "logical_xor")
+
+row("arrays", clipped, "ClipByValue", "`t`, held between two values. At them, and between, the gradient passes.",
+    "clip_by_value (t, clip_value_min, clip_value_max, name=None)", operands=3)  # fmt: skip
 
 # --- several operands -------------------------------------------------------------------------------------------------
 

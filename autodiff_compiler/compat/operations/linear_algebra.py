@@ -103,6 +103,19 @@ def _l2_normalized(a: Any, axis: Any, epsilon: float) -> Any:
     return a * (1.0 / np.sqrt(np.where(small, value_of(a).dtype.type(epsilon), total)))
 
 
+def _cut_inverse(a: Any, share: float | None) -> Any:
+    """The inverse without the singular values up to a share of the largest. What is cut off may be far from zero, and
+    has its part in the derivative then."""
+    dtype = value_of(a).dtype
+    if share is None:
+        return np.linalg.pinv(a, 10.0 * max(value_of(a).shape[-2:]) * float(np.finfo(dtype).eps))
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    v = value_of(s)
+    kept = v > share * np.max(v, axis=-1, keepdims=True)
+    inverse = np.where(kept, 1.0 / np.where(kept, s, np.ones_like(v)), np.zeros_like(v))
+    return np.matmul(adjoint(vh) * np.expand_dims(inverse, -2), adjoint(u))
+
+
 def _product_added(a: Any, b: Any, c: Any, beta: Any, alpha: Any) -> Any:
     product = np.matmul(b, c)
     return (a if beta == 1 else a * beta) + (product if alpha == 1 else product * alpha)
@@ -130,6 +143,9 @@ row("arrays", lambda a, b, turn: np.matmul(transposed(a, True) if turn else a, n
 row("arrays", _l2_normalized, "L2Normalize", "``x / sqrt(max(sum(x ** 2), epsilon))``, along axes.",
     "linalg.l2_normalize math.l2_normalize nn.l2_normalize (x, axis=None, epsilon=1e-12, name=None)")  # fmt: skip
 
+row("arrays", np.tensordot, "MatMul",
+    "Sums of products over the last `axes` axes of `a` and the first of `b`, or over two lists of axes.",
+    "tensordot linalg.tensordot (a, b, axes, name=None)", operands=2)  # fmt: skip
 row("arrays", np.linalg.det, "LinalgDet", "The determinant.", "linalg.det (input, name=None)", "det linalg.det (A)")
 row("arrays", lambda a, turn=False: np.linalg.inv(adjoint(a) if turn else a), "LinalgInvEx", "The inverse.",
     "linalg.inv (input, adjoint=False, name=None)", "inverse linalg.inv (A)",
@@ -155,6 +171,9 @@ row("arrays", triangular_solve, "MatrixTriangularSolve", "`x` with ``matrix @ x 
 row("arrays", lambda c, b: triangular_solve(c, triangular_solve(c, b), True, True), "CholeskySolve",
     "`x` with ``chol @ adjoint(chol) @ x == rhs``.", "linalg.cholesky_solve (chol, rhs, name=None)",
     operands=2)  # fmt: skip
+row("arrays", _cut_inverse, "pinv", "The pseudo-inverse of matrices: singular values up to `rcond` times the largest "
+    "count as zero. By default that is ten times the larger length times the dtype's precision.",
+    "linalg.pinv (a, rcond=None, validate_args=False, name=None)", integers="refuse")  # fmt: skip
 row("arrays", lambda a: np.linalg.pinv(a), "LinalgPinv", "The pseudo-inverse.", "", "pinv linalg.pinv (A)")
 row("arrays", lambda a, full: tuple(np.linalg.qr(a, "complete" if full else "reduced")), "LinalgQr",
     "`q` with orthonormal columns and upper triangular `r` with ``q @ r`` the matrix.",

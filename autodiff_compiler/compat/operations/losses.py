@@ -10,6 +10,7 @@ import numpy as np
 from ... import kernels
 from ..graph.array import to, value_of
 from .elementwise import clipped
+from .row import row
 
 
 def squared(prediction: Any, target: Any) -> Any:
@@ -72,3 +73,8 @@ def softmax_cross_entropy(logits: Any, target: Any, axis: int) -> Any:
 def picked(log_probabilities: Any, classes: Any, axis: int) -> Any:
     """Minus the element of each row at the place of its class."""
     return -np.squeeze(np.take_along_axis(log_probabilities, np.expand_dims(classes, axis), axis), axis=axis)
+
+
+row("arrays", lambda target, a, weight: sigmoid_cross_entropy(a, target, weight), "Mul",
+    "`sigmoid_cross_entropy_with_logits` with a weight for what is positive.",
+    "nn.weighted_cross_entropy_with_logits (labels, logits, pos_weight, name=None)", operands=3)  # fmt: skip

@@ -37,6 +37,26 @@ def variance(a: Any, axis: Any = None, keepdims: bool = False, correction: Any =
     return total / degrees if degrees > 0 else total * np.nan
 
 
+def _moments(a: Any, axes: Any, shift: Any, keepdims: bool) -> Any:
+    mean = np.mean(a, axis=axes, keepdims=True)
+    spread = np.mean(np.square(a - mean), axis=axes, keepdims=keepdims)
+    return (mean if keepdims else np.mean(a, axis=axes)), spread
+
+
+def _normalized(a: Any, mean: Any, variance: Any, offset: Any, scale: Any, epsilon: float) -> Any:
+    factor = kernels.rsqrt(variance + epsilon)
+    factor = factor if scale is None else factor * scale
+    return a * factor + (-mean * factor if offset is None else offset - mean * factor)
+
+
+def _biased(a: Any, bias: Any, second: bool) -> Any:
+    shape = value_of(a).shape
+    channels = shape[1 if second else -1]
+    if value_of(bias).shape != (channels,):
+        raise ValueError(f"Must provide {channels} biases for the channels of {list(shape)}")
+    return a + (np.reshape(bias, (channels, *(1,) * (len(shape) - 2))) if second else bias)
+
+
 def running(f: Any) -> Any:
     """A running sum or product, also of a number; `exclusive` leaves each element out of its own, `reverse` starts at
     the other end."""
@@ -129,6 +149,14 @@ row("arrays", p_norm, "LinalgVectorNorm", "The p-norm of all elements, or of vec
     "linalg.vector_norm (x, ord=2, dim=None, keepdim=False)")  # fmt: skip
 row("arrays", _matrix_norm, "LinalgVectorNorm", "The p-norm of all elements or of vectors along an axis; of a matrix "
     "the Frobenius norm.", "", "linalg.norm (A, ord=None, dim=None, keepdim=False)")  # fmt: skip
+row("arrays", _moments, "moments", "The mean and the variance along axes.",
+    "nn.moments (x, axes, shift=None, keepdims=False, name=None)", integers="refuse")  # fmt: skip
+row("arrays", lambda a: np.sum(np.square(a)) / 2, "L2Loss", "Half the sum of squares.", "nn.l2_loss (t, name=None)")
+row("arrays", _normalized, "FusedBatchNorm", "``(x - mean) / sqrt(variance + epsilon) * scale + offset``; the last two "
+    "may be None.", "nn.batch_normalization (x, mean, variance, offset, scale, variance_epsilon, name=None)",
+    operands=5)  # fmt: skip
+row("arrays", _biased, "BiasAdd", "``value + bias``, along the last axis or, with \"NCHW\", the second.",
+    "nn.bias_add (value, bias, data_format=None, name=None)", operands=2)  # fmt: skip
 row("index", np.argmax, "ArgMax", "The place of the first largest element.", "argmax math.argmax", "argmax")
 row("index", np.argmin, "ArgMin", "The place of the first smallest element.", "argmin math.argmin", "argmin")
 row("running", running(np.cumsum), "Cumsum", "The sums of the elements up to each, along an axis.",

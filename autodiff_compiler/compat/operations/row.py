@@ -53,7 +53,7 @@ class Row:
     - places: for each system, the names with their modules, and the parameters where they are not those of the kind.
     - own: for a system with other values or slopes than the rest, its computing function.
     - integers: what they become in PyTorch, "float" or "keep". TensorFlow refuses them where NumPy would change the
-      dtype, and for "refuse".
+      dtype, and for "refuse"; a step function lets them pass for "pass".
     - operands: how many of the first parameters are tensors.
     - module: of an activation, the name of the module in PyTorch.
     - results: for a system, the name of the tuple of several results, and the names of its fields.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from ..graph.array import value_of
+from ..graph.array import to, value_of
 from .row import row
 
 
@@ -62,6 +63,68 @@ row("arrays", np.diag, "Diag", "The diagonal of a matrix, or the matrix with a d
     "diag (input, diagonal=0)")  # fmt: skip
 row("arrays", lambda a, axes: np.flip(a, axes) if value_of(a).ndim else np.positive(a), "Flip",
     "The elements in the opposite order along axes.", "", "flip (input, *dims)")  # fmt: skip
+
+
+def _parts(a: Any, given: Any, axis: int, *_: Any) -> Any:
+    """Equally many elements each, or as many as a list says, in which one may be -1."""
+    axis %= value_of(a).ndim
+    length = value_of(a).shape[axis]
+    sizes = given.tolist()
+    if isinstance(sizes, int):
+        if sizes <= 0 or length % sizes:
+            raise ValueError(
+                f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = "
+                f"{length}) and num_split {sizes}"
+            )
+        sizes = [length // sizes] * sizes
+    rest = length - sum(n for n in sizes if n >= 0)
+    sizes = [rest if n == -1 else n for n in sizes]
+    if sum(sizes) != length:
+        raise ValueError(f"Determined shape must match input shape along split_dim {length}. Got: {sum(sizes)}")
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [a[(*(slice(None),) * axis, slice(start, end))] for start, end in itertools.pairwise(ends)]
+
+
+def _rows(a: Any, count: Any, axis: int) -> Any:
+    if not value_of(a).ndim:
+        raise ValueError(f"Argument `axis` = {axis} not in range [0, 0)")
+    axis %= value_of(a).ndim
+    return [a[(*(slice(None),) * axis, k)] for k in range(value_of(a).shape[axis])]
+
+
+def _padded(a: Any, widths: Any, mode: str, constant: Any) -> Any:
+    """Elements before and after each axis."""
+    v = value_of(a)
+    if mode.upper() == "CONSTANT":
+        if hasattr(constant, "shape") or constant != 0:
+            return np.where(np.pad(np.ones(v.shape, bool), widths), np.pad(a, widths), to(constant, v.dtype))
+        return np.pad(a, widths)
+    if mode.upper() not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(f'`mode` is one of "CONSTANT", "REFLECT", or "SYMMETRIC", not "{mode}"')
+    for axis, width in enumerate(widths):
+        a = np.take(a, np.pad(np.arange(v.shape[axis]), width, mode.lower()), axis=axis)  # type: ignore[call-overload]
+    return a
+
+
+def _block(a: Any, begin: Any, sizes: Any) -> Any:
+    items = []
+    for k, (length, start, n) in enumerate(zip(value_of(a).shape, begin, sizes)):
+        end = length if n == -1 else start + n
+        if not 0 <= start <= end <= length:
+            raise ValueError(f"Expected size[{k}] in [0, {length - start}], but got {n}")
+        items.append(slice(start, end))
+    return a[tuple(items)]
+
+
+row("arrays", _parts, "Split", "Parts along an axis: equally many elements each, or as many as a list says, in which "
+    "one may be -1.", "split (value, num_or_size_splits, axis=0, num=None, name='split')")  # fmt: skip
+row("arrays", _rows, "Unpack", "The parts along an axis, without it.",
+    "unstack (value, num=None, axis=0, name='unstack')")  # fmt: skip
+row("arrays", _padded, "Pad", "Elements before and after each axis: constant, or the mirror image without ('REFLECT') "
+    "or with ('SYMMETRIC') the edge.",
+    "pad (tensor, paddings, mode='CONSTANT', constant_values=0, name=None)")  # fmt: skip
+row("arrays", _block, "Slice", "A block of this size from `begin` on; -1 takes all that remains.",
+    "slice (input_, begin, size, name=None)")  # fmt: skip
 
 # --- views, which PyTorch has -----------------------------------------------------------------------------------------
 

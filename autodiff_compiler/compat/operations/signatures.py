@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 # Parameters that systems have and that change nothing here.
-UNUSED = frozenset(("name", "layout", "out"))
+UNUSED = frozenset(("name", "layout", "out", "validate_args"))
 
 
 @functools.cache

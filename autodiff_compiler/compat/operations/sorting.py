@@ -52,6 +52,13 @@ def largest(a: Any, k: int, axis: Any, largest: bool = True, sorted: bool = True
     return taken(a, places, axis), places
 
 
+def _top(a: Any, k: int, sorted: bool, dtype: Any) -> Any:
+    if value_of(a).shape[-1:] < (k,):
+        raise ValueError(f"input must have at least k columns. Had {list(value_of(a).shape)}, needed {k}")
+    values, places = largest(a, k, -1)
+    return values, places.astype(dtype)
+
+
 def _median(a: Any, axis: Any, keepdims: bool) -> Any:
     """The lower one of two."""
     whole = axis is None
@@ -77,3 +84,11 @@ row("arrays", _median, "Median", "The median: the lower one of two. Along an axi
     "median (input, dim=None, keepdim=False)", results={"torch": "median values indices"})  # fmt: skip
 row("arrays", _along, "TakeAlongDim", "The elements at indices along an axis, or of the elements in order.", "",
     "take_along_dim (input, indices, dim=None)")  # fmt: skip
+row("arrays", lambda a, *how: _sorted(a, *how, True)[0], "Sort", "The elements in order along an axis.",
+    "sort (values, axis=-1, direction='ASCENDING', name=None)")  # fmt: skip
+row("arrays", lambda a, *how: order(value_of(a), *how[:2]).astype(np.int32), "ArgSort", "The indices that put the "
+    "elements in order along an axis, int32.",
+    "argsort (values, axis=-1, direction='ASCENDING', stable=False, name=None)")  # fmt: skip
+row("arrays", _top, "TopKV2", "The `k` largest along the last axis, largest first, and their indices.",
+    "math.top_k nn.top_k (input, k=1, sorted=True, index_type='int32', name=None)",
+    results={"tensorflow": "TopKV2 values indices"})  # fmt: skip

@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "config data dtypes errors image keras linalg math nest nn random",
+        "": "data dtypes errors image keras linalg math nest nn random",
         "control": "cond control_dependencies device map_fn print=print_ scan while_loop",
         "functions": "function numpy_function py_function",
         "slices": "IndexedSlices",
@@ -43,13 +43,12 @@ __getattr__, __dir__ = lazy(
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable",
         "naming": "get_current_name_scope name_scope",
-        "elementwise": "add_n cast complex=complex_ identity identity_n logical_not round",
-        "creation": "eye fill linspace meshgrid one_hot range=range_",
-        "shaping": "concat ensure_shape pad rank reshape shape size slice=slice_ split stack transpose unstack",
-        "indexing": "argsort boolean_mask gather gather_nd scatter_nd sort tensor_scatter_nd_add "
-        "tensor_scatter_nd_sub tensor_scatter_nd_update where",
-        "clipping": "clip_by_global_norm clip_by_norm clip_by_value",
-        "linear_algebra": "einsum matmul norm tensordot",
+        "elementwise": "cast identity",
+        "creation": "fill linspace meshgrid one_hot range=range_",
+        "shaping": "add_n concat ensure_shape rank reshape shape size stack transpose",
+        "indexing": "boolean_mask gather where",
+        "norms": "clip_by_global_norm clip_by_norm norm",
+        "linear_algebra": "einsum matmul",
         "tapes": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through gradients "
         "hessians no_gradient recompute_grad stop_gradient",
     },
@@ -57,6 +56,7 @@ __getattr__, __dir__ = lazy(
         "TensorArray": "Append to a Python list, and tf.stack it",
         "TensorSpec": "Convert the arguments by tf.convert_to_tensor",
         "autograph": "Functions run as they are written, so there is nothing to convert",
+        "config": "Functions always run eagerly",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
         "debugging": "Write assert, or if and raise",
         "raw_ops": "Call the function of tf, tf.math or tf.nn",

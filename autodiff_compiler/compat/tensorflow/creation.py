@@ -11,7 +11,7 @@ from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import cast
 from .errors import invalid
-from .operands import integer, integers, operand, run, same_dtypes
+from .operands import array, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
@@ -23,21 +23,6 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     if x._value.ndim:
         raise invalid("Fill", f"value must be a scalar, got shape {list(x._value.shape)}")
     return run(np.broadcast_to, x, integers(dims))
-
-
-def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-) -> Any:
-    """The identity matrix, or a batch of it."""
-    rows = integer(num_rows)
-    out = np.eye(rows, rows if num_columns is None else integer(num_columns), dtype=as_dtype(dtype).np_dtype)
-    if batch_shape is not None:
-        out = np.broadcast_to(out, integers(batch_shape) + out.shape).copy()
-    return tensor(out)
 
 
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Any:
@@ -111,20 +96,9 @@ def one_hot(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """`on_value` (1) at the index, `off_value` (0) elsewhere, along a new axis, by default the last; float32."""
-    ids = np.asarray(operand(indices)._value)
-    n = integer(depth)
-    if dtype is None:
-        known = next((v for v in (on_value, off_value) if v is not None), None)
-        kind = dtypes.float32 if known is None else dtypes.of(_value(known).dtype)
-    else:
-        kind = as_dtype(dtype)
-    on = as_value(1 if on_value is None and not kind.is_bool else True if on_value is None else _plain(on_value), kind)
-    off = as_value(
-        0 if off_value is None and not kind.is_bool else False if off_value is None else _plain(off_value), kind
-    )
-    out = np.where(ids[..., None] == np.arange(n), on, off).astype(kind.np_dtype)
+    given = [v for v in (on_value, off_value) if v is not None]
+    kind = as_dtype(dtype or (_value(given[0]).dtype if given else "float32"))
+    on, off = (fallback if v is None else _value(v) for v, fallback in ((on_value, True), (off_value, False)))
+    hit = array(indices)[..., None] == np.arange(integer(depth))
+    out = np.where(hit, np.asarray(on, kind.np_dtype), np.asarray(off, kind.np_dtype))
     return tensor(np.moveaxis(out, -1, -1 if axis is None else integer(axis)))
-
-
-def _plain(x: Any) -> Any:
-    return x._value if isinstance(x, Operand) else x

@@ -16,8 +16,6 @@ from .elementwise import cast
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
 
-_eagerly = False
-
 
 class Function:
     """What `function` makes of a Python function: it runs it, with tensors for the arrays among the arguments.
@@ -67,17 +65,6 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
     if input_signature is not None:
         raise NotImplementedError("input_signature is not there: convert the arguments by tf.convert_to_tensor")
     return Function if func is None else Function(func)
-
-
-def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Accepted: functions always run eagerly."""
-    global _eagerly
-    _eagerly = bool(run_eagerly)
-
-
-def functions_run_eagerly() -> bool:
-    """What `run_functions_eagerly` was told."""
-    return _eagerly
 
 
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:

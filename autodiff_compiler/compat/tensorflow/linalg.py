@@ -5,8 +5,7 @@ from .namespace import lazy
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "linear_algebra": "einsum matmul norm pinv tensordot",
-        "creation": "eye",
-        "clipping": "global_norm",
+        "linear_algebra": "einsum matmul",
+        "norms": "global_norm norm",
     },
 )

@@ -35,6 +35,7 @@ from .operands import (
     pair,
     quiet,
     run,
+    same_dtypes,
 )
 from .operators import Arithmetic, not_allowed
 from .tapes import GradientTape
@@ -83,6 +84,8 @@ def _step(row: Row) -> Parts:
 
     def step(x: Any) -> Any:
         x = operand(x)
+        if row.integers == "pass" and x._value.dtype.kind in "iu":
+            return run(np.positive, x)
         if x._value.dtype.kind not in "fc":
             raise not_allowed(row.name, x._value.dtype, REALS)
         return cut(tensor(row.function(x._value)), x)
@@ -177,28 +180,76 @@ def _running(row: Row) -> Parts:
     return "return running({all})", {"running": running}
 
 
+def _steps(items: Any) -> Any:
+    """Strides, windows or dilations: one number, or one for each axis."""
+    given = (1,) if items is None else integers(items)
+    return given[0] if len(given) == 1 else given
+
+
+def _padding(padding: Any) -> Any:
+    if not isinstance(padding, str):
+        return tuple([integers(p) for p in padding])
+    if padding.upper() not in ("SAME", "VALID"):
+        raise ValueError(
+            f'Value for attr \'padding\' of {padding!r} is not in the list of allowed values: "SAME", "VALID"'
+        )
+    return padding.upper()
+
+
+def _channels(data_format: str | None) -> bool:
+    """Whether the channels are in the second axis."""
+    return data_format is not None and data_format.startswith("NC")
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"Argument `direction` should be one of 'ASCENDING' or 'DESCENDING'. Received: {direction}")
+    return direction == "DESCENDING"
+
+
+def _optional(made: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: None if x is None else made(x)
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    return as_dtype(dtype).np_dtype
+
+
 # What parameters that are no tensors become, by name.
 _STATIC: dict[str, Callable[[Any], Any]] = {
-    "axis": axes, "keepdims": bool, "k": integer, "num_lower": integer, "num_upper": integer, "multiples": integers,
-    "shape": integers, "shift": integers, "repeats": array,
+    **dict.fromkeys(("axis", "axes"), axes),
+    **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows"), integer),
+    **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size"), integers),
+    **dict.fromkeys(("repeats", "indices", "num_or_size_splits"), array),
+    **dict.fromkeys(("stride", "strides", "ksize", "dilations"), _steps),
+    "keepdims": bool, "padding": _padding, "paddings": lambda x: tuple(map(tuple, array(x).tolist())),
+    "shift": _optional(integers), "data_format": _channels, "direction": _descending,
+    "num_columns": _optional(integer), "batch_shape": _optional(integers), "dtype": _numpy_dtype,
+    "index_type": _numpy_dtype,
 }  # fmt: skip
 
 
 def _arrays(row: Row) -> Parts:
     """An operation on whole arrays, with settings."""
     f, op, n = row.computes("tensorflow"), row.name, row.operands
-    settings = [_STATIC.get(name, lambda x: x) for name, _ in parameters(row.signature("tensorflow"))[n:]]
+    names = [name for name, _ in parameters(row.signature("tensorflow"))]
+    tensors = [k for k, name in enumerate(names[:n]) if name not in _STATIC]
+    settings = [(k, _STATIC[name]) for k, name in enumerate(names) if name in _STATIC]
     result = row.results.get("tensorflow", "")
     named = collections.namedtuple(*result.split(" ", 1)) if result else None
 
     def arrays(*given: Any) -> Any:
-        static = [made(x) for made, x in zip(settings, given[n:])]
-        if row.integers == "refuse":
-            tensors: Any = [floating(given[0], op)]
-        else:
-            tensors = pair(given[0], given[1], op) if n == 2 else [operand(x) for x in given[:n]]
+        found = list(given)
+        for k, made in settings:
+            found[k] = made(given[k])
+        if len(tensors) == 1:
+            found[tensors[0]] = (floating if row.integers == "refuse" else _operand)(given[tensors[0]], op)
+        elif tensors:
+            there = [k for k in tensors if given[k] is not None]
+            for k, x in zip(there, same_dtypes([given[k] for k in there], op)):
+                found[k] = x
         try:
-            out = computed(f, *tensors, *static)
+            out = computed(f, *found)
         except np.linalg.LinAlgError as error:
             raise invalid(op, row.refused or str(error)) from None
         except (np.exceptions.AxisError, ValueError) as error:
@@ -206,6 +257,10 @@ def _arrays(row: Row) -> Parts:
         return named(*out) if named else out
 
     return "return arrays({all})", {"arrays": arrays}
+
+
+def _operand(x: Any, op: str) -> Any:
+    return operand(x)
 
 
 def _likeness(row: Row) -> Parts:
@@ -222,7 +277,7 @@ _BODIES: dict[str, str] = {
     "predicate": "return computed(f, operand({0}))",
     "still": "return computed(stepped(f), operand({0}))",
     "pair": "return computed(f, *pair({0}, {1}, op))",
-    "logical": "return computed(f, bools({0}, op), bools({1}, op))",
+    "logical": "return computed(f, *[bools(x, op) for x in ({all},)])",
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,

@@ -16,6 +16,7 @@ from ...tape.operators import unary
 from ...tape.recording import STATE, Recording
 from ...tape.tensor import Operand, wrap
 from . import dtypes
+from .errors import invalid
 from .operators import Arithmetic, not_allowed
 from .tensors import EagerTensor, convert_to_tensor
 from .values import WrongDtype, mismatch
@@ -50,7 +51,7 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
     with np.errstate(all="ignore"):
         out = f(*[_traced(x, rec) for x in operands])
     if type(out) is tuple or type(out) is list:
-        return tuple([_untraced(x) for x in out])
+        return type(out)([_untraced(x) for x in out])
     return _untraced(out)
 
 
@@ -169,6 +170,14 @@ def same_dtypes(values: Any, op: str) -> list[Any]:
     return out
 
 
+def checked(op: str, f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)``. What NumPy refuses raises InvalidArgumentError."""
+    try:
+        return f(*args)
+    except (np.exceptions.AxisError, ValueError) as error:
+        raise invalid(op, str(error)) from None
+
+
 # --- what is the same for many operations ---------------------------------------------------------------------------
 
 
@@ -217,16 +226,14 @@ def integers(x: Any) -> tuple[int, ...]:
 
 
 def axes(axis: Any) -> Any:
-    """The argument `axis` of a reduction: None, an integer, or a tuple of them."""
+    """None, an integer, or a tuple of such, of what stands for them."""
     if axis is None or type(axis) is int:
         return axis
     if isinstance(axis, Operand):
         axis = axis._value
     if isinstance(axis, (np.ndarray, np.generic)):
         axis = axis.tolist()
-    if isinstance(axis, int):
-        return axis
-    return integers(axis)
+    return tuple([axes(k) for k in axis]) if hasattr(axis, "__iter__") else integer(axis)
 
 
 def array(x: Any, dtype: Any = None) -> np.ndarray[Any, Any]:

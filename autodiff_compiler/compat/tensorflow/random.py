@@ -9,7 +9,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import as_dtype
 from .namespace import lazy
-from .operands import integer, integers, operand
+from .operands import floating, integer, integers, operand, run
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
 
@@ -85,6 +85,19 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     """The parts along the first axis in random order; no gradient passes."""
     v = operand(value)._value
     return tensor(v[generator(seed).permutation(v.shape[0])])
+
+
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
+    """`x` with a random share `rate` of zeros, and the rest scaled so that its mean stays."""
+    x = floating(x, "dropout", "f")
+    share = float(operand(rate)._value)
+    if not 0 <= share < 1:
+        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+    if share == 0:
+        return x
+    keep = generator(seed).random(x._value.shape if noise_shape is None else integers(noise_shape)) >= share
+    kept = np.broadcast_to(keep, x._value.shape).copy()
+    return run(np.where, kept, x * (1.0 / (1.0 - share)), x._value.dtype.type(0))
 
 
 __getattr__, __dir__ = lazy(__name__, {})

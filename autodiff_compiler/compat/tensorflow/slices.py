@@ -9,7 +9,7 @@ import numpy as np
 from ...tape.connect import View, records_of
 from ...tape.recording import Recording
 from . import dtypes
-from .indexing import scatter_nd
+from .made import scatter_nd
 from .operands import operand, run
 from .shapes import TensorShape, known
 from .tensors import EagerTensor, tensor
