@@ -365,7 +365,7 @@ def store(
             writer.known(inlined)
         bound = {name: writer.known(x) for name, x in emitted.objects.items() if not isinstance(x, Loc)}
         marks = places.Marks(lowered.functions)
-        notes = [[note.at, *marks.statement(note.statement), note.anew] for note in emitted.notes]
+        notes = [[note.at, *marks.statement(note.statement)] for note in emitted.notes]
         located = {name: [*marks.node(x), x.function] for name, x in emitted.objects.items() if isinstance(x, Loc)}
         texts = [[writer.known(fn), *row] for fn, row in zip(lowered.functions, marks.rows())]
         dims = lowered.function.body.dims
@@ -429,7 +429,7 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         inputs = [_read_input(reader, row) for row in header["inputs"]]
         bound = {name: reader.objects[number] for name, number in header["bound"].items()}
         found = places.Found([(reader.objects[number], *row) for number, *row in header["texts"]])
-        notes = [Note(found.statement(k, n), anew, at) for at, k, n, anew in header["notes"]]
+        notes = [Note(found.statement(k, n), at) for at, k, n in header["notes"]]
         bound |= {name: found.loc(k, n, function) for name, (k, n, function) in header["located"].items()}
         moved = ""
         if found.moved:

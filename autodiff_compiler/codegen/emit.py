@@ -232,6 +232,7 @@ class Emitter:
         return None
 
     def comment(self, op: Op) -> None:
+        """Name the user's statement that the operation comes from, unless the last comment did."""
         if op.loc is None or self.statement_at is None or op.tag != DERIVED:
             return
         if op.prim in (opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY):
@@ -239,7 +240,7 @@ class Emitter:
         statement = self.statement_at(op.loc)
         if statement == self.commented:
             return
-        self.notes.append(Note(statement, self.commented is None))
+        self.notes.append(Note(statement))
         self.lines.append(self.notes[-1])
         self.commented = statement
 
@@ -416,6 +417,8 @@ class Emitter:
     def emit_if(self, op: Op, finish: Callable[[Region], bool] | None = None) -> None:
         """`finish`, called at the end of each branch, prints what leaves the loop around; it returns whether the branch
         jumps."""
+        count, commented = len(self.notes), self.commented
+        self.comment(op)
         texts: list[list[Line]] = []
         jumps = []
         for side in op.regions:
@@ -426,18 +429,19 @@ class Emitter:
             jumps.append(finish(side) if finish else False)
             texts.append(self.lines)
             self.lines = outer
+        if not texts[0] and not texts[1] and op not in self.tried:
+            if len(self.notes) > count:
+                self.lines.remove(self.notes.pop())
+            self.commented = commented
+            return
         self._branches(op, texts, jumps)
 
     def _branches(self, op: Op, texts: list[list[Line]], jumps: list[bool]) -> None:
         """An ``if`` of these branches. Some may end in a jump."""
         if op in self.tried:
-            self.comment(op)
             self.emit_try(self.tried[op], texts[0], texts[1], jumps[1])
             return
-        if not texts[0] and not texts[1]:
-            return
         cond, otherwise = self.printer.show(op.condition), self.printer.negated(op.condition)
-        self.comment(op)
         if not texts[0] or (jumps[1] and not jumps[0]):
             cond, otherwise = otherwise, cond
             texts.reverse()
@@ -624,8 +628,6 @@ class Emitter:
             self.emit_ops(ops[:-1])
             saved = self.use_count.get(code, 0)
             self.use_count[code] = saved - 1
-            then, orelse = last.regions
-            del then, orelse
             self.emit_if_in_tail(last, k, finish)
             self.use_count[code] = saved
             return False
@@ -633,7 +635,6 @@ class Emitter:
         return finish(region, code)
 
     def emit_if_in_tail(self, op: Op, k: int, finish: Callable[[Region, Any], bool]) -> None:
-        emitter = self
         pending: dict[Region, Any] = {r: r.exit[k] for r in op.regions}
 
         def done(side: Region) -> bool:
@@ -643,8 +644,9 @@ class Emitter:
         # A branch may itself end in an ``if`` that decides.
         nested = [side for side in op.regions if _decides(side, side.exit[k])]
         if not nested:
-            emitter.emit_if(op, done)
+            self.emit_if(op, done)
             return
+        self.comment(op)
         texts: list[list[Line]] = []
         jumps = []
         for side in op.regions:

@@ -5,7 +5,7 @@ holds a line number. The disk cache keeps the text without its comments, and put
 the user may have moved the function.
 
 >>> statement = Statement("model.py", 12, 4, "y = x * x")
->>> print(with_notes(["y_bar = 1.0", "", "x_bar = 2.0 * x"], [Note(statement, False, 1)]), end="")
+>>> print(with_notes(["y_bar = 1.0", "", "x_bar = 2.0 * x"], [Note(statement, 1)]), end="")
 y_bar = 1.0
 # adjoint of line 12: y = x * x
 x_bar = 2.0 * x
@@ -35,12 +35,10 @@ class Statement(NamedTuple):
 class Note:
     """A comment that names a statement.
 
-    anew: it is shown even if the note before it shows the same line
-    at:   the index of its line in the text, which holds the indentation only
+    at: the index of its line in the text, which holds the indentation only
     """
 
     statement: Statement
-    anew: bool
     at: int = -1
 
 
@@ -54,7 +52,7 @@ def with_notes(lines: Sequence[str], notes: Sequence[Note]) -> str:
     before: tuple[str, int] | None = None
     for note in notes:
         file, line, _, text = note.statement
-        if not text or ((file, line) == before and not note.anew):
+        if not text or (file, line) == before:
             shown[note.at] = None
         else:
             shown[note.at] = f"{lines[note.at]}# adjoint of line {line}: {shortened(text, COMMENT_WIDTH)}"

@@ -59,6 +59,7 @@ def first_passage_grad(x, drift):
             x_bar = 2.0 * (drift_bar * 0.4 * x)
         else:
             drift_bar = 0.0
+        # adjoint of line 11: for k in range(20):
         for _ in reversed(range(trips)):
             x = x_saved2.pop()
             # adjoint of line 12: x = x * x * 0.4 + drift

@@ -33,7 +33,6 @@ def huber_grad(x, delta):
     else:
         # adjoint of line 12: elif r < -delta:
         r_bar = -delta
-        # adjoint of line 12: elif r < -delta:
         if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
             r_bar_bar = r + 0.5 * delta
@@ -42,5 +41,6 @@ def huber_grad(x, delta):
             # adjoint of line 15: out = 0.5 * r * r
             r_bar = 0.5 * r + r * 0.5
             r_bar_bar, delta_bar = 0.0, 0.0
+        # adjoint of line 12: elif r < -delta:
         delta_bar = delta_bar - r_bar_bar
     return r_bar, delta_bar

@@ -53,6 +53,7 @@ def root_grad(a):
         x_bar = 1.0 + t * step * -2.0 + 2.0 * (t * x)
     else:
         x_bar, a_bar = 1.0, 0.0
+    # adjoint of line 10: for _ in range(50):
     for x, step in zip(reversed(x_saved2), reversed(step_saved2)):
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = x_bar / (2.0 * x)
