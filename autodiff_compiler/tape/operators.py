@@ -297,7 +297,8 @@ _power = binary(POW, operator.pow, "pow")
 _plain_powers: dict[Any, Callable[[Any], Any]] = {}
 
 
-def _pow(self: Any, other: Any) -> Any:
+def power_of(self: Any, other: Any) -> Any:
+    """The method ``__pow__``."""
     # A plain exponent is part of the structure, since each exponent has a derivative of its own.
     if type(other) is int or type(other) is float:
         exponent = self._exponent(other)
@@ -311,5 +312,5 @@ def _pow(self: Any, other: Any) -> Any:
     return _power(self, other)
 
 
-setattr(Operand, "__pow__", _pow)
+setattr(Operand, "__pow__", power_of)
 setattr(Operand, "__rpow__", binary(POW, operator.pow, "pow", reflected=True))

@@ -84,7 +84,7 @@ row("arrays", _median, "Median", "The median: the lower one of two. Along an axi
     "median (input, dim=None, keepdim=False)", results={"torch": "median values indices"})  # fmt: skip
 row("arrays", _along, "TakeAlongDim", "The elements at indices along an axis, or of the elements in order.", "",
     "take_along_dim (input, indices, dim=None)")  # fmt: skip
-row("arrays", lambda a, *how: _sorted(a, *how, True)[0], "Sort", "The elements in order along an axis.",
+row("arrays", lambda a, axis, down: _sorted(a, axis, down, True)[0], "Sort", "The elements in order along an axis.",
     "sort (values, axis=-1, direction='ASCENDING', name=None)")  # fmt: skip
 row("arrays", lambda a, *how: order(value_of(a), *how[:2]).astype(np.int32), "ArgSort", "The indices that put the "
     "elements in order along an axis, int32.",

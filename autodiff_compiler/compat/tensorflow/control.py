@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.tensor import Operand
-from .operands import integer, operand
-from .operators import subscript
+from .made import unstack
+from .operands import integer
 from .shaping import stack
 from .tensors import convert_to_tensor, is_tensor
 
@@ -22,9 +22,9 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return true_fn() if bool(pred) else false_fn()
 
 
-def _tensors(result: Any) -> Any:
-    """Results of a function: numbers become tensors."""
-    return map_nested(lambda x: x if x is None or isinstance(x, Operand) else convert_to_tensor(x), result)
+def _tensors(x: Any) -> Any:
+    """A structure with tensors for numbers and arrays."""
+    return map_nested(lambda leaf: leaf if leaf is None or isinstance(leaf, Operand) else convert_to_tensor(leaf), x)
 
 
 def while_loop(
@@ -36,9 +36,8 @@ def while_loop(
     returned them."""
     kind = type(loop_vars)
     made = [_tensors(v) for v in loop_vars]
-    count = 0
-    limit = None if maximum_iterations is None else integer(maximum_iterations)
-    while (limit is None or count < limit) and bool(cond(*made)):
+    left = -1 if maximum_iterations is None else integer(maximum_iterations)
+    while left and bool(cond(*made)):
         out = body(*made)
         if isinstance(out, (list, tuple)) and not hasattr(out, "_fields") and len(out) == len(made):
             made, kind = list(out), type(out)
@@ -47,54 +46,46 @@ def while_loop(
         else:
             raise ValueError("The two structures don't have the same nested structure.")
         made = [_tensors(v) for v in made]
-        count += 1
+        left -= 1
     return tuple(made) if kind is tuple else made
 
 
-def _rows(elems: Any) -> tuple[int, Callable[[int], Any]]:
-    made = map_nested(lambda x: x if isinstance(x, Operand) else convert_to_tensor(x), elems)
-    count = flatten(made)[0]._value.shape[0]
-    return count, lambda k: map_nested(lambda x: subscript(x, k), made)
+def _rows(elems: Any) -> list[Any]:
+    """The parts of a structure of tensors along their first axis."""
+    made = _tensors(elems)
+    columns = [unstack(x) for x in flatten(made)]
+    return [pack_like(made, list(row)) for row in zip(*columns)]
 
 
 def _stacked(results: list[Any]) -> Any:
     columns = zip(*[flatten(r) for r in results])
-    return pack_like(results[0], [stack([operand(x) for x in column]) for column in columns])
+    return pack_like(results[0], [stack(column) for column in columns])
 
 
-def map_fn(
-    fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: Any = None, back_prop: bool = True,
-    swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature: Any = None,
-) -> Any:  # fmt: skip
+def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, **options: Any) -> Any:
     """`fn` of each part along the first axis, stacked."""
-    count, row = _rows(elems)
-    return _stacked([fn(row(k)) for k in range(count)])
+    return _stacked([fn(row) for row in _rows(elems)])
 
 
 def scan(
-    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-    swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None,
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, *, reverse: bool = False, **options: Any
 ) -> Any:  # fmt: skip
     """All values of ``state = fn(state, part)`` along the first axis, stacked."""
-    count, row = _rows(elems)
-    order = list(range(count))[:: -1 if reverse else 1]
-    states = [row(order.pop(0)) if initializer is None else _tensors(initializer)]
-    for k in order:
-        states.append(_tensors(fn(states[-1], row(k))))
-    states = states[initializer is not None :]
-    return _stacked(states[:: -1 if reverse else 1])
+    rows = _rows(elems)[:: -1 if reverse else 1]
+    states = [rows.pop(0) if initializer is None else _tensors(initializer)]
+    for row in rows:
+        states.append(_tensors(fn(states[-1], row)))
+    return _stacked(states[initializer is not None :][:: -1 if reverse else 1])
 
 
-@contextlib.contextmanager
-def device(device_name: Any) -> Iterator[None]:
+def device(device_name: Any) -> Any:
     """Nothing: there are no devices."""
-    yield
+    return contextlib.nullcontext()
 
 
-@contextlib.contextmanager
-def control_dependencies(control_inputs: Any) -> Iterator[None]:
+def control_dependencies(control_inputs: Any) -> Any:
     """Nothing: operations run in the order of the program."""
-    yield
+    return contextlib.nullcontext()
 
 
 def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **options: Any) -> None:

@@ -6,15 +6,13 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from ...tape.nest import flatten, map_nested, pack_like
 from ..module_tables import not_there
-from .errors import dims, invalid
 from .namespace import lazy
 from .operands import integer, operand
 from .random import generator
-from .tensors import EagerTensor, tensor
+from .shaping import stack
+from .tensors import tensor
 
 
 class Dataset:
@@ -24,19 +22,16 @@ class Dataset:
     """
 
     def __init__(self, start: Callable[[], Iterator[Any]], count: int):
-        self._start = start
-        self._count = count
+        self._start, self._count = start, count
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The parts of tensors along their first axis."""
         made = _made(tensors)
-        if any(x._value.ndim == 0 for x in flatten(made)):
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        count, *others = [x._value.shape[0] for x in flatten(made)]
-        for n in others:
-            if n != count:
-                raise ValueError(f"Dimensions {count} and {n} are not compatible")
+        counts = {x._value.shape[:1] for x in flatten(made)}
+        if len(counts) != 1 or () in counts:
+            raise ValueError(f"the tensors need first axes of one length, not {sorted(counts)}")
+        ((count,),) = counts
         return Dataset(lambda: (_part(made, k) for k in range(count)), count)
 
     def batch(self, batch_size: Any, drop_remainder: bool = False, **options: Any) -> Dataset:
@@ -49,7 +44,7 @@ class Dataset:
             elements = iter(self)
             while rows := list(itertools.islice(elements, n)):
                 if len(rows) == n or not drop_remainder:
-                    yield pack_like(rows[0], [_stacked(column) for column in zip(*[flatten(r) for r in rows])])
+                    yield pack_like(rows[0], [stack(column) for column in zip(*[flatten(r) for r in rows])])
 
         return Dataset(start, self._count // n if drop_remainder else -(-self._count // n))
 
@@ -58,14 +53,12 @@ class Dataset:
         size = integer(buffer_size)
 
         def start() -> Iterator[Any]:
-            rng = generator(seed)
-            buffer: list[Any] = []
-            for x in self:
+            rng, elements = generator(seed), iter(self)
+            buffer = list(itertools.islice(elements, size - 1))
+            for x in elements:
                 buffer.append(x)
-                if len(buffer) >= size:
-                    yield buffer.pop(int(rng.integers(len(buffer))))
-            while buffer:
                 yield buffer.pop(int(rng.integers(len(buffer))))
+            yield from (buffer[k] for k in rng.permutation(len(buffer)))
 
         return Dataset(start, self._count)
 
@@ -80,28 +73,17 @@ class Dataset:
 
 
 def _made(x: Any) -> Any:
-    """Fresh tensors; lists are tensors, tuples and mappings are structure."""
+    """Tensors; lists are tensors, tuples and mappings are structure."""
     if isinstance(x, dict):
         return type(x)((k, _made(v)) for k, v in x.items())
     if isinstance(x, tuple):
         items = [_made(v) for v in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    return tensor(operand(x)._value)
+    return tensor(operand(x)._value[()])
 
 
 def _part(x: Any, k: int) -> Any:
     return map_nested(lambda leaf: tensor(leaf._value[k]), x)
-
-
-def _stacked(column: tuple[Any, ...]) -> EagerTensor:
-    shapes = [np.shape(x._value) for x in column]
-    for shape in shapes:
-        if shape != shapes[0]:
-            raise invalid(
-                "IteratorGetNext", "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-                f"[tensor]: {dims(shape)}, [batch]: {dims(shapes[0])}"
-            )  # fmt: skip
-    return tensor(np.stack([x._value for x in column]))
 
 
 __getattr__, __dir__ = lazy(__name__, {})

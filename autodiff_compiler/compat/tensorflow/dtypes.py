@@ -13,14 +13,13 @@ class DType:
     It is equal to what names the same type: its name, or NumPy's type.
     """
 
-    __slots__ = ("name", "np_dtype", "as_numpy_dtype", "as_datatype_enum", "label")
+    __slots__ = ("name", "np_dtype", "as_numpy_dtype", "label")
 
-    def __init__(self, name: str, np_dtype: np.dtype[Any], number: int, label: str):
+    def __init__(self, name: str, label: str = ""):
         self.name = name
-        self.np_dtype = np_dtype  # of the array that holds the value
-        self.as_numpy_dtype: Any = np.object_ if name == "string" else np_dtype.type
-        self.as_datatype_enum = number
-        self.label = label  # what TensorFlow's error messages call it
+        self.np_dtype = np.dtype("S" if name == "string" else name)  # of the array that holds the value
+        self.as_numpy_dtype: Any = np.object_ if name == "string" else self.np_dtype.type
+        self.label = label or name  # what TensorFlow's error messages call it
 
     @property
     def is_floating(self) -> bool:
@@ -35,16 +34,8 @@ class DType:
         return self.np_dtype.kind in "iu"
 
     @property
-    def is_unsigned(self) -> bool:
-        return self.np_dtype.kind == "u"
-
-    @property
     def is_bool(self) -> bool:
         return self.np_dtype.kind == "b"
-
-    @property
-    def base_dtype(self) -> DType:
-        return self
 
     @property
     def real_dtype(self) -> DType:
@@ -56,44 +47,28 @@ class DType:
         """Bytes of an element."""
         return 1 if self.name == "string" else self.np_dtype.itemsize
 
-    def _limit(self, which: str) -> Any:
-        if self.is_integer:
-            return np.iinfo(self.np_dtype).max if which == "max" else np.iinfo(self.np_dtype).min
-        if self.is_floating:
-            return getattr(np.finfo(self.np_dtype), which)
-        if self.is_bool:
-            return which == "max"
-        raise TypeError(f"Cannot find {'maximum' if which == 'max' else 'minimum'} value of {self}.")
+    @property
+    def _limits(self) -> Any:
+        return np.finfo(self.np_dtype) if self.is_floating else np.iinfo(self.np_dtype)
 
     @property
     def min(self) -> Any:
         """The smallest number."""
-        return self._limit("min")
+        return self._limits.min
 
     @property
     def max(self) -> Any:
         """The largest number."""
-        return self._limit("max")
-
-    def is_compatible_with(self, other: Any) -> bool:
-        return as_dtype(other) is self
+        return self._limits.max
 
     def __eq__(self, other: Any) -> bool:
-        if other is None:
-            return False
         try:
-            return as_dtype(other) is self
+            return other is not None and as_dtype(other) is self
         except TypeError:
             return False
 
-    def __ne__(self, other: Any) -> bool:
-        return not self == other
-
     def __hash__(self) -> int:
-        return self.as_datatype_enum
-
-    def __int__(self) -> int:
-        return self.as_datatype_enum
+        return hash(self.name)
 
     def __reduce__(self) -> Any:
         return as_dtype, (self.name,)
@@ -105,25 +80,11 @@ class DType:
         return f"<dtype: {self.name!r}>"
 
 
-def _make(name: str, number: int, label: str = "") -> DType:
-    return DType(name, np.dtype(name), number, label or name)
-
-
-float32 = _make("float32", 1, "float")
-float64 = _make("float64", 2, "double")
-int32 = _make("int32", 3)
-uint8 = _make("uint8", 4)
-int16 = _make("int16", 5)
-int8 = _make("int8", 6)
-string = DType("string", np.dtype("S"), 7, "string")
-complex64 = _make("complex64", 8)
-int64 = _make("int64", 9)
-bool_ = DType("bool", np.dtype(bool), 10, "bool")
-uint16 = _make("uint16", 17)
-complex128 = _make("complex128", 18)
-float16 = _make("float16", 19, "half")
-uint32 = _make("uint32", 22)
-uint64 = _make("uint64", 23)
+float16, float32, float64 = DType("float16", "half"), DType("float32", "float"), DType("float64", "double")
+int8, int16, int32, int64 = DType("int8"), DType("int16"), DType("int32"), DType("int64")
+uint8, uint16, uint32, uint64 = DType("uint8"), DType("uint16"), DType("uint32"), DType("uint64")
+complex64, complex128 = DType("complex64"), DType("complex128")
+bool_, string = DType("bool"), DType("string")
 
 ALL = (
     float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_, string, complex64,
@@ -132,7 +93,7 @@ ALL = (
 NAMES: dict[str, DType] = {d.name: d for d in ALL} | {"half": float16, "double": float64}
 BY_NUMPY: dict[np.dtype[Any], DType] = {d.np_dtype: d for d in ALL}
 _known: dict[Any, DType] = {
-    **NAMES, **{d.as_datatype_enum: d for d in ALL}, **{d.np_dtype.type: d for d in ALL},
+    **NAMES, **{d.np_dtype.type: d for d in ALL},
     float: float32, bool: bool_, object: string, np.object_: string, np.str_: string, "float": float32,
 }  # fmt: skip
 

@@ -14,7 +14,8 @@ _state = _State()
 
 
 class name_scope:
-    """Names of variables that are made in the ``with`` block start with this one.
+    """Names of variables that are made in the ``with`` block start with this one. A name that ends in a slash is that
+    of a scope that was entered before, whole; no name is the outermost scope.
 
     >>> with name_scope("outer"):
     ...     scoped("v")
@@ -22,22 +23,13 @@ class name_scope:
     """
 
     def __init__(self, name: str | None):
-        self._name = name or ""
+        self.name = name or ""
         self._saved: list[str] = []
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def __enter__(self) -> str:
         self._saved.append(_state.scope)
-        # A name that ends in a slash is a scope that was entered before, whole.
-        if self._name.endswith("/"):
-            _state.scope = self._name
-        elif self._name:
-            _state.scope = f"{_state.scope}{self._name}/"
-        else:
-            _state.scope = ""
+        whole = not self.name or self.name.endswith("/")
+        _state.scope = self.name if whole else f"{_state.scope}{self.name}/"
         return _state.scope
 
     def __exit__(self, *_: Any) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import operator
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ir.opset import ABS, PRIMS
 from ...tape.apply import apply, getitem
-from ...tape.operators import binary, unary
+from ...tape.operators import binary, power_of, unary
 from ...tape.recording import STATE
 from ...tape.tensor import Operand, wrap
 from . import dtypes
@@ -41,16 +41,11 @@ def not_allowed(op: str, dtype: Any, allowed: str = NUMBERS) -> InvalidArgumentE
 
 def add(x: Any, y: Any) -> Any:
     out = x + y
-    try:
-        if out.dtype is BOOL:
-            raise not_allowed("AddV2", BOOL)
-    except AttributeError:  # two strings
+    if out.__class__ is bytes:
         return np.bytes_(out)
+    if out.dtype is BOOL:
+        raise not_allowed("AddV2", BOOL)
     return out
-
-
-def sub(x: Any, y: Any) -> Any:
-    return x - y
 
 
 def mul(x: Any, y: Any) -> Any:
@@ -63,31 +58,26 @@ def mul(x: Any, y: Any) -> Any:
 def truediv(x: Any, y: Any) -> Any:
     out = x / y
     if out.dtype.kind == "f" and getattr(x, "dtype", out.dtype).kind in "biu":
-        return _integer_quotient(x, y)
+        return np.true_divide(x, y, dtype=np.float32 if np.result_type(x, y).itemsize < 4 else np.float64)
     return out
 
 
-def _integer_quotient(x: Any, y: Any) -> Any:
-    wide = np.dtype(np.float32) if np.result_type(x, y).itemsize < 4 else np.dtype(np.float64)
-    return np.true_divide(np.asarray(x, wide), np.asarray(y, wide))[()]
+def _whole(x: Any, y: Any) -> bool:
+    return (x if hasattr(x, "dtype") else y).dtype.kind in "iu"
 
 
 def floordiv(x: Any, y: Any) -> Any:
-    if _integers(x, y):
-        if np.any(np.equal(y, 0)):
-            raise invalid("FloorDiv", "Integer division by zero")
-        return x // y
-    return np.floor(x / y)
+    if not _whole(x, y):
+        return np.floor(x / y)
+    if np.any(np.equal(y, 0)):
+        raise invalid("FloorDiv", "Integer division by zero")
+    return x // y
 
 
 def mod(x: Any, y: Any) -> Any:
-    if _integers(x, y) and np.any(np.equal(y, 0)):
+    if _whole(x, y) and np.any(np.equal(y, 0)):
         raise invalid("FloorMod", "Integer division by zero")
     return x % y
-
-
-def _integers(x: Any, y: Any) -> bool:
-    return (x if hasattr(x, "dtype") else y).dtype.kind in "iu"
 
 
 def matmul(x: Any, y: Any) -> Any:
@@ -100,7 +90,7 @@ def matmul(x: Any, y: Any) -> Any:
 
 
 def power(x: Any, y: Any) -> Any:
-    if _integers(x, y) and np.any(np.less(y, 0)):
+    if _whole(x, y) and np.any(np.less(y, 0)):
         raise invalid("Pow", "Integers to negative integer powers are not allowed")
     return x**y
 
@@ -136,23 +126,18 @@ def guarded(fast: Callable[..., Any], name: str) -> Callable[..., Any]:
     return method
 
 
-def to_tensor(value: Any, dtype: Any) -> Any:
-    """`tensors.convert_to_tensor`: that module needs the operators, and gives them this function."""
-    return _converters[-1](value, dtype)
-
-
 _converters: list[Callable[..., Any]] = []
 
 
 def accept_converter(convert: Callable[..., Any]) -> None:
-    """Make operands tensors by ``convert(value, dtype)``."""
+    """Make operands tensors by ``convert(value, dtype)``: the module `tensors` needs this one."""
     _converters.append(convert)
 
 
 def _again(fast: Callable[..., Any], name: str, self: Any, other: Any, error: Exception) -> Any:
     op = _OP_NAMES[name]
     if type(error) is HasTensors:
-        return fast(self, to_tensor(other, dtypes.of(self._value.dtype)))
+        return fast(self, _converters[-1](other, dtypes.of(self._value.dtype)))
     if type(error) is WrongDtype:
         if name == "truediv":
             other_dtype = next((d.name for d in dtypes.ALL if d.label == error.found), error.found)
@@ -181,11 +166,6 @@ def shapes_error(op: str, x: Any, y: Any, reflected: bool = False) -> InvalidArg
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)[()]
-
-
-@functools.lru_cache(4096, typed=True)
-def _power_of(exponent: Any) -> Any:
-    return unary(PRIMS[operator.pow], lambda v: v**exponent, arguments=(exponent,))
 
 
 def _power_at(positive: Any, x: Any, y: Any) -> Any:
@@ -228,10 +208,6 @@ class Arithmetic(Operand):
         v = self._value
         return _objects(v) if v.dtype.kind == "S" else v.copy()
 
-    @property
-    def device(self) -> str:
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
     def _coerce(self, other: Any) -> Any:
         kind = type(other)
         dtype = self._value.dtype
@@ -254,16 +230,35 @@ class Arithmetic(Operand):
         raise mismatch(_OP_NAMES[name], x, dtypes.of(y).label)
 
     def __pow__(self, other: Any) -> Any:
-        if type(other) is int or type(other) is float:
-            kind = self._value.dtype.kind
-            if kind in "fc" or type(other) is int and other >= 0 and kind in "iu":
-                # A plain exponent is part of the structure: the derivative for 2 is not that for 3.
-                return _power_of(other)(self)
-        elif STATE.rec is not None and isinstance(other, Operand) and self._value.dtype.kind == "f":
+        kind = self._value.dtype.kind
+        if (
+            type(other) is int
+            and (kind in "fc" or other >= 0 and kind in "iu")
+            or type(other) is float
+            and kind in "fc"
+        ):
+            return power_of(self, other)
+        if STATE.rec is not None and isinstance(other, Operand) and kind == "f":
             positive = np.asarray(self._value > 0)
             if not positive.all() and self._value.dtype == other._value.dtype:
                 return _power_at(positive, self, other)
         return _power(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        if type(other) in (int, float) and other > 0 or self._value.dtype.kind != "f":
+            return _reflected_power(self, other)
+        return _converters[-1](other, dtypes.of(self._value.dtype)) ** self
+
+    def __eq__(self, other: Any) -> Any:
+        return False if other is None else _equal(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return True if other is None else _not_equal(self, other)
+
+    def __hash__(self) -> int:
+        if hasattr(self, "_serial"):
+            raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     def __getitem__(self, index: Any) -> Any:
         return subscript(self, index)
@@ -306,52 +301,25 @@ class Arithmetic(Operand):
         return Reference(self)
 
 
-for _name, _compute in (
-    ("add", add), ("sub", sub), ("mul", mul), ("truediv", truediv), ("floordiv", floordiv), ("mod", mod),
-    ("matmul", matmul),
+def _operator(fn: Any, compute: Any, name: str, reflected: bool = False, strict: bool = False) -> Callable[..., Any]:
+    return guarded(binary(PRIMS[fn], compute, name, reflected, strict=strict), name)
+
+
+_power = _operator(operator.pow, power, "pow")
+_reflected_power = _operator(operator.pow, power, "pow", reflected=True)
+_equal = _operator(operator.eq, equal, "eq")
+_not_equal = _operator(operator.ne, not_equal, "ne")
+for _name, _fn, _compute in (
+    ("add", operator.add, add), ("sub", operator.sub, operator.sub), ("mul", operator.mul, mul),
+    ("truediv", operator.truediv, truediv), ("floordiv", operator.floordiv, floordiv), ("mod", operator.mod, mod),
+    ("matmul", np.matmul, matmul), ("and", operator.and_, operator.and_), ("or", operator.or_, operator.or_),
+    ("xor", operator.xor, operator.xor),
 ):  # fmt: skip
-    _prim = PRIMS[getattr(operator, _name) if _name != "matmul" else np.matmul]
-    setattr(Arithmetic, f"__{_name}__", guarded(binary(_prim, _compute, _name, strict=True), _name))
-    setattr(Arithmetic, f"__r{_name}__", guarded(binary(_prim, _compute, _name, reflected=True, strict=True), _name))
-for _name in ("lt", "le", "gt", "ge"):
-    _compute = getattr(operator, _name)
-    setattr(Arithmetic, f"__{_name}__", guarded(binary(PRIMS[_compute], _compute, _name), _name))
-for _name in ("and", "or", "xor"):
-    _compute = getattr(operator, f"__{_name}__")
-    setattr(Arithmetic, f"__{_name}__", guarded(binary(PRIMS[_compute], _compute, _name), _name))
-    setattr(Arithmetic, f"__r{_name}__", guarded(binary(PRIMS[_compute], _compute, _name, reflected=True), _name))
-_power = guarded(binary(PRIMS[operator.pow], power, "pow"), "pow")
-_reflected_power = guarded(binary(PRIMS[operator.pow], power, "pow", reflected=True), "pow")
-
-
-def _rpow(self: Any, other: Any) -> Any:
-    if type(other) in (int, float) and other > 0 or self._value.dtype.kind != "f":
-        return _reflected_power(self, other)
-    return to_tensor(other, dtypes.of(self._value.dtype)) ** self
-
-
-setattr(Arithmetic, "__rpow__", _rpow)
-_equal = guarded(binary(PRIMS[operator.eq], equal, "eq"), "eq")
-_not_equal = guarded(binary(PRIMS[operator.ne], not_equal, "ne"), "ne")
-
-
-def _eq(self: Any, other: Any) -> Any:
-    return False if other is None else _equal(self, other)
-
-
-def _ne(self: Any, other: Any) -> Any:
-    return True if other is None else _not_equal(self, other)
-
-
-def _unhashable(self: Any) -> int:
-    if hasattr(self, "_serial"):
-        raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
-    raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-
-
-setattr(Arithmetic, "__eq__", _eq)
-setattr(Arithmetic, "__ne__", _ne)
-setattr(Arithmetic, "__hash__", _unhashable)
+    _strict = _name not in ("and", "or", "xor")
+    setattr(Arithmetic, f"__{_name}__", _operator(_fn, _compute, _name, strict=_strict))
+    setattr(Arithmetic, f"__r{_name}__", _operator(_fn, _compute, _name, reflected=True, strict=_strict))
+for _fn in (operator.lt, operator.le, operator.gt, operator.ge):
+    setattr(Arithmetic, f"__{_fn.__name__}__", _operator(_fn, _fn, _fn.__name__))
 setattr(Arithmetic, "__abs__", unary(ABS, abs))
 
 
@@ -410,18 +378,13 @@ def _get(x: Any, items: tuple[Any, ...]) -> Any:
     try:
         return getitem(x, items)
     except IndexError as error:
-        raise _out_of_range(x, items, error) from None
+        raise _out_of_range(error) from None
 
 
-def _out_of_range(x: Any, items: tuple[Any, ...], error: IndexError) -> Exception:
-    if "too many" in str(error):
-        rank = x._value.ndim
-        return invalid("StridedSlice", f"Index out of range using input dim {rank}; input has only {rank} dims")
-    words = str(error).replace(",", " ").split()
-    numbers = [w for w in words if w.lstrip("-").isdigit()]
-    if len(numbers) >= 2:
-        return invalid("StridedSlice", f"slice index {numbers[0]} of dimension {numbers[1]} out of bounds.")
-    return invalid("StridedSlice", str(error))
+def _out_of_range(error: IndexError) -> Exception:
+    found = re.search(r"index (-?\d+) is out of bounds for axis (\d+)", str(error))
+    message = f"slice index {found[1]} of dimension {found[2]} out of bounds." if found else str(error)
+    return invalid("StridedSlice", message)
 
 
 def _item(i: Any) -> Any:

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...tape.connect import View, records_of
 from ...tape.recording import Recording
-from . import dtypes
-from .made import scatter_nd
+from . import dtypes, made
 from .operands import operand, run
 from .shapes import TensorShape, known
 from .tensors import EagerTensor, tensor
@@ -23,51 +22,32 @@ class IndexedSlices:
     """
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None):
-        self._values = operand(values)
-        self._indices = operand(indices)
-        self._dense_shape = None if dense_shape is None else operand(dense_shape)
-
-    @property
-    def values(self) -> EagerTensor:
-        return self._values  # type: ignore[no-any-return]
-
-    @property
-    def indices(self) -> EagerTensor:
-        return self._indices  # type: ignore[no-any-return]
-
-    @property
-    def dense_shape(self) -> Any:
-        return self._dense_shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return dtypes.of(self._values._value.dtype)
+        self.values = operand(values)
+        self.indices = operand(indices)
+        self.dense_shape = None if dense_shape is None else operand(dense_shape)
+        self.dtype = dtypes.of(self.values._value.dtype)
 
     @property
     def shape(self) -> TensorShape:
-        if self._dense_shape is None:
+        if self.dense_shape is None:
             return TensorShape(None)
-        return known(tuple([int(n) for n in self._dense_shape._value]))
-
-    @property
-    def device(self) -> str:
-        return self._values.device  # type: ignore[no-any-return]
+        return known(tuple([int(n) for n in self.dense_shape._value]))
 
     def _as_tensor(self) -> Any:
         """The dense tensor."""
-        if self._dense_shape is None:
+        if self.dense_shape is None:
             raise ValueError(
                 "Tensor conversion requested for IndexedSlices without dense_shape: the shape of the whole is unknown"
             )
-        ids = np.asarray(self._indices._value).reshape(-1, 1)
-        return scatter_nd(ids, self._values, self._dense_shape)
+        ids = np.asarray(self.indices._value).reshape(-1, 1)
+        return made.scatter_nd(ids, self.values, self.dense_shape)
 
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
+        return f"IndexedSlices(indices={self.indices}, values={self.values}{shape})"
 
 
 # --- gradients of variables that were gathered from -------------------------------------------------------------------
