@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ...tape.apply import call
+from ...tape.nest import flatten
 from ...tape.tensor import Operand, wrap
 from ...tape.tensor import Tensor as _Tensor
 from . import dtypes
 from .dtypes import DType, as_dtype
-from .errors import dims, invalid
+from .errors import invalid
 from .operators import Arithmetic, accept_converter
 from .shapes import TensorShape, as_shape
 from .values import HasTensors, as_value, mismatch
@@ -53,39 +55,29 @@ class Tensor(Arithmetic, _Tensor):
     def __reduce__(self) -> Any:
         return convert_to_tensor, (self.numpy(),)
 
-    def set_shape(self, shape: Any) -> None:
-        """Check the shape. Raises ValueError if it is another one."""
-        if not self.shape.is_compatible_with(shape):
-            raise ValueError(
-                f"Tensor's shape {self._value.shape} is not compatible with supplied shape {as_shape(shape)}."
-            )
-
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()) - _UNDEFINED - _NUMPY_ONLY)
 
 
-class _Absent:
+def _absent(name: str) -> property:
     """An attribute that tensors do not have, with an error that says why.
 
     `__getattr__` could give the error too, but an object that has it has slower attributes, and those of tensors are
     read at each operation.
     """
+    message = f"Tensor.{name} is undefined when eager execution is enabled."
+    if name in _NUMPY_ONLY:
+        message = f"EagerTensor object has no attribute {name!r}: it is NumPy's. Use the functions of tf, or take the "
+        message += f"array: tensor.numpy().{name}"
 
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.name = name
+    def get(self: Any) -> Any:
+        raise AttributeError(message)
 
-    def __get__(self, x: Any, owner: type[Any]) -> Any:
-        if self.name in _UNDEFINED:
-            raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
-        raise AttributeError(
-            f"{owner.__name__} object has no attribute {self.name!r}: it is NumPy's. Use the functions of tf, or "
-            f"take the array: tensor.numpy().{self.name}"
-        )
+    return property(get)
 
 
 for _name in _UNDEFINED | _NUMPY_ONLY:
-    setattr(Tensor, _name, _absent := _Absent())
-    _absent.__set_name__(Tensor, _name)
+    setattr(Tensor, _name, _absent(_name))
 
 
 def shown(x: Any) -> str:
@@ -127,29 +119,23 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    if isinstance(value, Operand):
-        if wanted is not None and value._value.dtype != wanted.np_dtype:
-            raise TypeError(
-                f"Expected tensor {value._value} with dtype {wanted!r}, but got dtype "
-                f"{dtypes.of(value._value.dtype)!r}."
-            )
-        out = convert_to_tensor(value)
-        return out if shape is None else call(np.reshape, out, tuple(as_shape(shape).as_list()))  # type: ignore[no-any-return]
-    try:
-        v = as_value(value, wanted)
-    except HasTensors:
-        v = convert_to_tensor(value, wanted)._value
+    if isinstance(value, Operand) and wanted is not None and value._value.dtype != wanted.np_dtype:
+        found = dtypes.of(value._value.dtype)
+        raise TypeError(f"Expected tensor {value._value} with dtype {wanted!r}, but got dtype {found!r}.")
+    out = convert_to_tensor(value, wanted)
+    if not isinstance(value, Operand):
+        out = tensor(out._value)  # a constant, also where a list holds tensors
     if shape is None:
-        return tensor(v)
-    wanted_shape = tuple([int(n or 0) for n in as_shape(shape)])
-    size = int(np.prod(wanted_shape))
-    if np.size(v) == size:
-        return tensor(np.reshape(v, wanted_shape)[()])
-    if np.size(v) == 1 and not np.ndim(v):
-        return tensor(np.full(wanted_shape, v)[()])
+        return out  # type: ignore[no-any-return]
+    lengths = tuple(as_shape(shape).as_list())
+    size = math.prod(lengths)  # type: ignore[arg-type]
+    if out._value.size == size:
+        return call(np.reshape, out, lengths)  # type: ignore[no-any-return]
+    if not out._value.ndim:
+        return tensor(np.full(lengths, out._value)[()])  # type: ignore[arg-type]
     raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {v} (converted from {value}) has {np.size(v)} "
-        f"elements, but got `shape` {wanted_shape} with {size} elements)."
+        f"Eager execution of tf.constant with unsupported shape. Tensor {out._value} (converted from {value}) has "
+        f"{out._value.size} elements, but got `shape` {lengths} with {size} elements)."
     )
 
 
@@ -195,38 +181,16 @@ def other_dtype(value: Any, dtype: Any) -> ValueError:
 
 def _packed(value: Any, dtype: DType | None) -> Any:
     """A nested list that holds tensors, stacked."""
-    if isinstance(value, (list, tuple)):
-        if dtype is None:
-            first = _first_tensor(value)
-            dtype = dtypes.of(first._value.dtype)
-        parts = [_part(x, dtype) for x in value]
-        for k, x in enumerate(parts):
-            if x._value.dtype != parts[0]._value.dtype:
-                raise mismatch("Pack", parts[0]._value.dtype, x.dtype.label, k)
-        shapes = [x._value.shape for x in parts]
-        for k, s in enumerate(shapes):
-            if s != shapes[0]:
-                raise invalid(
-                    "Pack", f"Shapes of all inputs must match: values[0].shape = {dims(shapes[0])} != "
-                    f"values[{k}].shape = {dims(s)}"
-                )  # fmt: skip
+    if dtype is None:
+        dtype = dtypes.of(next(x for x in flatten(value) if isinstance(x, Operand))._value.dtype)
+    parts = [convert_to_tensor(x, None if isinstance(x, Operand) else dtype) for x in value]
+    for k, x in enumerate(parts):
+        if x._value.dtype != parts[0]._value.dtype:
+            raise mismatch("Pack", parts[0]._value.dtype, x.dtype.label, k)
+    try:
         return call(np.stack, parts)
-    return convert_to_tensor(value, dtype)
-
-
-def _part(x: Any, dtype: DType) -> Any:
-    return convert_to_tensor(x) if isinstance(x, Operand) else convert_to_tensor(x, dtype)
-
-
-def _first_tensor(value: Any) -> Any:
-    if isinstance(value, Operand):
-        return value
-    if isinstance(value, (list, tuple)):
-        for x in value:
-            found = _first_tensor(x)
-            if found is not None:
-                return found
-    return None
+    except ValueError as error:
+        raise invalid("Pack", str(error)) from None
 
 
 def is_tensor(x: Any) -> bool:

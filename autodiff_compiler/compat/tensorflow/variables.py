@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 
@@ -16,21 +17,19 @@ from .dtypes import as_dtype
 from .errors import dims, invalid
 from .naming import scoped
 from .operators import Arithmetic, position, subscript
-from .shapes import TensorShape, as_shape, known
 from .tensors import EagerTensor, convert_to_tensor, other_dtype, shown
 from .values import HasTensors, as_value, unsupported
 
 _serial = itertools.count()
-_read = unary(PRIMS[np.positive], lambda v: v)
 
 
 class Variable(Arithmetic, _Variable):
     """A value with a shape and a dtype, which can be assigned anew. ``tf.Variable(...)`` makes a `ResourceVariable`.
 
     initial_value: what `convert_to_tensor` takes, or a function of no arguments that gives it. trainable: whether tapes
-    watch it when it is read. shape: TensorShape(None) or one with unknown lengths allows values of other shapes.
+    watch it when it is read.
 
-    Raises ValueError if there is no value or the shape does not fit, TypeError if the dtype does not.
+    Raises ValueError if there is no value, TypeError if the dtype does not fit.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -39,27 +38,12 @@ class Variable(Arithmetic, _Variable):
     def __init__(
         self, initial_value: Any = None, trainable: bool | None = None, validate_shape: bool = True,
         caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
-        import_scope: Any = None, constraint: Any = None, synchronization: Any = None, aggregation: Any = None,
-        shape: Any = None, experimental_enable_variable_lifting: bool = True,
     ):  # fmt: skip
         if initial_value is None:
-            raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
-                "`variable_def`. You provided neither."
-            )
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
         if callable(initial_value):
             initial_value = initial_value()
         self._value = self._converted(initial_value, None if dtype is None else as_dtype(dtype))
-        self._shape = None
-        if shape is not None:
-            wanted = as_shape(shape)
-            if not wanted.is_compatible_with(self._value.shape):
-                raise ValueError(
-                    f"In this `tf.Variable` creation, the initial value's shape ({self._value.shape}) is not "
-                    f"compatible with the explicitly supplied `shape` argument ({shape})."
-                )
-            if not wanted.is_fully_defined():
-                self._shape = wanted
         self._trainable = trainable is None or bool(trainable)
         self._token, self._slot = None, -1  # attributes of the object are read faster than those of its class
         self._name = scoped("Variable" if name is None else name)
@@ -68,23 +52,16 @@ class Variable(Arithmetic, _Variable):
 
     @staticmethod
     def _converted(value: Any, dtype: Any) -> Any:
+        if hasattr(value, "_as_tensor"):
+            value = value._as_tensor()
         if isinstance(value, Operand):
             if dtype is not None and value._value.dtype != dtype.np_dtype:
                 raise other_dtype(value, dtype)
             return value._value[()]  # another object: a recording knows constants by their values
-        if hasattr(value, "_as_tensor"):
-            return Variable._converted(value._as_tensor(), dtype)
         try:
             return as_value(value, dtype)
         except HasTensors:
             return convert_to_tensor(value, dtype)._value
-
-    # --- what it is -----------------------------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> TensorShape:
-        """The lengths of the axes, as declared."""
-        return known(self._value.shape) if self._shape is None else self._shape
 
     @property
     def name(self) -> str:
@@ -95,28 +72,16 @@ class Variable(Arithmetic, _Variable):
     def trainable(self) -> bool:
         return self._trainable
 
-    # --- reading --------------------------------------------------------------------------------------------------
-
-    def value(self) -> EagerTensor:
-        """The value now, as a tensor that depends on the variable."""
-        return _read(self)  # type: ignore[no-any-return]
-
-    def read_value(self) -> EagerTensor:
-        """The value now, as a tensor that depends on the variable."""
-        return _read(self)  # type: ignore[no-any-return]
+    # The value now, as a tensor that depends on the variable.
+    value = read_value = unary(PRIMS[np.positive], lambda v: v)
 
     # --- assignment -----------------------------------------------------------------------------------------------
 
     def _operand(self, value: Any) -> Any:
         """The NumPy value to assign or add, in this dtype."""
-        dtype = dtypes.of(self._value.dtype)
-        if isinstance(value, Operand):
-            if value._value.dtype is not self._value.dtype and value._value.dtype != self._value.dtype:
-                raise other_dtype(value, dtype)
-            return value._value[()]
         if value is None:
             raise unsupported(value)
-        return self._converted(value, dtype)
+        return self._converted(value, dtypes.of(self._value.dtype))
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Give the variable another value of its shape and dtype. Recordings keep the values that were read.
@@ -124,7 +89,7 @@ class Variable(Arithmetic, _Variable):
         Returns the variable, or None if `read_value` is false. Raises ValueError for another shape or dtype.
         """
         v = self._operand(value)
-        if v.shape != self._value.shape if self._shape is None else not self._shape.is_compatible_with(v.shape):
+        if v.shape != self._value.shape:
             raise ValueError(
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape {self.shape}, and "
                 f"the assigned value shape {v.shape} are incompatible."
@@ -155,8 +120,6 @@ class Variable(Arithmetic, _Variable):
             )  # fmt: skip
         return v
 
-    # --- parts ----------------------------------------------------------------------------------------------------
-
     def __getitem__(self, index: Any) -> Any:
         part = subscript(self, index)
         out = wrap(_Part, part._value)
@@ -165,10 +128,7 @@ class Variable(Arithmetic, _Variable):
         return out
 
     def __deepcopy__(self, memo: Any) -> Any:
-        import copy
-
-        out = object.__new__(type(self))
-        memo[id(self)] = out
+        out = memo[id(self)] = object.__new__(type(self))
         for key, x in self.__dict__.items():
             out.__dict__[key] = x[()] if key == "_value" else copy.deepcopy(x, memo)
         out._serial = next(_serial)
@@ -178,26 +138,21 @@ class Variable(Arithmetic, _Variable):
         return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, numpy={shown(self)}>"
 
 
-def _in_place(op: str, var: str, assign: str, shown: str) -> Any:
+def _in_place(name: str, symbol: str) -> Any:
     """A method for an operator that would change a variable."""
+    advice = f"assign_{name}(value)" if name in ("add", "sub") else f"assign(variable {symbol} value)"
 
     def method(self: Any, other: Any) -> Any:
         raise RuntimeError(
-            f"`{var} {op}= value` with `tf.Variable`s is not supported. Use `{assign}` to modify the variable, or "
-            f"`out = {var} {shown} value` if you need to get a new output Tensor."
+            f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `variable.{advice}` to modify the "
+            f"variable, or `out = variable {symbol} value` if you need to get a new output Tensor."
         )
 
     return method
 
 
-for _name, _row in {
-    "iadd": ("+", "variable", "variable.assign_add(value)", "+"),
-    "isub": ("-", "variable", "variable.assign_sub(value)", "*"),
-    "imul": ("*", "var", "var.assign(var * value)", "*"),
-    "itruediv": ("/", "var", "var.assign(var / value)", "/"),
-    "ipow": ("**", "var", "var.assign(var ** value)", "**"),
-}.items():
-    setattr(Variable, f"__{_name}__", _in_place(*_row))
+for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**"}.items():
+    setattr(Variable, f"__i{_name}__", _in_place(_name, _symbol))
 
 
 class ResourceVariable(Variable):
@@ -211,25 +166,21 @@ class _Part(EagerTensor):
     _index: Any
     _variable: Variable
 
-    def assign(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
+    def assign(self, value: Any, **options: Any) -> Variable:
         """Store a value in this part of the variable."""
-        return self._store(lambda old, new: new, value)
-
-    def assign_add(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
-        """Add a value to this part of the variable."""
-        return self._store(np.add, value)
-
-    def assign_sub(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
-        """Subtract a value from this part of the variable."""
-        return self._store(np.subtract, value)
-
-    def _store(self, combine: Any, value: Any) -> Variable:
         v = self._variable
         made = np.array(v._value)
-        key = position(self._index)
-        made[key] = combine(made[key], v._operand(value))
+        made[position(self._index)] = v._operand(value)
         v._rebind(made[()])
         return v
+
+    def assign_add(self, value: Any, **options: Any) -> Variable:
+        """Add a value to this part of the variable."""
+        return self.assign(self._variable[self._index] + value)
+
+    def assign_sub(self, value: Any, **options: Any) -> Variable:
+        """Subtract a value from this part of the variable."""
+        return self.assign(self._variable[self._index] - value)
 
 
 _Part.__name__ = _Part.__qualname__ = "EagerTensor"
