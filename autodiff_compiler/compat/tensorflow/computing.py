@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,47 +13,48 @@ from .errors import invalid
 from .operators import NUMBERS, not_allowed
 from .values import mismatch
 
-
-def _sum(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    if v.dtype.kind == "b":
-        raise not_allowed("Sum", v.dtype, NUMBERS)
-    return _add(v, axis=axis, dtype=v.dtype, keepdims=keepdims)
+Compute = Callable[..., Any]
 
 
-_add: Any = np.add.reduce
-_multiply: Any = np.multiply.reduce
+def _refusing(op: str, kinds: str, compute: Compute) -> Compute:
+    """A reduction that takes no dtypes of some kinds."""
+
+    def checked(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if v.dtype.kind in kinds:
+            raise not_allowed(op, v.dtype, NUMBERS)
+        return compute(v, axis, keepdims)
+
+    return checked
 
 
-def _mean(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _kept(fn: Any) -> Compute:
+    """A reduction in the dtype of its operand."""
+    reduce = fn.reduce
+    return lambda v, axis, keepdims: reduce(v, axis, v.dtype, None, keepdims)
+
+
+def _mean(v: Any, axis: Any, keepdims: bool) -> Any:
     if v.dtype.kind in "fc":
         return average(v, axis, keepdims)
-    if v.dtype.kind == "b":
-        raise not_allowed("Mean", v.dtype, NUMBERS)
     total = v.sum(axis, v.dtype, None, keepdims)
     count = max(v.size // max(np.size(total), 1), 1)
     return (np.sign(total) * (np.abs(total) // count)).astype(v.dtype)
 
 
-def _prod(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    if v.dtype.kind == "b":
-        raise not_allowed("Prod", v.dtype, NUMBERS)
-    return _multiply(v, axis=axis, dtype=v.dtype, keepdims=keepdims)
+def _extreme(fn: Any, sign: int) -> Compute:
+    """Of nothing, it is the number that is the other extreme."""
 
-
-def _extreme(fn: Any, op: str, lowest: bool) -> Any:
-    def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        if v.dtype.kind in "bc":
-            raise not_allowed(op, v.dtype, NUMBERS)
+    def compute(v: Any, axis: Any, keepdims: bool) -> Any:
         if v.size:
             return fn(v, axis=axis, keepdims=keepdims)
         kind = dtypes.of(v.dtype)
-        bound = (-np.inf if lowest else np.inf) if kind.is_floating else (kind.min if lowest else kind.max)
+        bound = sign * np.inf if kind.is_floating else kind.max if sign > 0 else kind.min
         return fn(v, axis=axis, keepdims=keepdims, initial=bound)
 
     return compute
 
 
-def _truth(fn: Any, op: str) -> Any:
+def _truth(fn: Any, op: str) -> Compute:
     def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if v.dtype.kind != "b":
             raise mismatch(op, np.dtype(bool), dtypes.of(v.dtype).label, 0)
@@ -61,9 +63,11 @@ def _truth(fn: Any, op: str) -> Any:
     return compute
 
 
-REDUCTIONS: dict[Any, Any] = {
-    np.sum: _sum, np.mean: _mean, np.prod: _prod, np.max: _extreme(np.max, "Max", True),
-    np.min: _extreme(np.min, "Min", False), np.any: _truth(np.any, "Any"), np.all: _truth(np.all, "All"),
+REDUCTIONS: dict[Any, Compute] = {
+    np.sum: _refusing("Sum", "b", _kept(np.add)),
+    np.prod: _refusing("Prod", "b", _kept(np.multiply)),
+    np.mean: _refusing("Mean", "b", _mean), np.max: _refusing("Max", "bc", _extreme(np.max, -1)),
+    np.min: _refusing("Min", "bc", _extreme(np.min, 1)), np.any: _truth(np.any, "Any"), np.all: _truth(np.all, "All"),
 }  # fmt: skip
 
 

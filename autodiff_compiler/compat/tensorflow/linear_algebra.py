@@ -8,7 +8,7 @@ import numpy as np
 
 from .elementwise import cast
 from .made import matrix_transpose
-from .operands import checked, pair, run, same_dtypes
+from .operands import checked, run, same_dtypes
 
 
 def matmul(
@@ -17,7 +17,7 @@ def matmul(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """The product of matrices, or of batches of them; each may be transposed first."""
-    a, b = pair(a, b, "MatMul")
+    a, b = same_dtypes((a, b), "MatMul")
     if transpose_a or adjoint_a:
         a = matrix_transpose(a, conjugate=adjoint_a)
     if transpose_b or adjoint_b:

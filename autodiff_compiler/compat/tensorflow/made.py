@@ -32,7 +32,6 @@ from .operands import (
     integer,
     integers,
     operand,
-    pair,
     quiet,
     run,
     same_dtypes,
@@ -276,7 +275,7 @@ _BODIES: dict[str, str] = {
     "plain": "return f(operand({0}))",
     "predicate": "return computed(f, operand({0}))",
     "still": "return computed(stepped(f), operand({0}))",
-    "pair": "return computed(f, *pair({0}, {1}, op))",
+    "pair": "return computed(f, *same_dtypes(({0}, {1}), op))",
     "logical": "return computed(f, *[bools(x, op) for x in ({all},)])",
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
@@ -286,7 +285,7 @@ _PARTS: dict[str, Callable[[Row], Parts]] = {
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {
     "tensor": tensor, "integers": integers, "as_dtype": as_dtype, "operand": operand, "computed": computed,
-    "floating": floating, "pair": pair, "bools": bools, "stepped": stepped,
+    "floating": floating, "same_dtypes": same_dtypes, "bools": bools, "stepped": stepped,
 }  # fmt: skip
 
 

@@ -128,24 +128,6 @@ def elementwise(fn: Any, op: str, allowed: str = FLOATS) -> Callable[[Any], Any]
     return unary(PRIMS[fn], compute)
 
 
-def pair(x: Any, y: Any, op: str) -> tuple[Any, Any]:
-    """Two operands of one dtype: a Python value takes that of the tensor beside it.
-
-    Raises InvalidArgumentError for tensors of two dtypes, TypeError for a Python value that does not fit.
-    """
-    if isinstance(x, Arithmetic):
-        if not isinstance(y, Arithmetic):
-            return x, given(y, x)
-    elif isinstance(y, Arithmetic):
-        return given(x, y), y
-    else:
-        x = convert_to_tensor(x)
-        return x, given(y, x)
-    if x._value.dtype != y._value.dtype:
-        raise mismatch(op, x._value.dtype, dtypes.of(y._value.dtype).label)
-    return x, y
-
-
 def given(value: Any, like: Any) -> Any:
     """A plain value in the dtype of an operand."""
     try:
@@ -155,7 +137,10 @@ def given(value: Any, like: Any) -> Any:
 
 
 def same_dtypes(values: Any, op: str) -> list[Any]:
-    """Operands of one dtype: that of the first tensor among them, or else of the first value."""
+    """Operands of one dtype: that of the first tensor among them, or else of the first value.
+
+    Raises InvalidArgumentError for tensors of two dtypes, TypeError for a Python value that does not fit.
+    """
     values = list(values)
     first = next((v for v in values if isinstance(v, Operand)), None)
     if first is None and values:
@@ -214,15 +199,8 @@ def integer(x: Any) -> int:
 
 def integers(x: Any) -> tuple[int, ...]:
     """Python integers, of a list, a shape, an array or a tensor; one number gives one."""
-    if isinstance(x, Operand):
-        x = x._value
-    if isinstance(x, (np.ndarray, np.generic)):
-        x = x.tolist()
-    if isinstance(x, int):
-        return (x,)
-    if hasattr(x, "__iter__"):
-        return tuple([integer(n) for n in x])
-    return (integer(x),)
+    found = axes(x)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def axes(axis: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -30,6 +31,17 @@ if not _logger.handlers and not logging.getLogger().handlers:
     _logger.addHandler(_handler)
 
 
+def _silent(method: F) -> F:
+    """The method without NumPy's warnings: TensorFlow says nothing about what is not finite."""
+
+    @functools.wraps(method)
+    def silent(*args: Any, **kwargs: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return method(*args, **kwargs)
+
+    return silent  # type: ignore[return-value]
+
+
 class GradientTape(_tape.GradientTape):
     """The compiler's tape, with TensorFlow's logger, and `IndexedSlices` for variables that were only gathered from."""
 
@@ -38,7 +50,10 @@ class GradientTape(_tape.GradientTape):
     _tensors = "tf.Tensor or tf.Variable or ExtensionType."
     _floating = "tf.float32"
     _used_up = _tape.SECOND_USE
+    jacobian = _silent(_tape.GradientTape.jacobian)
+    batch_jacobian = _silent(_tape.GradientTape.batch_jacobian)
 
+    @_silent
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = NONE,
@@ -49,30 +64,10 @@ class GradientTape(_tape.GradientTape):
             return self._filled(target, sources, output_gradients, unconnected_gradients)
         rec = self._rec
         if rec is not None:
-            flat = sources if type(sources) is list else flatten(sources)
-            for x in flat:
+            for x in sources if type(sources) is list else flatten(sources):
                 if getattr(x, "_gathers", None) is not None:
                     return self._sparse(rec, target, sources, output_gradients)
-        with np.errstate(all="ignore"):  # TensorFlow is silent about what is not finite
-            return super().gradient(target, sources, output_gradients)
-
-    def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> Any:  # fmt: skip
-        """The derivative of each element of the target by each element of the sources."""
-        with np.errstate(all="ignore"):
-            return super().jacobian(target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
-
-    def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = NONE,
-        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
-    ) -> Any:  # fmt: skip
-        """For each row of a batch, the derivative of the target's row by the source's row."""
-        with np.errstate(all="ignore"):
-            return super().batch_jacobian(
-                target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor
-            )
+        return super().gradient(target, sources, output_gradients)
 
     def _filled(self, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
         """The gradients, with zeros for None if that was asked for: open tapes see how they are made."""
@@ -80,28 +75,24 @@ class GradientTape(_tape.GradientTape):
         found = self.gradient(target, sources, seeds)
         if wanted is NONE:
             return found
-        flat = flatten(sources)
-        return pack_like(sources, [_zeros(x) if g is None else g for x, g in zip(flat, flatten(found))])
+        made = [
+            cut(tensor(np.zeros_like(x._value)[()]), x) if g is None else g
+            for x, g in zip(flatten(sources), flatten(found))
+        ]
+        return pack_like(sources, made)
 
     def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any) -> Any:
         from .slices import gathered, slot_of, sparse_gradient
 
         flat = flatten(sources)
         targets = [x for x in flatten(target) if isinstance(x, Operand)]
-        rows = [
-            gathered(rec, x, self._view(rec))
-            if isinstance(x, Arithmetic) and not any(x is t for t in targets)
-            else None
-            for x in flat
-        ]
+        view = self._view(rec)
+        own = [isinstance(x, Arithmetic) and not any(x is t for t in targets) for x in flat]
+        rows = [gathered(rec, x, view) if may else None for x, may in zip(flat, own)]
         asked = [x if r is None else [slot_of(rec, slot) for slot, _ in r] for x, r in zip(flat, rows)]
         found = super().gradient(target, asked, seeds)
         out = [g if r is None else sparse_gradient(x, r, g) for x, r, g in zip(flat, rows, found)]
         return pack_like(sources, out)
-
-
-def _zeros(x: Any) -> Any:
-    return cut(tensor(np.zeros_like(x._value)[()]), x)
 
 
 def custom_gradient(f: F) -> F:

@@ -127,12 +127,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         out = tensor(out._value)  # a constant, also where a list holds tensors
     if shape is None:
         return out  # type: ignore[no-any-return]
-    lengths = tuple(as_shape(shape).as_list())
-    size = math.prod(lengths)  # type: ignore[arg-type]
+    lengths: Any = tuple(as_shape(shape).as_list())
+    size = math.prod(lengths)
     if out._value.size == size:
         return call(np.reshape, out, lengths)  # type: ignore[no-any-return]
     if not out._value.ndim:
-        return tensor(np.full(lengths, out._value)[()])  # type: ignore[arg-type]
+        return tensor(np.full(lengths, out._value)[()])
     raise TypeError(
         f"Eager execution of tf.constant with unsupported shape. Tensor {out._value} (converted from {value}) has "
         f"{out._value.size} elements, but got `shape` {lengths} with {size} elements)."
