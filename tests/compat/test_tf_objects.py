@@ -483,19 +483,6 @@ def test_tf_print(tf, capfd):
     assert (out + err).strip() == "[1 2] and 3.5"
 
 
-# -------------------------------------------------------------------------------------------------------------- tf.nest
-
-
-def test_nest(tf):
-    assert tf.nest.flatten({"b": 1, "a": [2, (3,)]}) == [2, 3, 1]
-    assert tf.nest.map_structure(lambda x: x * 2, {"a": 1, "b": (2,)}) == {"a": 2, "b": (4,)}
-    assert tf.nest.map_structure(lambda x, y: x + y, [1, [2]], [10, [20]]) == [11, [22]]
-    assert tf.nest.pack_sequence_as([1, (2,)], [5, 6]) == [5, (6,)]
-    assert tf.nest.is_nested([1]) and not tf.nest.is_nested(1)
-    with pytest.raises(ValueError, match="don't have the same nested structure"):
-        tf.nest.map_structure(lambda x, y: x, [1], [1, 2])
-
-
 # ------------------------------------------------------------------------------------------------------------ tf.Module
 
 

@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "data dtypes errors image keras linalg math nest nn random",
+        "": "data dtypes errors image keras linalg math nn random",
         "control": "cond control_dependencies device map_fn print=print_ scan while_loop",
         "functions": "function numpy_function py_function",
         "slices": "IndexedSlices",
@@ -42,15 +42,15 @@ __getattr__, __dir__ = lazy(
         "keras": "initializers losses optimizers",
         "tensors": "Tensor constant convert_to_tensor is_tensor",
         "variables": "Variable",
-        "naming": "get_current_name_scope name_scope",
+        "naming": "name_scope",
         "elementwise": "cast identity",
         "creation": "fill linspace meshgrid one_hot range=range_",
         "shaping": "add_n concat ensure_shape rank reshape shape size stack transpose",
         "indexing": "boolean_mask gather where",
         "norms": "clip_by_global_norm clip_by_norm norm",
         "linear_algebra": "einsum matmul",
-        "tapes": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through gradients "
-        "hessians no_gradient recompute_grad stop_gradient",
+        "tapes": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through no_gradient "
+        "recompute_grad stop_gradient",
     },
     {
         "TensorArray": "Append to a Python list, and tf.stack it",
@@ -59,6 +59,9 @@ __getattr__, __dir__ = lazy(
         "config": "Functions always run eagerly",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
         "debugging": "Write assert, or if and raise",
+        "gradients": "Open a tf.GradientTape",
+        "hessians": "Open two tapes: tf.GradientTape.jacobian of a gradient",
+        "nest": "Write a comprehension: tapes take and give nested structures as they are",
         "raw_ops": "Call the function of tf, tf.math or tf.nn",
         "signal": "Transform a function of np.fft with autodiff_compiler.function, and call it on tensors",
         "train": "Store the arrays of [v.numpy() for v in module.variables] with np.savez, and assign them again",

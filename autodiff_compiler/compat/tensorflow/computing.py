@@ -9,7 +9,6 @@ import numpy as np
 
 from ...tape.operators import average
 from . import dtypes
-from .errors import invalid
 from .operators import NUMBERS, not_allowed
 from .values import mismatch
 
@@ -69,11 +68,3 @@ REDUCTIONS: dict[Any, Compute] = {
     np.mean: _refusing("Mean", "b", _mean), np.max: _refusing("Max", "bc", _extreme(np.max, -1)),
     np.min: _refusing("Min", "bc", _extreme(np.min, 1)), np.any: _truth(np.any, "Any"), np.all: _truth(np.all, "All"),
 }  # fmt: skip
-
-
-def wrong_axis(op: str, axis: Any, ndim: int, error: Exception) -> Exception:
-    """The error for an axis that is not there."""
-    for k in axis if isinstance(axis, tuple) else (axis,):
-        if not -ndim <= k < ndim:
-            return invalid(op, f"Invalid reduction dimension ({k} for input with {ndim} dimension(s)")
-    return invalid(op, str(error))

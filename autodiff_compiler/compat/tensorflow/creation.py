@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
+from ..graph.array import value_of
 from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import cast
 from .errors import invalid
-from .operands import array, integer, integers, operand, run, same_dtypes
+from .operands import array, computed, integer, integers, operand, run, same_dtypes
 from .operators import Arithmetic
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
@@ -27,16 +28,9 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
 
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Any:
     """Numbers from `start` up to `limit`, which is not among them. Integers give int32."""
-    if limit is None:
-        start, limit = 0, start
-    given = [start, limit, delta]
-    if dtype is not None:
-        wanted = as_dtype(dtype)
-    else:
-        found = [dtypes.of(_value(x).dtype) for x in given]
-        order = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)
-        wanted = max((d for d in found if d in order), key=order.index)
-    a, b, step = (np.asarray(_value(x)).astype(wanted.np_dtype)[()] for x in given)
+    given = [_value(x) for x in ((0, start, delta) if limit is None else (start, limit, delta))]
+    wanted = as_dtype(dtype or max({dtypes.of(v.dtype).name for v in given} & {*_RANGES}, key=_RANGES.index))
+    a, b, step = (np.asarray(v).astype(wanted.np_dtype)[()] for v in given)
     if step == 0:
         raise invalid("Range", "Requires delta != 0: 0")
     if wanted.is_integer:
@@ -45,50 +39,50 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
     return tensor(a + np.arange(count, dtype=wanted.np_dtype) * step)
 
 
+_RANGES = ("int32", "int64", "float16", "float32", "float64")
+
+
 def _value(x: Any) -> Any:
     return x._value if isinstance(x, Operand) else as_value(x)
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
     """`num` numbers from `start` to `stop`, along a new axis. Integers give float64."""
-    a = start if isinstance(start, Arithmetic) else None
-    b = stop if isinstance(stop, Arithmetic) else None
-    like = a if a is not None else b
-    a = convert_to_tensor(start, None if like is None else like.dtype)
+    like = next((x.dtype for x in (start, stop) if isinstance(x, Arithmetic)), None)
+    a = convert_to_tensor(start, like)
     b = convert_to_tensor(stop, a.dtype if like is not None or a.dtype.is_floating else None)
     if a.dtype.is_integer:
         a, b = cast(a, dtypes.float64), cast(b, dtypes.float64)
-    count = integer(num)
+    count, at = integer(num), integer(axis)
     if count < 1:
         raise ValueError(f"Requires num > 0: {count}")
-    shape = np.broadcast_shapes(a._value.shape, b._value.shape)
-    at = integer(axis) % (len(shape) + 1)
-    first, last = (run(np.expand_dims, run(np.broadcast_to, x, shape), at) for x in (a, b))
-    if count == 1:
-        return first
-    step = (last - first) / (count - 1)
-    inner = np.arange(1, count - 1, dtype=a._value.dtype)
-    between = first + step * inner.reshape((1,) * at + (-1,) + (1,) * (len(shape) - at))
-    return run(np.concatenate, [first, between, last], axis=at)
+
+    def spaced(first: Any, last: Any) -> Any:
+        shape = np.broadcast_shapes(value_of(first).shape, value_of(last).shape)
+        first, last = (np.expand_dims(np.broadcast_to(x, shape), at) for x in (first, last))
+        if count == 1:
+            return first
+        inner = np.arange(1, count - 1, dtype=value_of(first).dtype)
+        lengths = (-1,) + (1,) * (len(shape) - at % (len(shape) + 1))
+        between = first + (last - first) / (count - 1) * inner.reshape(lengths)
+        return np.concatenate([first, between, last], axis=at)
+
+    return computed(spaced, a, b)
 
 
-def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
     """Grids of coordinates. indexing: 'xy' or 'ij'."""
-    indexing = kwargs.pop("indexing", "xy")
-    kwargs.pop("name", None)
-    if kwargs:
-        raise TypeError(f"{next(iter(kwargs))!r} is an invalid keyword argument for this function")
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
-    parts = same_dtypes([convert_to_tensor(x) if not isinstance(x, Arithmetic) else x for x in args], "Pack")
-    parts = [run(np.reshape, x, (-1,)) for x in parts]
-    sizes = [x._value.shape[0] for x in parts]
-    order = list(range(len(parts)))
-    if indexing == "xy" and len(parts) > 1:
-        order[0], order[1] = 1, 0
-    shape = tuple([sizes[k] for k in order])
-    columns = [[-1 if j == order.index(k) else 1 for j in range(len(parts))] for k in range(len(parts))]
-    return [run(np.broadcast_to, run(np.reshape, x, tuple(c)), shape) for x, c in zip(parts, columns)]
+
+    def grids(*given: Any) -> Any:
+        parts = [np.reshape(x, (-1,)) for x in given]
+        order = [1, 0, *range(2, len(parts))] if indexing == "xy" and len(parts) > 1 else list(range(len(parts)))
+        shape = tuple([value_of(parts[k]).shape[0] for k in order])
+        columns = [tuple([-1 if k == j else 1 for j in order]) for k in range(len(parts))]
+        return [np.broadcast_to(np.reshape(x, c), shape) for x, c in zip(parts, columns)]
+
+    return computed(grids, *same_dtypes(args, "Pack"))  # type: ignore[no-any-return]
 
 
 def one_hot(

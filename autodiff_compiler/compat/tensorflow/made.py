@@ -18,13 +18,14 @@ from ..operations.elementwise import stepped
 from ..operations.row import Row
 from ..operations.signatures import function, parameters
 from . import dtypes
-from .computing import REDUCTIONS, wrong_axis
+from .computing import REDUCTIONS
 from .dtypes import as_dtype
-from .errors import dims, invalid
+from .errors import invalid
 from .operands import (
     array,
     axes,
     bools,
+    checked,
     computed,
     cut,
     elementwise,
@@ -124,8 +125,6 @@ def _along(row: Row) -> Parts:
     def along(logits: Any, axis: Any) -> Any:
         x = floating(logits, op, "f")
         at, n = -1 if axis is None else integer(axis), x._value.ndim
-        if n == 0:
-            raise invalid(op, f"logits must have >= 1 dimension, got {dims(())}")
         if not -n <= at < n:
             raise invalid(op, f"`axis` = {at} not in range [{-n}, {n})")
         return run(f, x, at)
@@ -138,7 +137,7 @@ if {1} is None or type({1}) is int:
     try:
         return reduce(x, {1}, bool({2}))
     except (AxisError, ValueError) as error:
-        raise wrong_axis(op, {1}, x._value.ndim, error) from None
+        raise invalid(op, str(error)) from None
 return general(x, {1}, bool({2}))"""
 
 
@@ -151,12 +150,9 @@ def _reduction(row: Row) -> Parts:
         at = axes(axis)
         if at == ():
             return run(np.positive, x) if x._value.dtype.kind != "b" else x
-        try:
-            return reduce(x, at, keepdims)
-        except (np.exceptions.AxisError, ValueError) as error:
-            raise wrong_axis(op, at, x._value.ndim, error) from None
+        return checked(op, reduce, x, at, keepdims)
 
-    names = {"reduce": reduce, "general": general, "wrong_axis": wrong_axis, "AxisError": np.exceptions.AxisError}
+    names = {"reduce": reduce, "general": general, "invalid": invalid, "AxisError": np.exceptions.AxisError}
     return _REDUCTION, {**names, "Arithmetic": Arithmetic, "convert": convert_to_tensor}
 
 
@@ -247,12 +243,7 @@ def _arrays(row: Row) -> Parts:
             there = [k for k in tensors if given[k] is not None]
             for k, x in zip(there, same_dtypes([given[k] for k in there], op)):
                 found[k] = x
-        try:
-            out = computed(f, *found)
-        except np.linalg.LinAlgError as error:
-            raise invalid(op, row.refused or str(error)) from None
-        except (np.exceptions.AxisError, ValueError) as error:
-            raise invalid(op, str(error)) from None
+        out = checked(op, computed, f, *found, refused=row.refused)
         return named(*out) if named else out
 
     return "return arrays({all})", {"arrays": arrays}

@@ -39,7 +39,3 @@ class name_scope:
 def scoped(name: str) -> str:
     """The name, in the scope that is open."""
     return _state.scope + name
-
-
-def get_current_name_scope() -> str:
-    return _state.scope.rstrip("/")

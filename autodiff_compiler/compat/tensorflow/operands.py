@@ -155,12 +155,13 @@ def same_dtypes(values: Any, op: str) -> list[Any]:
     return out
 
 
-def checked(op: str, f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)``. What NumPy refuses raises InvalidArgumentError."""
+def checked(op: str, f: Callable[..., Any], *args: Any, refused: str = "") -> Any:
+    """``f(*args)``. What NumPy refuses raises InvalidArgumentError; `refused` is its message for a matrix."""
     try:
         return f(*args)
     except (np.exceptions.AxisError, ValueError) as error:
-        raise invalid(op, str(error)) from None
+        told = refused and isinstance(error, np.linalg.LinAlgError)
+        raise invalid(op, refused if told else str(error)) from None
 
 
 # --- what is the same for many operations ---------------------------------------------------------------------------

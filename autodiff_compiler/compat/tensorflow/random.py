@@ -81,12 +81,6 @@ def uniform(
     return _scaled(noise, _like(1 if maxval is None else maxval, noise) - low, low)
 
 
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
-    """The parts along the first axis in random order; no gradient passes."""
-    v = operand(value)._value
-    return tensor(v[generator(seed).permutation(v.shape[0])])
-
-
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
     """`x` with a random share `rate` of zeros, and the rest scaled so that its mean stays."""
     x = floating(x, "dropout", "f")
