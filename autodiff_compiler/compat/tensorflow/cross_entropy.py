@@ -37,7 +37,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, 
     def compute(a: Any, target: Any) -> Any:
         return losses.softmax_cross_entropy(a, target, at)
 
-    return checked("SoftmaxCrossEntropyWithLogits", computed, compute, x, cast(z, x.dtype))
+    return checked("SoftmaxCrossEntropyWithLogits", computed, compute, x, z if z.dtype == x.dtype else cast(z, x.dtype))
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Any:

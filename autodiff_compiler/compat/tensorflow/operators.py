@@ -95,18 +95,16 @@ def power(x: Any, y: Any) -> Any:
     return x**y
 
 
-def equal(x: Any, y: Any) -> Any:
-    try:
-        return np.equal(x, y)
-    except ValueError:  # shapes that do not go together are not equal
-        return np.False_
+def _compared(compare: Any, otherwise: Any) -> Callable[..., Any]:
+    """A comparison, in which shapes that do not go together are not equal."""
 
+    def compute(x: Any, y: Any) -> Any:
+        try:
+            return compare(x, y)
+        except ValueError:
+            return otherwise
 
-def not_equal(x: Any, y: Any) -> Any:
-    try:
-        return np.not_equal(x, y)
-    except ValueError:
-        return np.True_
+    return compute
 
 
 # --- the methods ------------------------------------------------------------------------------------------------------
@@ -139,29 +137,16 @@ def _again(fast: Callable[..., Any], name: str, self: Any, other: Any, error: Ex
     if type(error) is HasTensors:
         return fast(self, _converters[-1](other, dtypes.of(self._value.dtype)))
     if type(error) is WrongDtype:
-        if name == "truediv":
-            other_dtype = next((d.name for d in dtypes.ALL if d.label == error.found), error.found)
-            raise same_dtype(dtypes.of(self._value.dtype).name, other_dtype) from None
-        if name == "add" and fast.__name__ == "__add__":
+        if fast.__name__ == "__add__":
             raise mismatch(op, self._value.dtype, error.found) from None
         raise TypeError(str(error)) from None
     if isinstance(error, ValueError) and any(word in str(error) for word in ("broadcast", "aligned", "core dimension")):
-        x = self._value
         y = other._value if isinstance(other, Operand) else self._coerce(other)
-        raise shapes_error(op, np.shape(x), np.shape(y), "__r" in fast.__name__) from None
+        one, two = (dims(np.shape(v)) for v in ((y, self._value) if "__r" in fast.__name__ else (self._value, y)))
+        if name == "matmul":
+            raise invalid(op, f"Matrix size-incompatible: In[0]: {one}, In[1]: {two}") from None
+        raise invalid(op, f"Incompatible shapes: {one} vs. {two}") from None
     raise error
-
-
-def same_dtype(x: str, y: str) -> TypeError:
-    return TypeError(f"`x` and `y` must have the same dtype, got tf.{x} != tf.{y}.")
-
-
-def shapes_error(op: str, x: Any, y: Any, reflected: bool = False) -> InvalidArgumentError:
-    if reflected:
-        x, y = y, x
-    if op == "MatMul":
-        return invalid(op, f"Matrix size-incompatible: In[0]: {dims(x)}, In[1]: {dims(y)}")
-    return invalid(op, f"Incompatible shapes: {dims(x)} vs. {dims(y)}")
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
@@ -226,7 +211,8 @@ class Arithmetic(Operand):
         if x == y:
             return
         if name == "truediv":
-            raise same_dtype(dtypes.of(x).name, dtypes.of(y).name)
+            names = f"tf.{dtypes.of(x).name} != tf.{dtypes.of(y).name}"
+            raise TypeError(f"`x` and `y` must have the same dtype, got {names}.")
         raise mismatch(_OP_NAMES[name], x, dtypes.of(y).label)
 
     def __pow__(self, other: Any) -> Any:
@@ -307,8 +293,8 @@ def _operator(fn: Any, compute: Any, name: str, reflected: bool = False, strict:
 
 _power = _operator(operator.pow, power, "pow")
 _reflected_power = _operator(operator.pow, power, "pow", reflected=True)
-_equal = _operator(operator.eq, equal, "eq")
-_not_equal = _operator(operator.ne, not_equal, "ne")
+_equal = _operator(operator.eq, _compared(np.equal, np.False_), "eq")
+_not_equal = _operator(operator.ne, _compared(np.not_equal, np.True_), "ne")
 for _name, _fn, _compute in (
     ("add", operator.add, add), ("sub", operator.sub, operator.sub), ("mul", operator.mul, mul),
     ("truediv", operator.truediv, truediv), ("floordiv", operator.floordiv, floordiv), ("mod", operator.mod, mod),

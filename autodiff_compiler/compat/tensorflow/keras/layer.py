@@ -120,9 +120,7 @@ class Layer(Module):
         """All variables: a layer's own before those of the layers inside it, trainable ones first."""
         return list({id(v): v for _, own, _ in self._walk(set()) for v in own}.values())
 
-    @property
-    def variables(self) -> list[Any]:
-        return self.weights
+    variables = weights
 
     @property
     def trainable_variables(self) -> list[Any]:
