@@ -71,8 +71,8 @@ row("arrays", _gather, "Gather", "The elements at indices along an axis.", "",
     "gather (input, dim, index, *, sparse_grad=False)")  # fmt: skip
 row("arrays", _scatter, "Scatter", "The tensor with `src`, or one number, written to indices along an axis.", "",
     "scatter .scatter_ (input, dim, index, src=None, *, value=None, reduce=None)")  # fmt: skip
-row("arrays", lambda *a: _scatter(*a, reduce="add"), "ScatterAdd", "The tensor with `src` added at indices along an "
-    "axis.", "", "scatter_add .scatter_add_ (input, dim, index, src)")  # fmt: skip
+row("arrays", lambda a, axis, index, b: _scatter(a, axis, index, b, reduce="add"), "ScatterAdd", "The tensor with "
+    "`src` added at indices along an axis.", "", "scatter_add .scatter_add_ (input, dim, index, src)")  # fmt: skip
 row("arrays", lambda a, axis, index: a[_slices(a, axis, index)], "IndexSelect", "The slices at indices along an axis.",
     "", "index_select (input, dim, index)")  # fmt: skip
 row("arrays", lambda a, axis, index, b, alpha: add_at(a, _slices(a, axis, index), b if alpha == 1 else b * alpha),

@@ -194,6 +194,6 @@ row("arrays", lambda a, part: tuple(np.linalg.eigh(_symmetric(a, part))), "Linal
     results={"torch": "linalg_eigh eigenvalues eigenvectors"})  # fmt: skip
 row("arrays", lambda a, part: np.linalg.eigh(_symmetric(a, part))[0], "LinalgEigh",
     "The eigenvalues of a symmetric matrix.", "", "linalg.eigvalsh (A, UPLO='L')")  # fmt: skip
-row("arrays", lambda a, b, axes: np.tensordot(a, b, axes if isinstance(axes, int) else [list(k) for k in axes]),
+row("arrays", lambda a, b, axes: np.tensordot(a, b, axes),
     "UnsafeView", "The sum over axes of the product of two tensors.", "", "torch.tensordot (a, b, dims=2)")  # fmt: skip
 row("arrays", _solution, "LinalgSolveEx", "The X with ``A @ X = B``.", "", "linalg.solve (A, B, *, left=True)")

@@ -17,8 +17,10 @@ def axes_of(t: Any, dim: Any) -> Any:
     """The axes as NumPy takes them. None: all, or none where the tensor has none."""
     if dim is None or isinstance(dim, bool):  # `var` takes a bool in its place
         return dim
-    several = isinstance(dim, (tuple, list))
-    found = tuple([check_dim(t, d) for d in dim]) if several else check_dim(t, dim)
-    if several and len(set(found)) != len(found):
+    if not isinstance(dim, (tuple, list)):
+        axis = check_dim(t, dim)
+        return axis if t._value.ndim else None
+    axes = tuple([check_dim(t, d) for d in dim])
+    if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
-    return found if t._value.ndim and found != () else None
+    return axes if t._value.ndim and axes else None

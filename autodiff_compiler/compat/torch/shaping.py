@@ -224,13 +224,14 @@ FUNCTIONS.update(
     cat=cat, concat=cat, concatenate=cat, stack=stack, hstack=hstack, vstack=vstack, meshgrid=meshgrid, detach=detach,
     atleast_1d=atleast_1d, atleast_2d=atleast_2d, broadcast_tensors=broadcast_tensors,
 )  # fmt: skip
-for _name, _f in (
-    ("view", view_), ("contiguous", contiguous), ("view_as", lambda self, other: view_(self, *other._value.shape)),
-    ("reshape_as", lambda self, other: reshape(self, *other._value.shape)),
-    ("expand_as", lambda self, other: self.expand(other._value.shape)),
-    ("T", property(lambda self: view("Permute", np.transpose, self))),
-    ("mT", property(lambda self: self.transpose(-2, -1))),
-):  # fmt: skip
-    method(_name, _f)  # type: ignore[arg-type]
+_METHODS: dict[str, Any] = {
+    "view": view_, "contiguous": contiguous, "view_as": lambda self, other: view_(self, *other._value.shape),
+    "reshape_as": lambda self, other: reshape(self, *other._value.shape),
+    "expand_as": lambda self, other: self.expand(other._value.shape),
+    "T": property(lambda self: view("Permute", np.transpose, self)),
+    "mT": property(lambda self: self.transpose(-2, -1)),
+}  # fmt: skip
+for _name, _f in _METHODS.items():
+    method(_name, _f)
 for _name in ("t_", "unsqueeze_", "squeeze_", "transpose_"):
     _in_place_shape(_name)
