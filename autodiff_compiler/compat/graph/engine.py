@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -215,6 +215,27 @@ class _Hooks(Barrier):
             if found is not None:
                 g = found
         return [flipped(g)]
+
+
+class Gradient(Barrier):
+    """The pullback of an operation with a gradient of one's own.
+
+    back: takes a cotangent for each result, and gives one, or None, for each operand. zeros: whether it gets zeros, and
+    not None, for results that nothing depends on. release: called when the graph is freed.
+    """
+
+    def __init__(
+        self, system: System, back: Callable[..., list[Any]], zeros: Callable[[], bool] = lambda: True,
+        release: Callable[[], None] = lambda: None,
+    ):  # fmt: skip
+        super().__init__(back)
+        self.system, self.zeros, self.release = system, zeros, release
+
+    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
+        given = [flipped(g) for g in given]
+        if self.zeros():
+            given = [new_tensor(self.system, np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
+        return [flipped(g) for g in self.back(*given)]
 
 
 def flipped(g: Any) -> Any:

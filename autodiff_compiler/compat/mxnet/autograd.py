@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.barrier import Barrier
 from ..graph.core import Base
-from ..graph.engine import behind, gradients
+from ..graph.engine import Gradient, behind, gradients
 from ..graph.record import Var, give, record_barrier, recording
 from ..module_tables import public
 from .arrays import make, ndarray
-from .base import MODE, NOT_RECORDED, MXNetError
+from .base import MODE, MXNET, NOT_RECORDED, MXNetError
 
 
 class _Scope:
@@ -141,39 +140,6 @@ def grad(
     return [make(np.zeros_like(x._value)) if g is None else g for x, (_, g) in zip(given, out)]
 
 
-class _FunctionBarrier(Barrier):
-    def __init__(self, function: Any, inputs: tuple[Any, ...], places: list[int]):
-        super().__init__(lambda *g: list(g), None)
-        self.function, self.places = function, places
-        self.shapes = [inputs[k]._value.shape if k in places else None for k in range(len(inputs))]
-
-    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
-        cotangents = [make(np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
-        found = self.function.backward(*cotangents)
-        found = list(found) if isinstance(found, (list, tuple)) else [found]
-        self._check(found)
-        return [found[k] for k in self.places]
-
-    def _check(self, found: list[Any]) -> None:
-        """Raise MXNetError for gradients that are not one array, or None, of the right shape for each argument."""
-        name = f"{type(self.function).__name__}.backward"
-        if len(found) != len(self.shapes):
-            raise MXNetError(
-                f"{name} must return exactly the same number of arrays as the number of arguments of forward: "
-                f"{len(self.shapes)}, not {len(found)}"
-            )
-        for k, (g, shape) in enumerate(zip(found, self.shapes)):
-            if g is None or shape is None:
-                continue
-            if not isinstance(g, Base):
-                raise MXNetError(f"{name} must return arrays, not {type(g).__name__} for argument {k} of forward")
-            if g._value.shape != shape:
-                raise MXNetError(
-                    f"{name} must return a gradient of the shape of each argument of forward: "
-                    f"{shape} for argument {k}, not {g._value.shape}"
-                )
-
-
 class Function:
     """An operation with a gradient of one's own: a subclass has ``forward(self, *inputs)`` and ``backward(self,
     *output_grads)``, and an instance is called.
@@ -217,11 +183,35 @@ class Function:
                 raise MXNetError(f"{type(self).__name__}.forward must return arrays, not {type(t).__name__}")
         outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
         if recorded:
-            barrier = _FunctionBarrier(self, inputs, places)
-            made, first = record_barrier(type(self).__name__, arrays, outs, barrier)
+            shapes = [a._value.shape if isinstance(a, Base) else None for a in inputs]
+            back = Gradient(MXNET, lambda *given: self._gradients(given, shapes, places))
+            made, first = record_barrier(type(self).__name__, arrays, outs, back)
             for k, t in enumerate(outs):
                 give(t, made, first + k)
         return tuple(outs) if many else outs[0]
+
+    def _gradients(self, given: tuple[Any, ...], shapes: list[Any], places: list[int]) -> list[Any]:
+        """What `backward` gives for the arrays among the arguments. Raises MXNetError for gradients that are not one
+        array, or None, of the right shape for each argument."""
+        found = self.backward(*given)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        name = f"{type(self).__name__}.backward must return"
+        if len(found) != len(shapes):
+            raise MXNetError(
+                f"{name} exactly the same number of arrays as the number of arguments of forward: {len(shapes)}, not "
+                f"{len(found)}"
+            )
+        for k, (g, shape) in enumerate(zip(found, shapes)):
+            if g is None or shape is None:
+                continue
+            if not isinstance(g, Base):
+                raise MXNetError(f"{name} arrays, not {type(g).__name__} for argument {k} of forward")
+            if g._value.shape != shape:
+                raise MXNetError(
+                    f"{name} a gradient of the shape of each argument of forward: {shape} for argument {k}, not "
+                    f"{g._value.shape}"
+                )
+        return [found[k] for k in places]
 
 
 _PUBLIC = (

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.barrier import Barrier
-from ..graph.engine import flipped, gradients, modified
+from ..graph.engine import Gradient, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
 from ..module_tables import public
 from .core import FREED, TORCH, Base, make, view
@@ -17,36 +16,41 @@ from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, 
 from .tensor import method
 
 
-def _seeds(outputs: list[Any], grad_outputs: Any) -> list[Any]:
-    given = list(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else [grad_outputs]
-    if grad_outputs is None:
-        given = [None] * len(outputs)
+def listed(x: Any) -> list[Any]:
+    """The items of a tuple or list, or the one thing."""
+    return list(x) if isinstance(x, (tuple, list)) else [x]
+
+
+def _seed(k: int, t: Any, g: Any) -> Any:
+    """The gradient that is given for an output, by default 1."""
+    if g is None:
+        if t._value.size != 1 and t._var is not None:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return make(np.ones_like(t._value))
+    if not isinstance(g, Base):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if g._value.shape != t._value.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of {t.shape}."
+        )
+    return g
+
+
+def _pass(outputs: Any, grads: Any, inputs: Any, retain_graph: bool | None, create_graph: bool) -> list[Any]:
+    """The gradients of the outputs, with their `Var`s: of the inputs, or of all leaves."""
+    outputs = listed(outputs)
+    given = [None] * len(outputs) if grads is None else listed(grads)
     if len(given) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
-    out = []
-    for k, (t, g) in enumerate(zip(outputs, given)):
-        if g is None:
-            v = t._value
-            if v.size != 1 and t._var is not None:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            out.append(make(np.ones(v.shape, v.dtype) if v.ndim else np.array(v.dtype.type(1))))
-            continue
-        if not isinstance(g, Base):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        if g._value.shape != t._value.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of "
-                f"{t.shape}."
-            )
-        out.append(g)
-    return out
-
-
-def _targets(outputs: list[Any], seeds: list[Any]) -> tuple[list[Var], list[Any]]:
+    seeds = [_seed(k, t, g) for k, (t, g) in enumerate(zip(outputs, given))]
     for k, t in enumerate(outputs):
         if t._var is None:
             raise RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
-    return [t._var for t in outputs], seeds
+    if inputs is not None and any(t._var is None for t in inputs):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    sources = None if inputs is None else [t._var for t in inputs]
+    retain = create_graph if retain_graph is None else retain_graph
+    return gradients([t._var for t in outputs], seeds, sources, retain, create_graph)
 
 
 def backward(
@@ -58,19 +62,10 @@ def backward(
     Raises RuntimeError if a tensor has more than one element and no gradient is given for it, if it does not require a
     gradient, and if an earlier pass freed the graph.
     """
-    outputs = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
-    targets, seeds = _targets(outputs, _seeds(outputs, grad_tensors))
-    sources: list[Any] | None = None
-    if inputs is not None:
-        chosen = [inputs] if isinstance(inputs, Base) else list(inputs)
-        if not chosen:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        for k, t in enumerate(chosen):
-            if t._var is None:
-                raise RuntimeError(f"One of the differentiated Tensors does not require grad (input {k})")
-        sources = [t._var for t in chosen]
-    retain = create_graph if retain_graph is None else retain_graph
-    for var, g in gradients(targets, seeds, sources, retain, create_graph):
+    chosen = None if inputs is None else listed(inputs)
+    if chosen == []:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for var, g in _pass(tensors, grad_tensors, chosen, retain_graph, create_graph):
         tensor = var.owner()
         if g is not None and tensor is not None:
             _accumulate(tensor, g, var, create_graph)
@@ -124,17 +119,9 @@ def grad(
     """
     if is_grads_batched:
         raise NotImplementedError("torch.autograd.grad: is_grads_batched is not there; call it once for each row")
-    outs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
-    ins = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
-    targets, seeds = _targets(outs, _seeds(outs, grad_outputs))
-    for t in ins:
-        if t._var is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-    sources = [t._var for t in ins]
-    retain = create_graph if retain_graph is None else retain_graph
-    found = gradients(targets, seeds, sources, retain, create_graph)
+    ins = listed(inputs)
     out = []
-    for k, (t, (_, g)) in enumerate(zip(ins, found)):
+    for k, (t, (_, g)) in enumerate(zip(ins, _pass(outputs, grad_outputs, ins, retain_graph, create_graph))):
         if g is None and materialize_grads:
             g = make(np.zeros_like(t._value))
         elif g is None and not allow_unused:
@@ -154,14 +141,10 @@ class FunctionCtx:
     """What `forward` hands to `backward`."""
 
     needs_input_grad: tuple[bool, ...] = ()
-
-    def __init__(self) -> None:
-        self._to_save: tuple[Any, ...] = ()
-        self._saved: tuple[Any, ...] = ()
-        self._freed = False
-        self._nondifferentiable: tuple[Any, ...] = ()
-        self._materialize = True
-        self._dirty: tuple[Any, ...] = ()
+    _to_save: tuple[Any, ...] = ()
+    _saved: Any = ()  # None once the graph is freed
+    _nondifferentiable: tuple[Any, ...] = ()
+    _materialize = True
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `backward`, which finds them in ``saved_tensors``."""
@@ -180,59 +163,31 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        if self._freed:
+        if self._saved is None:
             raise RuntimeError(FREED)
         return tuple([None if s is None else s() for s in self._saved])
 
+    def _release(self) -> None:
+        self._saved = None
+
 
 class _Saved:
-    """A saved tensor: the value and where it stands in the graph, checked when it is taken out."""
+    """A saved tensor: the value and where it stands in the graph, checked when it is taken out. `record`, `slot`: where
+    it is a result of the function itself, weakly."""
 
-    def __init__(self, t: Any, var: Callable[[], Var | None]):
-        self.value, self.version, self.count, self.var = t._value, t._memory, t._memory.count, var
+    def __init__(self, t: Any, record: GraphRecord | None, slot: int):
+        self.value, self.version, self.count = t._value, t._memory, t._memory.count
+        self.var = t._var if record is None else None
+        self.record, self.slot = None if record is None else weakref.ref(record), slot
 
     def __call__(self) -> Any:
+        made = self.record and self.record()
+        var = made.var(self.slot) if made else self.var
         if self.version.count != self.count:
-            raise modified(TORCH, self.value, self.version, self.count, self.var())
+            raise modified(TORCH, self.value, self.version, self.count, var)
         t = make(self.value, self.version)
-        t._own = self.var()
+        t._own = var
         return t
-
-
-class _FunctionBarrier(Barrier):
-    def __init__(self, ctx: FunctionCtx, cls: Any, places: list[int], count: int):
-        super().__init__(lambda *g: list(g), None)
-        self.ctx, self.function, self.places, self.count = ctx, cls, places, count
-
-    def release(self) -> None:
-        self.ctx._freed = True
-        self.ctx._saved = ()
-
-    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
-        ctx = self.ctx
-        given = [flipped(g) for g in given]
-        if ctx._materialize:
-            given = [make(np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
-        found = self.function.backward(ctx, *given)
-        if not isinstance(found, (tuple, list)):
-            found = (found,)
-        if len(found) > self.count and all(g is None for g in found[self.count :]):
-            found = found[: self.count]
-        if len(found) != self.count:
-            raise RuntimeError(
-                f"function {self.function.__name__}Backward returned an incorrect number of gradients (expected "
-                f"{self.count}, got {len(found)})"
-            )
-        out = []
-        for k in self.places:
-            g = found[k]
-            if g is not None and not isinstance(g, Base):
-                raise TypeError(
-                    f"function {self.function.__name__}Backward returned an object of type {type(g).__name__} as the "
-                    f"gradient of argument {k}: expected a Tensor or None"
-                )
-            out.append(flipped(g))
-        return out
 
 
 class Function:
@@ -282,43 +237,47 @@ class Function:
             else:
                 result = cls.forward(*args)
                 separate(ctx, args, result)
-        many = isinstance(result, (tuple, list))
-        outs = list(result) if many else [result]
+        outs = listed(result)
         for t in outs:
             if not isinstance(t, Base) and t is not None:
                 raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
         outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
-        ends: dict[int, Callable[[], Var | None]] = {}
+        made, ends = None, {}
         if recorded:
-            barrier = _FunctionBarrier(ctx, cls, places, len(args))
-            record, first = record_barrier(f"{cls.__name__}Backward", tensors, outs, barrier)
-            whole = weakref.ref(record)
-            for k, t in enumerate(outs):
+            back = Gradient(TORCH, cls._pullback(ctx, places, len(args)), lambda: ctx._materialize, ctx._release)
+            made, first = record_barrier(f"{cls.__name__}Backward", tensors, outs, back)
+            for k, t in enumerate(outs, first):
                 if t is None or t._value.dtype.kind not in "fc" or any(t is n for n in ctx._nondifferentiable):
                     continue
                 t._base = None
-                give(t, record, first + k)
-                ends[id(t)] = _end(whole, first + k)
-        ctx._saved = tuple(
-            [
-                None if t is None else _Saved(t, ends[id(t)] if id(t) in ends else _constant(t._var))
-                for t in ctx._to_save
-            ]
-        )
+                give(t, made, k)
+                ends[id(t)] = k
+        ctx._saved = [
+            None if t is None else _Saved(t, made if id(t) in ends else None, ends.get(id(t), 0)) for t in ctx._to_save
+        ]
         ctx._to_save = ()
-        return tuple(outs) if many else outs[0]
+        return tuple(outs) if isinstance(result, (tuple, list)) else outs[0]
 
+    @classmethod
+    def _pullback(cls, ctx: FunctionCtx, places: list[int], count: int) -> Callable[..., list[Any]]:
+        """`backward` as a function from cotangents to the gradients of the tensors among so many arguments."""
+        name = f"function {cls.__name__}Backward returned"
 
-def _end(record: Callable[[], GraphRecord | None], slot: int) -> Callable[[], Var | None]:
-    def found() -> Var | None:
-        made = record()
-        return made.var(slot) if made is not None else None
+        def back(*given: Any) -> list[Any]:
+            found = listed(cls.backward(ctx, *given))
+            if len(found) > count and all(g is None for g in found[count:]):
+                found = found[:count]
+            if len(found) != count:
+                raise RuntimeError(f"{name} an incorrect number of gradients (expected {count}, got {len(found)})")
+            for k in places:
+                if found[k] is not None and not isinstance(found[k], Base):
+                    raise TypeError(
+                        f"{name} an object of type {type(found[k]).__name__} as the gradient of argument {k}: expected "
+                        "a Tensor or None"
+                    )
+            return [found[k] for k in places]
 
-    return found
-
-
-def _constant(var: Var | None) -> Callable[[], Var | None]:
-    return lambda: var
+        return back
 
 
 class function:
@@ -337,9 +296,7 @@ class function:
                 found = f(ctx, *grads)
             if not wanted:
                 return found
-            many = isinstance(found, (tuple, list))
-            outs = [_Refuse.apply(g, *grads) if isinstance(g, Base) else g for g in (found if many else (found,))]
-            return tuple(outs) if many else outs[0]
+            return tuple([_Refuse.apply(g, *grads) if isinstance(g, Base) else g for g in listed(found)])
 
         return wrapped
 

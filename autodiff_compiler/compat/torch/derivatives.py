@@ -12,78 +12,56 @@ from ...tape.pullback import NotBatchedError
 from ..graph.engine import gradients
 from ..module_tables import namespace
 from . import autograd
-from .autograd import grad
+from .autograd import grad, listed
 from .core import Base, make
 from .modes import enable_grad
+from .shaping import stack
 
 
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+def leaf(t: Any, connected: bool) -> Any:
+    """A fresh tensor to differentiate by; `connected`: it depends on the one given."""
+    return t.view_as(t) if connected and t._var is not None else t.detach().clone().requires_grad_()
 
 
-def _leaves(inputs: tuple[Any, ...], create_graph: bool) -> list[Any]:
-    """Fresh tensors to differentiate by; with `create_graph` they depend on what was given."""
-    if create_graph:
-        return [t.view_as(t) if t._var is not None else t.detach().clone().requires_grad_() for t in inputs]
-    return [t.detach().clone().requires_grad_() for t in inputs]
-
-
-def _run(func: Callable[..., Any], inputs: Any, create_graph: bool) -> tuple[list[Any], tuple[Any, ...], bool]:
-    given = _tuple(inputs)
-    for t in given:
+def _run(func: Callable[..., Any], inputs: Any, create_graph: bool) -> tuple[list[Any], list[Any], Callable[..., Any]]:
+    """Fresh inputs, the outputs, and what makes a result of a list: it or its one item, as the function does."""
+    for t in listed(inputs):
         if not isinstance(t, Base):
             raise TypeError(
                 f"The inputs given to the function must be either a Tensor or a tuple of Tensors, got {t!r}"
             )
     with enable_grad():
-        leaves = _leaves(given, create_graph)
+        leaves = [leaf(t, create_graph) for t in listed(inputs)]
         out = func(*leaves)
-    many = isinstance(out, (tuple, list))
-    for t in _tuple(out):
-        if not isinstance(t, Base):
-            raise TypeError("The outputs of the user-provided function must be either a Tensor or a tuple of Tensors")
-    return leaves, _tuple(out), many
+    outs = listed(out)
+    if not all(isinstance(t, Base) for t in outs):
+        raise TypeError("The outputs of the user-provided function must be either a Tensor or a tuple of Tensors")
+    return leaves, outs, tuple if isinstance(out, (tuple, list)) else lambda found: next(iter(found))
 
 
-def _shaped(rows: Any, out: Any, leaf: Any) -> Any:
-    shape = tuple(out._value.shape) + tuple(leaf._value.shape)
-    return make(np.zeros(shape, leaf._value.dtype)) if rows is None else rows.reshape(shape)
+def _zeros(t: Any, lead: tuple[int, ...] = ()) -> Any:
+    return make(np.zeros(lead + t._value.shape, t._value.dtype))
 
 
-def _rows(out: Any, leaves: list[Any], create_graph: bool, strict: bool) -> list[Any]:
+def _rows(out: Any, leaves: list[Any], create_graph: bool) -> list[Any]:
     """For each leaf, the derivatives of each element of `out`, in out's shape and then the leaf's."""
-    from .shaping import stack
-
-    if out._var is None:
-        if strict:
-            raise RuntimeError("The output of the user-provided function is independent of the inputs.")
-        return [make(np.zeros(out._value.shape + t._value.shape, t._value.dtype)) for t in leaves]
-    size = out._value.size
-    rows = []
+    v = out._value
+    if out._var is None or not v.size:
+        return [_zeros(t, v.shape) for t in leaves]
+    rows: Any = None
     with enable_grad():
-        if size > 1 and size * max(out._value.size, *[t._value.size for t in leaves]) <= MAX_ELEMENTS:
+        if v.size > 1 and v.size * max(v.size, *[t._value.size for t in leaves]) <= MAX_ELEMENTS:
+            seed, sources = make(basis(v, 0, v.size)), [t._var for t in leaves]
             try:
-                found = gradients(
-                    [out._var], [make(basis(out._value, 0, size))], [t._var for t in leaves], True, create_graph, True
-                )
-                return [_shaped(g, out, t) for (_, g), t in zip(found, leaves)]
+                rows = [g for _, g in gradients([out._var], [seed], sources, True, create_graph, True)]
             except NotBatchedError:
                 pass
-        for k in range(size):
-            seed = np.zeros(size, out._value.dtype)
-            seed[k] = 1
-            rows.append(
-                grad(
-                    out, leaves, make(seed.reshape(out._value.shape)), retain_graph=True, create_graph=create_graph,
-                    materialize_grads=True,
-                )
-            )  # fmt: skip
-        return [
-            stack([row[k] for row in rows]).reshape(tuple(out._value.shape) + tuple(t._value.shape))
-            if rows
-            else make(np.zeros(out._value.shape + t._value.shape, t._value.dtype))
-            for k, t in enumerate(leaves)
-        ]
+        if rows is None:
+            flat = np.eye(v.size, dtype=v.dtype).reshape(-1, *v.shape)
+            options: Any = {"retain_graph": True, "create_graph": create_graph, "materialize_grads": True}
+            rows = [stack(column) for column in zip(*[grad(out, leaves, make(e), **options) for e in flat])]
+        shapes = [v.shape + t._value.shape for t in leaves]
+        return [_zeros(t, v.shape) if g is None else g.reshape(s) for g, t, s in zip(rows, leaves, shapes)]
 
 
 def jacobian(
@@ -100,13 +78,13 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
-    leaves, outs, many = _run(func, inputs, create_graph)
-    single = isinstance(inputs, Base)
-    rows = [_rows(out, leaves, create_graph, strict) for out in outs]
+    leaves, outs, packed = _run(func, inputs, create_graph)
+    if strict and any(t._var is None for t in outs):
+        raise RuntimeError("The output of the user-provided function is independent of the inputs.")
+    rows = [_rows(out, leaves, create_graph) for out in outs]
     if not create_graph:
         rows = [[t.detach() for t in row] for row in rows]
-    found = tuple([row[0] if single else tuple(row) for row in rows])
-    return found if many else found[0]
+    return packed([row[0] if isinstance(inputs, Base) else tuple(row) for row in rows])
 
 
 def hessian(
@@ -117,48 +95,42 @@ def hessian(
 
     def gradient(*leaves: Any) -> Any:
         out = func(*leaves)
-        if not isinstance(out, Base) or out._value.size != 1:
-            raise RuntimeError(
-                "The output of the function given to hessian should contain a single element"
-                if isinstance(out, Base)
-                else "The function given to hessian should return a single Tensor"
-            )
+        if not isinstance(out, Base):
+            raise RuntimeError("The function given to hessian should return a single Tensor")
+        if out._value.size != 1:
+            raise RuntimeError("The output of the function given to hessian should contain a single element")
         if out._var is None:
             return tuple([t * 0 for t in leaves])
         found = grad(out.reshape(()), leaves, create_graph=True, materialize_grads=True)
         return tuple([g if g._var is not None else g + 0 * t for g, t in zip(found, leaves)])
 
-    single = isinstance(inputs, Base)
     found = jacobian(gradient, inputs, create_graph, strict)
-    return found[0] if single else found
+    return found[0] if isinstance(inputs, Base) else found
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The results, and the product of `v` with the Jacobian."""
-    leaves, outs, many = _run(func, inputs, create_graph)
+    leaves, outs, packed = _run(func, inputs, create_graph)
     with enable_grad():
-        seeds = list(_tuple(v)) if v is not None else [None] * len(outs)
-        found = grad(list(outs), leaves, seeds, create_graph=create_graph, materialize_grads=True)
-    out = tuple([t if create_graph else t.detach() for t in outs])
-    return out if many else out[0], found[0] if isinstance(inputs, Base) else found
+        found = grad(outs, leaves, v, create_graph=create_graph, materialize_grads=True)
+    results = [t if create_graph else t.detach() for t in outs]
+    return packed(results), found[0] if isinstance(inputs, Base) else found
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The results, and the product of the Jacobian with `v`: the gradient, by u, of the product of u with the
     Jacobian."""
-    leaves, outs, many = _run(func, inputs, create_graph)
-    tangents = _tuple(v) if v is not None else tuple([make(np.ones_like(t._value)) for t in leaves])
+    leaves, outs, packed = _run(func, inputs, create_graph)
+    tangents = listed(v) if v is not None else [t.new_ones(t.shape) for t in leaves]
     with enable_grad():
-        u = [make(np.zeros_like(t._value)).requires_grad_() for t in outs]
-        pulled = grad(list(outs), leaves, u, create_graph=True, materialize_grads=True)
-        live = [(g, t) for g, t in zip(pulled, tangents) if g._var is not None]
-        found = (
-            grad([g for g, _ in live], u, [t for _, t in live], create_graph=create_graph, materialize_grads=True)
-            if live
-            else tuple([make(np.zeros_like(t._value)) for t in outs])
-        )
-    out = tuple([t if create_graph else t.detach() for t in outs])
-    return (out, found) if many else (out[0], found[0])
+        u = [_zeros(t).requires_grad_() for t in outs]
+        pulled = grad(outs, leaves, u, create_graph=True, materialize_grads=True)
+        live = [k for k, g in enumerate(pulled) if g._var is not None]
+        heads, given = [pulled[k] for k in live], [tangents[k] for k in live]
+        found: Any = [_zeros(t) for t in outs]
+        if live:
+            found = grad(heads, u, given, create_graph=create_graph, materialize_grads=True)
+    return packed([t if create_graph else t.detach() for t in outs]), packed(found)
 
 
 autograd.functional = namespace(

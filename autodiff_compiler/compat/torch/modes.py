@@ -3,7 +3,7 @@ thread."""
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -18,10 +18,19 @@ def is_grad_enabled() -> bool:
     return MODE.grad
 
 
-class _Switch:
-    """A context, and a decorator that runs a function in it."""
+class _Switch(contextlib.ContextDecorator):
+    """A context, and a decorator that runs a function in it: ``@switch()`` or ``@switch``."""
 
     grad: bool
+
+    def __new__(cls, f: Any = None) -> Any:
+        made = object.__new__(cls)
+        return made(f) if callable(f) else made
+
+    def __call__(self, f: Callable[..., Any]) -> Any:
+        if inspect.isgeneratorfunction(f):
+            raise NotImplementedError(f"{type(self).__name__} of a generator is not there: write `with` inside of it")
+        return super().__call__(f)
 
     def __enter__(self) -> Any:
         self.saved = MODE.grad
@@ -31,35 +40,11 @@ class _Switch:
     def __exit__(self, *error: Any) -> None:
         MODE.grad = self.saved
 
-    def again(self) -> _Switch:
-        """One like this, for another run of a decorated function."""
-        return type(self)()
-
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        if inspect.isgeneratorfunction(f):
-            return self._generator(f)
-
-        @functools.wraps(f)
-        def decorated(*args: Any, **kwargs: Any) -> Any:
-            with self.again():
-                return f(*args, **kwargs)
-
-        return decorated
-
-    def _generator(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(f)
-        def decorated(*args: Any, **kwargs: Any) -> Any:
-            steps = f(*args, **kwargs)
-            sent: Any = None
-            while True:
-                with self.again():
-                    try:
-                        item = steps.send(sent)
-                    except StopIteration as end:
-                        return end.value
-                sent = yield item
-
-        return decorated
+    def _recreate_cm(self) -> Any:
+        """One like this, for each run of a decorated function."""
+        made = object.__new__(type(self))
+        made.grad = self.grad
+        return made
 
 
 class no_grad(_Switch):
@@ -74,37 +59,29 @@ class no_grad(_Switch):
 
     grad = False
 
-    def __new__(cls, f: Callable[..., Any] | None = None) -> Any:
-        made = object.__new__(cls)
-        return made if f is None else made(f)
-
 
 class enable_grad(_Switch):
     """Operations are recorded, inside of `no_grad` too."""
 
     grad = True
 
-    def __new__(cls, f: Callable[..., Any] | None = None) -> Any:
-        made = object.__new__(cls)
-        return made if f is None else made(f)
-
 
 class set_grad_enabled(_Switch):
     """``set_grad_enabled(mode)`` as a context, a decorator, or a call that stays in force."""
 
     def __init__(self, mode: bool):
-        self.before = MODE.grad
-        self.grad = MODE.grad = bool(mode)
+        self.before, self.grad = MODE.grad, bool(mode)
+        MODE.grad = self.grad
 
     def __enter__(self) -> Any:
+        super().__enter__()
         self.saved = self.before
-        MODE.grad = self.grad
         return self
 
-    def again(self) -> _Switch:
+    def _recreate_cm(self) -> Any:
         return set_grad_enabled(self.grad)
 
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, f: Callable[..., Any]) -> Any:
         MODE.grad = self.before
         return super().__call__(f)
 
@@ -112,17 +89,14 @@ class set_grad_enabled(_Switch):
 class inference_mode(_Switch):
     """`no_grad`, or nothing with ``mode=False``. PyTorch's bookkeeping of what was made inside is not there."""
 
-    def __new__(cls, mode: Any = True) -> Any:
-        made = object.__new__(cls)
-        made.on = True if callable(mode) else bool(mode)
-        return made(mode) if callable(mode) else made
+    on = True
 
-    on: bool
+    def __init__(self, mode: Any = True):
+        self.on = callable(mode) or bool(mode)
 
-    def __enter__(self) -> Any:
-        self.saved = MODE.grad
-        MODE.grad = MODE.grad and not self.on
-        return self
+    @property
+    def grad(self) -> bool:  # type: ignore[override]
+        return MODE.grad and not self.on
 
-    def again(self) -> _Switch:
-        return inference_mode(self.on)  # type: ignore[no-any-return]
+    def _recreate_cm(self) -> Any:
+        return inference_mode(self.on)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -76,14 +76,7 @@ class GradFn:
     @property
     def next_functions(self) -> tuple[Any, ...]:
         """What made the operands, with the number of the result."""
-        out: list[tuple[Any, int]] = []
-        for var in self._record.operands:
-            if var is None:
-                out.append((None, 0))
-            elif var.record is None:
-                out.append((AccumulateGrad(var), 0))
-            else:
-                out.append((grad_fn_of(var), 0))
+        out: list[tuple[Any, int]] = [(None if var is None else grad_fn_of(var), 0) for var in self._record.operands]
         if len(out) == 1 and self._record.name in ("Add", "Sub", "Mul", "Div"):
             out.append((None, 0))  # the other operand is a number
         return tuple(out)
@@ -108,15 +101,15 @@ class AccumulateGrad:
 _grad_fns: dict[str, type[GradFn]] = {}
 
 
-def grad_fn_of(var: Var) -> GradFn:
-    assert var.record is not None
+def grad_fn_of(var: Var) -> Any:
+    if var.record is None:
+        return AccumulateGrad(var)
     name = var.record.name
     if not name.endswith(("Backward", "Backward0", "Backward1", "Backward2", "CopySlices")):
         name += "Backward0"
-    cls = _grad_fns.get(name)
-    if cls is None:
-        cls = _grad_fns[name] = type(name, (GradFn,), {})
-    return cls(var.record)
+    if name not in _grad_fns:
+        _grad_fns[name] = type(name, (GradFn,), {})
+    return _grad_fns[name](var.record)
 
 
 class HookHandle:
@@ -158,14 +151,10 @@ class Tensor(Base):
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Any:
         """A float32 tensor of a list, or an unset one of a shape."""
+        wanted = dtypes.get_default_dtype().numpy
         if len(args) == 1 and not isinstance(args[0], int):
-            value = args[0]._value if isinstance(args[0], Base) else np.array(args[0])
-            made = make(np.array(value, dtypes.get_default_dtype().numpy))
-        else:
-            made = make(np.zeros(args, dtypes.get_default_dtype().numpy))
-        if cls is not Tensor:
-            made.__class__ = cls
-        return made
+            return _rebuild(cls, np.array(args[0]._value if isinstance(args[0], Base) else args[0], wanted), False)
+        return _rebuild(cls, np.zeros(args or 0, wanted), False)
 
     # --- facts --------------------------------------------------------------------------------------------------------
 
@@ -362,10 +351,9 @@ class Tensor(Base):
         return id(self)
 
     def __bool__(self) -> bool:
-        if self._value.size > 1:
-            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        if self._value.size == 0:
-            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        if self._value.size != 1:
+            many = "more than one value" if self._value.size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
         return bool(self._value.item())
 
     def __index__(self) -> int:
@@ -381,13 +369,10 @@ class Tensor(Base):
     def __iter__(self) -> Any:
         if self._value.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter([self.__getitem__(k) for k in range(len(self._value))])
+        return iter(self.unbind())
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self._value == (item._value if isinstance(item, Base) else item)))
-
-    def __dir__(self) -> list[str]:
-        return sorted(set(object.__dir__(self)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
@@ -398,18 +383,18 @@ class Tensor(Base):
         found = memo.get(id(self))
         if found is not None:
             return found
-        made = _rebuild(type(self), self._value.copy(), self.requires_grad, self.__dict__.get("_extra"))
+        made = _rebuild(type(self), self._value.copy(), self.requires_grad)
         if self._grad is not None:
             made._grad = self._grad.__deepcopy__(memo)
         memo[id(self)] = made
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return (_rebuild, (type(self), np.array(self._value), self.requires_grad and self.is_leaf, None))
+        return (_rebuild, (type(self), np.array(self._value), self.requires_grad and self.is_leaf))
 
 
-def _rebuild(cls: type[Any], value: Any, requires_grad: bool, extra: Any) -> Any:
-    made = make(value)
+def _rebuild(cls: type[Any], value: Any, requires_grad: bool, version: Version | None = None) -> Any:
+    made = make(value, version)
     made.__class__ = cls
     if requires_grad:
         made.requires_grad_()
@@ -426,18 +411,20 @@ class Parameter(Tensor):
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        value = np.zeros(0, dtypes.get_default_dtype().numpy) if data is None else data._value
-        made = make(value, None if data is None else data._memory)
-        made.__class__ = cls
-        if requires_grad:
-            made.requires_grad_()
-        return made
+        data = Tensor() if data is None else data
+        return _rebuild(cls, data._value, requires_grad, data._memory)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + printing.text_of(self)
 
 
 Tensor._system, TORCH.cls = TORCH, Tensor
+
+
+def drop_gradients(tensors: Iterable[Any], set_to_none: bool) -> None:
+    """Let go of the gradients, or write zeros into them."""
+    for p in tensors:
+        p._grad = None if set_to_none or p._grad is None else p._grad.detach().zero_()
 
 
 def method(name: str, f: Callable[..., Any]) -> None:
@@ -477,6 +464,3 @@ for _name, (_doc, _f) in _FACTS.items():
 def is_tensor(x: Any) -> bool:
     """Whether it is a tensor."""
     return isinstance(x, Base)
-
-
-__all__ = ["Parameter", "Size", "Tensor", "Version", "device", "is_tensor", "method"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from . import autograd, derivatives
+from .autograd import listed
 from .core import Base
+from .derivatives import leaf
 from .modes import enable_grad
 from .shaping import stack
 
@@ -22,16 +25,15 @@ def _rebuilt(x: Any, tensors: Iterator[Any]) -> Any:
     return map_nested(lambda t: next(tensors) if isinstance(t, Base) else t, x)
 
 
-def _picked(args: tuple[Any, ...], argnums: Any) -> tuple[list[Any], tuple[Any, ...]]:
+def _picked(args: tuple[Any, ...], numbers: list[int]) -> tuple[list[Any], list[Any]]:
     """Fresh tensors for those in the arguments of these numbers, and all arguments with them."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
     leaves: list[Any] = []
     full = list(args)
     for k in numbers:
-        found = [t.detach().clone().requires_grad_() if t._var is None else t.view_as(t) for t in _tensors(args[k])]
+        found = [leaf(t, True) for t in _tensors(args[k])]
         leaves += found
         full[k] = _rebuilt(args[k], iter(found))
-    return leaves, tuple(full)
+    return leaves, full
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -40,20 +42,18 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         outer = any(t._var is not None for t in _tensors(args))
         with enable_grad():
-            leaves, full = _picked(args, argnums)
+            leaves, full = _picked(args, listed(argnums))
             out = func(*full, **kwargs)
             value, aux = out if has_aux else (out, None)
             if not isinstance(value, Base) or value._value.ndim:
                 raise RuntimeError("Expected function differentiated by grad to return a scalar: a tensor without axes")
             if value._var is None:
-                found: tuple[Any, ...] = tuple([t.new_zeros(t.shape) for t in leaves])
+                found: Any = [t.new_zeros(t.shape) for t in leaves]
             else:
                 found = autograd.grad(value, leaves, create_graph=outer, materialize_grads=True)
         rest = iter(found)
-        if isinstance(argnums, int):
-            grads = _rebuilt(args[argnums], rest)
-        else:
-            grads = tuple([_rebuilt(args[k], rest) for k in argnums])
+        grads: Any = tuple([_rebuilt(args[k], rest) for k in listed(argnums)])
+        grads = grads[0] if isinstance(argnums, int) else grads
         value = value if outer else value.detach()
         return (grads, (value, aux)) if has_aux else (grads, value)
 
@@ -78,16 +78,14 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 def vjp(func: Callable[..., Any], *primals: Any) -> Any:
     """The result, and the function from a cotangent to the cotangents of the arguments."""
     with enable_grad():
-        leaves, full = _picked(primals, tuple(range(len(primals))))
+        leaves, full = _picked(primals, list(range(len(primals))))
         out = func(*full)
 
     def pull(*cotangents: Any) -> Any:
-        outs = list(out) if isinstance(out, (tuple, list)) else [out]
-        seeds = list(cotangents[0]) if isinstance(cotangents[0], (tuple, list)) else list(cotangents)
-        return autograd.grad(outs, leaves, seeds, retain_graph=True, materialize_grads=True)
+        seeds = cotangents[0] if isinstance(cotangents[0], (tuple, list)) else cotangents
+        return autograd.grad(out, leaves, seeds, retain_graph=True, materialize_grads=True)
 
-    shown = tuple([t.detach() for t in out]) if isinstance(out, (tuple, list)) else out.detach()
-    return shown, pull
+    return map_nested(lambda t: t.detach(), out), pull
 
 
 def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
@@ -95,15 +93,17 @@ def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any,
     return derivatives.jvp(func, tuple(primals), tuple(tangents))
 
 
+def _of_one(func: Callable[..., Any], args: tuple[Any, ...], k: int) -> Callable[..., Any]:
+    """The function of the argument with this number, the others as they are."""
+    return lambda x: func(*args[:k], x, *args[k + 1 :])
+
+
 def jacrev(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Jacobian with respect to one argument."""
 
     def differentiated(*args: Any) -> Any:
-        def of_one(x: Any) -> Any:
-            return func(*args[:argnums], x, *args[argnums + 1 :])
-
-        outer = args[argnums]._var is not None
-        return derivatives.jacobian(of_one, args[argnums], create_graph=outer)
+        x = args[argnums]
+        return derivatives.jacobian(_of_one(func, args, argnums), x, create_graph=x._var is not None)
 
     return differentiated
 
@@ -113,11 +113,7 @@ jacfwd = jacrev
 
 def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Hessian with respect to one argument."""
-
-    def differentiated(*args: Any) -> Any:
-        return derivatives.hessian(lambda x: func(*args[:argnums], x, *args[argnums + 1 :]), args[argnums])
-
-    return differentiated
+    return lambda *args: derivatives.hessian(_of_one(func, args, argnums), args[argnums])
 
 
 def vmap(
@@ -150,7 +146,7 @@ def vmap(
             )
         rows = []
         for k in range(*sizes):
-            parts = [x if dim is None else _part(x, dim, k) for x, dim in given]
+            parts = [x if dim is None else map_nested(functools.partial(_part, dim, k), x) for x, dim in given]
             rows.append(func(*parts[: len(args)], **dict(zip(kwargs, parts[len(args) :]))))
         columns = zip(*[flatten(row) for row in rows])
         return pack_like(rows[0], [stack(column, out_dims) for column in columns])
@@ -158,9 +154,8 @@ def vmap(
     return mapped
 
 
-def _part(x: Any, dim: int, k: int) -> Any:
-    """The nest with the slice of each tensor."""
-    return map_nested(lambda t: t.select(dim, k) if isinstance(t, Base) else t, x)
+def _part(dim: int, k: int, x: Any) -> Any:
+    return x.select(dim, k) if isinstance(x, Base) else x
 
 
 MEMBERS = {f.__name__: f for f in (grad, grad_and_value, vjp, jvp, jacrev, hessian, vmap)} | {"jacfwd": jacfwd}

@@ -12,6 +12,7 @@ import numpy as np
 from ..creation import rng
 from ..dtypes import dtype as _dtype
 from ..made import ACTIVATIONS, FUNCTIONS
+from ..shaping import flatten
 from ..tensor import Parameter, check_device
 from . import functions, losses
 from .functions import each
@@ -21,8 +22,7 @@ from .modules import Module
 def _uniform(shape: tuple[int, ...], bound: float, dtype: _dtype | None) -> Parameter:
     made = FUNCTIONS["zeros"](shape, dtype=dtype)
     made._value[...] = rng().uniform(-bound, bound, shape)
-    out: Parameter = Parameter(made)
-    return out
+    return Parameter(made)  # type: ignore[no-any-return]
 
 
 class Linear(Module):
@@ -88,94 +88,46 @@ class Conv2d(Module):
         return out + (", bias=False" if self.bias is None else "")
 
 
-class Flatten(Module):
-    """A range of axes made one; all but the batch by default."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1):
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
-
-    def forward(self, input: Any) -> Any:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-class Dropout(Module):
-    """`dropout` in training mode."""
-
-    def __init__(self, p: float = 0.5, inplace: bool = False):
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Any) -> Any:
-        return functions.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
-
-
-class AvgPool2d(Module):
-    """`avg_pool2d` as a module."""
-
-    function: Callable[..., Any] = staticmethod(functions.avg_pool2d)
-
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, **options: Any):
-        super().__init__()
-        self.kernel_size, self.padding, self.options = kernel_size, padding, options
-        self.stride = kernel_size if stride is None else stride
-
-    def forward(self, input: Any) -> Any:
-        return self.function(input, self.kernel_size, self.stride, self.padding, **self.options)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxPool2d(AvgPool2d):
-    """`max_pool2d` as a module."""
-
-    function = staticmethod(functions.max_pool2d)
-
-    def extra_repr(self) -> str:
-        dilation, ceil_mode = [self.options.get(n, usual) for n, usual in (("dilation", 1), ("ceil_mode", False))]
-        return f"{super().extra_repr()}, dilation={dilation}, ceil_mode={ceil_mode}"
-
-
 # --- modules of functions ---------------------------------------------------------------------------------------------
 
 
-def _module(name: str, f: Callable[..., Any], parameters: tuple[str, ...], shown: bool) -> type[Module]:
-    """The module of a function with these of its parameters. `weight` and `pos_weight` are buffers."""
+def _module(
+    name: str, f: Callable[..., Any], parameters: str = "", shown: str | None = None, **defaults: Any
+) -> type[Module]:
+    """The module of a function with these of its parameters, by default all. It prints those `shown`, by default all.
+    `weight` and `pos_weight` are buffers."""
     given = inspect.signature(f).parameters
-    defaults = {n: given[n].default for n in parameters}
+    names = parameters.split() or [n for n in list(given)[1:] if n not in ("dtype", "training")]
+    defaults = {n: given[n].default for n in names} | defaults
+    takes_training = "training" in given
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
-        if len(args) > len(parameters) or any(k not in defaults for k in kwargs):
-            raise TypeError(f"{name} takes the parameters {', '.join(parameters) or '(none)'}")
-        for key, value in {**defaults, **dict(zip(parameters, args)), **kwargs}.items():
+        chosen = {**defaults, **dict(zip(names, args)), **kwargs}
+        if (
+            len(args) > len(names)
+            or len(chosen) > len(names)
+            or any(v is inspect.Parameter.empty for v in chosen.values())
+        ):
+            raise TypeError(f"{name} takes the parameters {', '.join(names) or '(none)'}")
+        if "stride" in chosen and chosen["stride"] is None:
+            chosen["stride"] = chosen["kernel_size"]
+        for key, value in chosen.items():
             if key in ("weight", "pos_weight"):
                 self.register_buffer(key, value)
             else:
                 setattr(self, key, value)
 
     def forward(self: Any, *args: Any) -> Any:
-        return f(*args, **{n: getattr(self, n) for n in parameters})
+        options = {"training": self.training} if takes_training else {}
+        return f(*args, **{n: getattr(self, n) for n in names}, **options)
 
     def extra_repr(self: Any) -> str:
-        known = [(n, getattr(self, n)) for n in parameters if shown]
-        return ", ".join([f"{n}={value!r}" for n, value in known if n != "inplace" or value])
+        known = [(n, getattr(self, n)) for n in (names if shown is None else shown.split())]
+        return ", ".join([f"{n}={value!r}" for n, value in known if n != "inplace" or value or takes_training])
 
     doc = f"`{f.__name__}` as a module."
     return type(name, (Module,), {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": doc})
-
-
-def _settings(f: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple([n for n in list(inspect.signature(f).parameters)[1:] if n != "dtype"])
 
 
 _LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
@@ -187,10 +139,9 @@ _LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("BCEWithLogitsLoss", losses.binary_cross_entropy_with_logits, "weight pos_weight reduction"),
 )  # fmt: skip
 MEMBERS: dict[str, Any] = {
-    **{c.__name__: c for c in (Linear, Conv2d, Flatten, Dropout, AvgPool2d, MaxPool2d)},
-    **{
-        name: _module(name, f, tuple([n for n in list(inspect.signature(f).parameters)[1:] if n != "dtype"]), True)
-        for name, f in ACTIVATIONS.items()
-    },
-    **{name: _module(name, f, tuple(names.split()), False) for name, f, names in _LOSSES},
-}
+    "Linear": Linear, "Conv2d": Conv2d, "Flatten": _module("Flatten", flatten, start_dim=1),
+    "Dropout": _module("Dropout", functions.dropout), "MaxPool2d": _module("MaxPool2d", functions.max_pool2d),
+    "AvgPool2d": _module("AvgPool2d", functions.avg_pool2d, "", "kernel_size stride padding"),
+    **{name: _module(name, f) for name, f in ACTIVATIONS.items()},
+    **{name: _module(name, f, names, "") for name, f, names in _LOSSES},
+}  # fmt: skip

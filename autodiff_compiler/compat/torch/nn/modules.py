@@ -11,22 +11,18 @@ import numpy as np
 
 from ..conversion import cast, wanted_dtype
 from ..core import Base, make
-from ..dtypes import float16, float32, float64
+from ..dtypes import float32, float64
 from ..modes import no_grad
-from ..tensor import HookHandle, Parameter
+from ..tensor import HookHandle, Parameter, drop_gradients
 
 _Keys = namedtuple("_Keys", ("missing_keys", "unexpected_keys"))
 
 
-class IncompatibleKeys(_Keys):
+class _IncompatibleKeys(_Keys):
     """What `load_state_dict` found missing and unexpected."""
 
-    __slots__ = ()
-
     def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return _Keys.__repr__(self).replace("IncompatibleKeys", "_IncompatibleKeys", 1)
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
 
 
 _TABLES = (
@@ -207,11 +203,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of the parameters, or fill them with zeros."""
-        for p in self.parameters():
-            if set_to_none:
-                p._grad = None
-            elif p._grad is not None:
-                p._grad = p._grad.detach().zero_()
+        drop_gradients(self.parameters(), set_to_none)
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
         """Call a function with every module inside, and with this one last."""
@@ -245,13 +237,6 @@ class Module:
         """Parameters and buffers in float64."""
         return self.to(float64)
 
-    def half(self) -> Any:
-        """Parameters and buffers in float16."""
-        return self.to(float16)
-
-    def cpu(self) -> Any:
-        return self
-
     # --- state --------------------------------------------------------------------------------------------------------
 
     def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
@@ -265,7 +250,7 @@ class Module:
                 child.state_dict(out, f"{prefix}{name}.", keep_vars)
         return out
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
         """Copy values into parameters and buffers by name.
 
         Raises RuntimeError for shapes that differ and, if `strict`, for names that are missing or unexpected.
@@ -273,33 +258,25 @@ class Module:
         own = self.state_dict(keep_vars=True)
         missing = [k for k in own if k not in state_dict]
         unexpected = [k for k in state_dict if k not in own]
-        errors = []
-        if strict and unexpected:
-            errors.append("Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ". ")
-        if strict and missing:
-            errors.insert(0, "Missing key(s) in state_dict: " + ", ".join(f'"{k}"' for k in missing) + ". ")
-        for name, t in own.items():
-            if name not in state_dict:
+        errors = [
+            f"{kind} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in keys) + ". "
+            for kind, keys in (("Missing", missing), ("Unexpected", unexpected))
+            if strict and keys
+        ]
+        for name in [k for k in own if k in state_dict]:
+            t, given = own[name], state_dict[name]
+            value = given if isinstance(given, Base) else make(np.asarray(given))
+            if value.shape == t.shape:
+                with no_grad():
+                    t.copy_(value)
                 continue
-            given = state_dict[name]
-            value = given._value if isinstance(given, Base) else np.asarray(given)
-            if value.shape != t._value.shape:
-                errors.append(
-                    f"size mismatch for {name}: copying a param with shape {make(value).shape} from checkpoint, the "
-                    f"shape in current model is {t.shape}."
-                )
-                continue
-            with no_grad():
-                t.copy_(make(value))
+            errors.append(
+                f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, the shape in "
+                f"current model is {t.shape}."
+            )
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
-        return IncompatibleKeys(missing, unexpected)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_before", "_after")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({**state, "_before": {}, "_after": {}})
+        return _IncompatibleKeys(missing, unexpected)
 
     # --- hooks and text -----------------------------------------------------------------------------------------------
 
@@ -312,17 +289,13 @@ class Module:
         """What is printed inside the parentheses."""
         return ""
 
-    def _get_name(self) -> str:
-        return type(self).__name__
-
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        shown = [(name, repr(child)) for name, child in self._modules.items()]
-        lines = [f"({name}): " + text.replace("\n", "\n  ") for name, text in shown]
+        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules.items()]
         head = extra.split("\n") if extra else []
         if not lines and len(head) < 2:
-            return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n  " + "\n  ".join([*head, *lines]) + "\n)"
+            return f"{type(self).__name__}({extra})"
+        return f"{type(self).__name__}(\n  " + "\n  ".join([*head, *lines]) + "\n)"
 
 
 class Sequential(Module):
