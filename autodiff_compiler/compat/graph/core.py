@@ -14,7 +14,7 @@ import numpy as np
 
 from ...tape.native import Tensor as Traced
 from .array import put, to
-from .record import STRUCTURES, Recorded, System, Trace, Var, Version, give, learn, new, record, recording
+from .record import STRUCTURES, System, Trace, Var, Version, give, learn, new, record, recording
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -58,9 +58,12 @@ class Base:
         if base._own is None:
             self._own = None
             return
-        with Recorded(base._system, True):
-            made = run(self._view_name, lambda a: _follow(path, a), base)
-        self._own = made._own
+        mode = base._system.mode
+        saved, mode.grad = mode.grad, True
+        try:
+            self._own = run(self._view_name, lambda a: _follow(path, a), base)._own
+        finally:
+            mode.grad = saved
         if self._own is not None:
             _settle(self._own, self)
 
@@ -114,10 +117,13 @@ def run(name: str, f: Callable[..., Any], *args: Any, layout: bool = False) -> A
     comes first.
     """
     found = tensors_in(args, [])
-    if recording(found):
-        return _traced(name, f, args, found, layout)
-    with np.errstate(all="ignore"):  # infinities and NaN are values like others here
-        out = f(*[_mapped(_array, a) for a in args])
+    try:
+        if recording(found):
+            return _traced(name, f, args, found, layout)
+        with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+            out = f(*[_mapped(_array, a) for a in args])
+    except ValueError as error:
+        raise found[0]._system.refused(error, name, [t._value.shape for t in found]) from None
     if type(out) is tuple or type(out) is list:
         return tuple([new_tensor(found[0]._system, _apart(x, found, layout)) for x in out])
     return new_tensor(found[0]._system, _apart(out, found, layout))
@@ -171,7 +177,10 @@ def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] 
     `key`: with the name and the number of axes it determines what is recorded, so that this is looked up.
     """
     system = t._system
-    value = (memory or f)(t._value)
+    try:
+        value = (memory or f)(t._value)
+    except ValueError as error:
+        raise system.refused(error, name, [t._value.shape]) from None
     made = new_tensor(system, value, t._memory)
     if not made._value.flags.writeable and t._value.flags.writeable:
         made._value.flags.writeable = True  # diagonals, and what NumPy broadcasts, are not

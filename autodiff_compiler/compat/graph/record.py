@@ -48,30 +48,20 @@ class System:
 
     mode: whether operations are recorded. cls: the class of tensors. check_cast: raises where a result of one dtype
     must not be written into a tensor of another. type_name: how messages call a tensor of a dtype. freed: the message
-    where the graph was freed.
+    where the graph was freed. refused: what to raise for a ValueError of NumPy's in an operation, by the operation's
+    name and the shapes of the tensors.
     """
 
     def __init__(
-        self, mode: Any, cls: Any, check_cast: Callable[[Any, Any], None], type_name: Callable[[Any], str], freed: str
-    ):
+        self, mode: Any, cls: Any, check_cast: Callable[[Any, Any], None], type_name: Callable[[Any], str], freed: str,
+        refused: Callable[[ValueError, str, list[tuple[int, ...]]], Exception] = lambda error, *_: error,
+    ):  # fmt: skip
         self.mode = mode
         self.cls = cls
         self.check_cast = check_cast
         self.type_name = type_name
         self.freed = freed
-
-
-class Recorded:
-    """A block in which the operations of a system are recorded, or are not."""
-
-    def __init__(self, system: System, grad: bool):
-        self.mode, self.grad = system.mode, grad
-
-    def __enter__(self) -> None:
-        self.saved, self.mode.grad = self.mode.grad, self.grad
-
-    def __exit__(self, *error: Any) -> None:
-        self.mode.grad = self.saved
+        self.refused = refused
 
 
 class Version:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...tape.native import knows
 from ..graph.array import put, to, value_of
-from ..graph.core import Base, assign, new_tensor, run, view
+from ..graph.core import Base, assign, new_tensor, run, tensors_in, view
 from ..graph.record import Var
 from ..module_tables import not_there
 from .base import MODE, MXNET, MXNetError
@@ -24,32 +24,6 @@ def make(value: Any) -> Any:
     return new_tensor(MXNET, value)
 
 
-class _Hole:
-    """Stands for the array of this number in the arguments of a function."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int):
-        self.number = number
-
-
-def _marked(x: Any, found: list[Any]) -> Any:
-    if isinstance(x, Base):
-        found.append(x)
-        return _Hole(len(found) - 1)
-    if type(x) in (tuple, list):
-        return type(x)([_marked(item, found) for item in x])
-    return x
-
-
-def _filled(x: Any, given: tuple[Any, ...]) -> Any:
-    if type(x) is _Hole:
-        return given[x.number]
-    if type(x) in (tuple, list):
-        return type(x)([_filled(item, given) for item in x])
-    return x
-
-
 def narrowed(x: Any, wide: bool) -> Any:
     """float32 in the place of the float64 that NumPy makes of integers."""
     if not wide and hasattr(x, "dtype") and x.dtype == np.float64:
@@ -60,20 +34,18 @@ def narrowed(x: Any, wide: bool) -> Any:
 def call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on arrays; recorded inside of ``autograd.record()``."""
     kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device", "out")}
-    found: list[Any] = []
-    marked = _marked(args, found)
-    named = {k: _marked(v, found) for k, v in kwargs.items()}
+    found = tensors_in([args, list(kwargs.values())], [])
+    wide = any(t._value.dtype == np.float64 for t in found)
     if not found:
         return _wrapped(fn(*args, **kwargs))
-    wide = any(t._value.dtype == np.float64 for t in found)
 
-    def computed(*given: Any) -> Any:
-        out = fn(*_filled(marked, given), **{k: _filled(v, given) for k, v in named.items()})
+    def computed(options: list[Any], *given: Any) -> Any:
+        out = fn(*given, **dict(zip(kwargs, options)))
         if isinstance(out, (tuple, list)):
             return tuple([narrowed(x, wide) for x in out])
         return narrowed(out, wide)
 
-    return run(getattr(fn, "__name__", "operation"), computed, *found)
+    return run(getattr(fn, "__name__", "operation"), computed, list(kwargs.values()), *args)
 
 
 def _wrapped(out: Any) -> Any:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import operations
 from ..graph.core import Base
+from ..operations.creation import rng
 from .arrays import make
 from .made import dtype_of, made
 
@@ -47,18 +49,10 @@ CREATION = {**made("np"), **{f.__name__: f for f in (array, full, arange, linspa
 
 # --- random numbers ---------------------------------------------------------------------------------------------------
 
-_generator = np.random.default_rng()
-
-
-def rng() -> np.random.Generator:
-    """The generator of all random numbers here."""
-    return _generator
-
 
 def seed(seed: int, ctx: Any = None) -> None:
     """Start over from a seed. The numbers are NumPy's, not MXNet's."""
-    global _generator
-    _generator = np.random.default_rng(int(seed))
+    operations.creation.seed(seed)
 
 
 def _size(size: Any, *parameters: Any) -> Any:

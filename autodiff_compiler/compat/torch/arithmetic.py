@@ -48,30 +48,11 @@ def number_in(x: Any, dtype: np.dtype[Any]) -> Any:
     return x
 
 
-def check_shapes(operands: tuple[Any, ...]) -> None:
-    """Raise the error that users know where shapes do not broadcast."""
-    shapes = [x._value.shape for x in operands if isinstance(x, Base)]
-    if len(shapes) < 2 or all(s == shapes[0] for s in shapes):
-        return
-    known = shapes[0]
-    for shape in shapes[1:]:
-        width = max(len(known), len(shape))
-        a, b = (1,) * (width - len(known)) + known, (1,) * (width - len(shape)) + shape
-        for axis in range(width - 1, -1, -1):
-            if a[axis] != b[axis] and a[axis] != 1 and b[axis] != 1:
-                raise RuntimeError(
-                    f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) at non-singleton "
-                    f"dimension {axis}"
-                )
-        known = np.broadcast_shapes(known, shape)
-
-
 def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool = False) -> Any:
     """An operation element by element, in the dtype that the operands promote to; `floats`: a floating one."""
     dtype = result_type(*operands)
     if floats and not (dtype.is_floating_point or dtype.is_complex):
         dtype = dtypes.get_default_dtype()
-    check_shapes(operands)
     wanted = dtype.numpy
     numbers = all(not isinstance(x, Base) for x in operands)
 

@@ -32,7 +32,24 @@ def _type_name(dtype: np.dtype[Any]) -> str:
     return f"torch.{dtypes.TYPE_NAMES[dtypes.of_numpy(dtype)]}Tensor"
 
 
-TORCH = System(MODE, Base, _check_cast, _type_name, FREED)
+def _refused(error: ValueError, name: str, shapes: list[tuple[int, ...]]) -> Exception:
+    """IndexError for axes, the error that users know where shapes do not broadcast, and else RuntimeError."""
+    if isinstance(error, (IndexError, np.linalg.LinAlgError)):
+        return error
+    if "could not be broadcast together" in str(error):
+        width = max(map(len, shapes))
+        for axis in range(width - 1, -1, -1):
+            lengths = [n for n in [((1,) * (width - len(s)) + s)[axis] for s in shapes] if n != 1]
+            for n in lengths:
+                if n != lengths[0]:
+                    return RuntimeError(
+                        f"The size of tensor a ({lengths[0]}) must match the size of tensor b ({n}) at non-singleton "
+                        f"dimension {axis}"
+                    )
+    return RuntimeError(f"{name}: {error}")
+
+
+TORCH = System(MODE, Base, _check_cast, _type_name, FREED, _refused)
 
 
 def make(value: Any, version: Version | None = None) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..operations import creation
+from ..operations.creation import rng
 from ..operations.shaping import counts
 from . import dtypes
-from .conversion import finished, numpy_dtype, shape_of, tensor
-from .core import Base, make
+from .conversion import finished, numpy_dtype, tensor
+from .core import Base, make, named
 from .made import FUNCTIONS as MADE
 from .tensor import Tensor, method
 
@@ -51,9 +53,6 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> A
 # --- random numbers ---------------------------------------------------------------------------------------------------
 
 
-_generator = np.random.default_rng()
-
-
 def manual_seed(seed: int) -> None:
     """Start the random numbers over from a seed. They are NumPy's numbers, not PyTorch's.
 
@@ -64,24 +63,7 @@ def manual_seed(seed: int) -> None:
     >>> torch.equal(a, torch.rand(3))
     True
     """
-    global _generator
-    _generator = np.random.default_rng(int(seed) % 2**64)
-
-
-def rng() -> np.random.Generator:
-    """The generator of all random numbers here."""
-    return _generator
-
-
-def rand(*size: Any, dtype: Any = None, **options: Any) -> Any:
-    """Uniform numbers in [0, 1)."""
-    value = rng().random(shape_of(size, options)).astype(numpy_dtype(dtype))
-    return finished(np.minimum(value, np.nextafter(value.dtype.type(1), value.dtype.type(0))), **options)
-
-
-def randn(*size: Any, dtype: Any = None, **options: Any) -> Any:
-    """Numbers of the standard normal distribution."""
-    return finished(rng().standard_normal(shape_of(size, options)).astype(numpy_dtype(dtype)), **options)
+    creation.seed(seed)
 
 
 def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
@@ -113,35 +95,18 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = No
 
 
 def _fill(name: str, draw: Callable[..., Any]) -> None:
-    from .operators import copy_
-
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return copy_(self, make(np.asarray(draw(rng(), self._value.shape, *args, **kwargs))))
+        return self.copy_(make(np.asarray(draw(rng(), self._value.shape, *args, **kwargs))))
 
-    write.__name__ = write.__qualname__ = name
-    write.__doc__ = f"Fill the tensor with random numbers: `{name[:-1]}`."
-    method(name, write)
+    method(name, named(name, write, f"Fill the tensor with random numbers: `{name[:-1]}`."))
 
 
 _fill("uniform_", lambda g, shape, a=0.0, b=1.0, **k: g.uniform(k.get("from_", a), k.get("to", b), shape))
 _fill("normal_", lambda g, shape, mean=0.0, std=1.0: g.normal(mean, std, shape))
-
-
-def rand_like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
-    """Uniform numbers in [0, 1), in the shape and dtype of another tensor."""
-    return rand(input._value.shape, dtype=dtype or input.dtype, **options)
-
-
-def randn_like(input: Any, *, dtype: Any = None, **options: Any) -> Any:
-    """Numbers of the standard normal distribution, in the shape and dtype of another tensor."""
-    return randn(input._value.shape, dtype=dtype or input.dtype, **options)
-
-
 for _f in (MADE["zeros"], MADE["ones"], full, tensor):
     method(f"new_{_f.__name__}", lambda self, *n, dtype=None, _f=_f, **o: _f(*n, dtype=dtype or self.dtype, **o))
 method("new_empty", getattr(Tensor, "new_zeros"))  # noqa: B009
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (full, arange, linspace, eye, manual_seed, rand, randn, randint, randperm, normal, rand_like, randn_like)
+    f.__name__: f for f in (full, arange, linspace, eye, manual_seed, randint, randperm, normal)
 }

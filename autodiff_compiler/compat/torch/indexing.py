@@ -81,11 +81,6 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     v = value
     while v._value.ndim > len(shape) and v._value.shape[0] == 1:
         v = v.squeeze(0)
-    if np.broadcast_shapes(shape, v._value.shape) != tuple(shape):
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(v._value.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(shape)}"
-        )
     if plain and any(s == 0 and n > 1 for s, n in zip(self._value.strides, self._value.shape)):
         getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not
         return

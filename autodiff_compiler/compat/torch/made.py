@@ -17,7 +17,7 @@ from ..operations.row import Row
 from ..operations.shaping import counts
 from ..operations.signatures import function, parameters
 from . import dtypes
-from .arithmetic import check_shapes, elementwise, in_place_of, result_type
+from .arithmetic import elementwise, in_place_of, result_type
 from .axes import axes_of, check_dim
 from .conversion import finished, numpy_dtype, shape_of
 from .core import Base, assign, make, run, view
@@ -56,12 +56,12 @@ def _pair(row: Row) -> Parts:
 
 
 def _comparison(row: Row) -> Parts:
-    f = row.computes("torch")
+    f, label = row.computes("torch"), row.name
 
     def compare(input: Any, other: Any) -> Any:
-        check_shapes((input, other))
         dtype = result_type(input, other).numpy
-        return make(np.asarray(f(*[to(x._value, dtype) if isinstance(x, Base) else x for x in (input, other)])))
+        free = [x.detach() if isinstance(x, Base) else x for x in (input, other)]
+        return run(label, lambda *given: f(*[to(x, dtype) for x in given]), *free, layout=True)
 
     return "return compare({0}, {1})", {"compare": compare}
 
@@ -214,10 +214,7 @@ def _view(row: Row) -> Parts:
 
     def part(*given: Any) -> Any:
         t, *settings = arguments(given)
-        try:
-            return view(label, lambda a: f(a, *settings), t, key=(t._value.shape, *settings))
-        except ValueError as error:
-            raise error if isinstance(error, IndexError) else RuntimeError(f"{label.lower()}(): {error}") from None
+        return view(label, lambda a: f(a, *settings), t, key=(t._value.shape, *settings))
 
     return "return part({all})", {"part": part}
 

@@ -36,20 +36,12 @@ def matmul(input: Any, other: Any) -> Any:
 
 def _matmul(input: Any, other: Any) -> Any:
     a, b = input._value, other._value
-    if a.ndim == 0 or b.ndim == 0:
-        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are 0D")
     _same_dtype(input, other)
-    left, right = a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if left != right:
+    if a.ndim and b.ndim > 1 and a.shape[-1] != b.shape[-2]:
         rows = a.shape[-2] if a.ndim > 1 else 1
-        if a.ndim == b.ndim == 1:
-            raise RuntimeError(
-                f"inconsistent tensor size, expected tensor [{left}] and src [{right}] to have the same number "
-                f"of elements"
-            )
-        if b.ndim == 1:
-            raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{left}), vec ({right})")
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{left} and {right}x{b.shape[-1]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})"
+        )
     label = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot", (3, 3): "Bmm"}.get((a.ndim, b.ndim), "UnsafeView")
     return run(label, np.matmul, input, other)
 

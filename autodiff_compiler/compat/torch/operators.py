@@ -12,7 +12,7 @@ from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
 from ..graph.direct import binary, unary
 from ..graph.direct import in_place as direct_in_place
-from .arithmetic import as_operand, check_shapes, elementwise, in_place_of, result_type
+from .arithmetic import as_operand, elementwise, in_place_of, result_type
 from .core import TORCH, Base, in_place, make, run
 from .made import FUNCTIONS as MADE
 from .tensor import Tensor, method
@@ -118,7 +118,6 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     input, other = as_operand(input), as_operand(other)
-    check_shapes((condition, input, other))
     wanted = result_type(input, other).numpy
 
     def computed(c: Any, *given: Any) -> Any:
@@ -181,11 +180,6 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the elements of `src`, broadcast and in this tensor's dtype, into the memory of this one."""
     shape, dtype = self._value.shape, self._value.dtype
     source = src if isinstance(src, Base) else make(np.asarray(src))
-    if np.broadcast_shapes(shape, source._value.shape) != shape:
-        raise RuntimeError(
-            f"output with shape {list(shape)} doesn't match the broadcast shape "
-            f"{list(np.broadcast_shapes(shape, source._value.shape))}"
-        )
     return in_place("CopyBackwards", self, lambda a, b: _replaced(a, to(b, dtype), shape), source)
 
 

@@ -66,8 +66,6 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if not shape:
         return reshape(input, 1)
     first, last = check_dim(input, start_dim), check_dim(input, end_dim)
-    if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     return reshape(input, *shape[:first], int(np.prod(shape[first : last + 1])), *shape[last + 1 :])
 
 
@@ -118,26 +116,11 @@ def cat(tensors: Any, dim: int = 0, **kwargs: Any) -> Any:
     """The tensors one after the other along an axis."""
     tensors = [x for x in tensors if x._value.shape != (0,)] or list(tensors)
     axis = check_dim(tensors[0], kwargs.get("axis", dim)) if tensors else 0
-    for x in tensors[1:]:
-        a, b = tensors[0]._value.shape, x._value.shape
-        if len(a) != len(b):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(a)} and {len(b)}")
-        if any(p != q for k, (p, q) in enumerate(zip(a, b)) if k != axis):
-            raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {axis}. Expected size {a} but got size {b}."
-            )
     return _joined("Cat", np.concatenate, tensors, axis)
 
 
 def stack(tensors: Any, dim: int = 0) -> Any:
     """The tensors side by side along a new axis."""
-    tensors = list(tensors)
-    for k, x in enumerate(tensors):
-        if x._value.shape != tensors[0]._value.shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0]._value.shape)} at entry 0 and "
-                f"{list(x._value.shape)} at entry {k}"
-            )
     return _joined("Stack", np.stack, tensors, dim)
 
 

@@ -126,12 +126,6 @@ class HookHandle:
     def remove(self) -> None:
         self._table.pop(self.id, None)
 
-    def __enter__(self) -> HookHandle:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.remove()
-
 
 class Tensor(Base):
     """An array whose operations are recorded where it requires a gradient.
@@ -252,10 +246,6 @@ class Tensor(Base):
                     f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same size"
                 )
         self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
 
     @property
     def retains_grad(self) -> bool:

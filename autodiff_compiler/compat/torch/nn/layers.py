@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import rng
+from ...operations.creation import rng
 from ..dtypes import dtype as _dtype
 from ..made import ACTIVATIONS, FUNCTIONS
 from ..shaping import flatten
