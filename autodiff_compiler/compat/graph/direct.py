@@ -47,36 +47,30 @@ def binary(system: System, name: str, prim: Prim, f: General, general: General, 
         kind = x.dtype
         if not (kind is F32 or kind is F64):
             return general(self, other)
-        if isinstance(other, Base):
+        tensor = isinstance(other, Base)
+        if tensor:
             y: Any = other._value
             if y.dtype is not kind:
                 return general(self, other)
-            try:
-                out = mode.quiet(f, y, x) if reflected else mode.quiet(f, x, y)
-            except Exception:
-                return general(self, other)
-            t = tensor_of(system, out)
-            if mode.grad:
-                a = self._own if self._base is None else self._var
-                b = other._own if other._base is None else other._var
-                if a is not None or b is not None:
-                    m, n = self._memory, other._memory
-                    values = [x if x.ndim else x[()], y if y.ndim else y[()], out]
-                    record(t, name, both, (a, b), (m, n), (m.count, n.count), values)
-            return t
-        if other.__class__ not in numbers:
+        elif other.__class__ in numbers:
+            y = float(other)
+        else:
             return general(self, other)
-        y = float(other)
         try:
             out = mode.quiet(f, y, x) if reflected else mode.quiet(f, x, y)
         except Exception:
             return general(self, other)
         t = tensor_of(system, out)
         if mode.grad:
-            a = self._own if self._base is None else self._var
-            if a is not None:
-                m = self._memory
-                record(t, name, number, (a,), (m,), (m.count,), [x if x.ndim else x[()], y, out])
+            a, b = self._own if self._base is None else self._var, None
+            m, given = self._memory, x if x.ndim else x[()]
+            if tensor:
+                b = other._own if other._base is None else other._var
+                if a is not None or b is not None:
+                    n, values = other._memory, [given, y if y.ndim else y[()], out]
+                    record(t, name, both, (a, b), (m, n), (m.count, n.count), values)
+            elif a is not None:
+                record(t, name, number, (a,), (m,), (m.count,), [given, y, out])
         return t
 
     operation.__doc__ = general.__doc__

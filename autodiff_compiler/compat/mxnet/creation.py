@@ -55,34 +55,24 @@ def seed(seed: int, ctx: Any = None) -> None:
     operations.creation.seed(seed)
 
 
-def _size(size: Any, *parameters: Any) -> Any:
-    return np.broadcast_shapes(*[np.shape(p) for p in parameters]) if size is None else size
-
-
 def _plain(x: Any) -> Any:
     return x._value if isinstance(x, Base) else x
 
 
+def _drawn(draw: Any, given: tuple[Any, Any], size: Any, dtype: Any) -> Any:
+    a, b = map(_plain, given)
+    size = np.broadcast_shapes(np.shape(a), np.shape(b)) if size is None else size
+    return make(np.asarray(draw(a, b, size)).astype(dtype_of(dtype)))
+
+
 def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
     """Numbers of a normal distribution."""
-    a, b = _plain(loc), _plain(scale)
-    return make(np.asarray(rng().normal(a, b, _size(size, a, b))).astype(dtype_of(dtype)))
+    return _drawn(rng().normal, (loc, scale), size, dtype)
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
     """Uniform numbers."""
-    a, b = _plain(low), _plain(high)
-    return make(np.asarray(rng().uniform(a, b, _size(size, a, b))).astype(dtype_of(dtype)))
-
-
-def randn(*size: int) -> Any:
-    """Numbers of the standard normal distribution."""
-    return normal(size=size)
-
-
-def rand(*size: int) -> Any:
-    """Uniform numbers in [0, 1)."""
-    return uniform(size=size)
+    return _drawn(rng().uniform, (low, high), size, dtype)
 
 
 def randint(low: int, high: int | None = None, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
@@ -105,4 +95,7 @@ def shuffle(x: Any) -> None:
     x[:] = make(rng().permutation(x._value))
 
 
-RANDOM = {f.__name__: f for f in (seed, normal, uniform, randn, rand, randint, choice, permutation, shuffle)}
+RANDOM = {
+    **made("np.random"),
+    **{f.__name__: f for f in (seed, normal, uniform, randint, choice, permutation, shuffle)},
+}

@@ -12,10 +12,11 @@ from ..graph.array import value_of
 from ..graph.core import run
 from ..module_tables import public
 from ..operations import windows
-from ..operations.sorting import order
+from ..operations.creation import rng
+from ..operations.signatures import named
+from ..operations.sorting import largest
 from .arrays import make
 from .base import MODE
-from .creation import rng
 from .made import made
 
 # What has nothing to do here: what it returns, and why.
@@ -27,32 +28,29 @@ _TRIVIAL: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
-def _named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    return f
-
-
 _MADE = made("npx")
 ACTIVATIONS = {**made("activation"), "sigmoid": _MADE["sigmoid"], "tanh": _MADE["tanh"]}
 
 
+def _known(what: str, name: str, known: dict[str, Any]) -> Any:
+    """What a name stands for. Raises ValueError for others."""
+    if name not in known:
+        raise ValueError(f"{what}={name!r} is not there. Instead: {', '.join(known)}")
+    return known[name]
+
+
 def leaky_relu(data: Any, act_type: str = "leaky", slope: float = 0.25) -> Any:
     """`data` where it is positive, else ``slope * data``; `act_type` "elu", "selu" or "gelu" for these."""
-    if act_type == "leaky":
-        return run("leaky_relu", lambda a: np.where(value_of(a) > 0, a, a * slope), data)
-    if act_type == "elu":
-        return run("elu", lambda a: nn.elu(a, slope), data)
-    if act_type in ("selu", "gelu"):
-        return run(act_type, nn.selu if act_type == "selu" else nn.gelu, data)
-    raise ValueError(f"leaky_relu: act_type={act_type!r} is not there. Instead: 'leaky', 'elu', 'selu' or 'gelu'")
+    known: dict[str, Callable[[Any], Any]] = {
+        "leaky": lambda a: np.where(value_of(a) > 0, a, a * slope), "elu": lambda a: nn.elu(a, slope), "selu": nn.selu,
+        "gelu": nn.gelu,
+    }  # fmt: skip
+    return run(act_type, _known("leaky_relu: act_type", act_type, known), data)
 
 
 def activation(data: Any, act_type: str = "relu") -> Any:
     """An activation by its name."""
-    if act_type not in ACTIVATIONS:
-        raise ValueError(f"activation: {act_type!r} is not there. Instead: {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[act_type](data)
+    return _known("activation: act_type", act_type, ACTIVATIONS)(data)
 
 
 def one_hot(data: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
@@ -77,12 +75,9 @@ def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bo
 
 def topk(data: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
     """The places of the largest elements along an axis, or with ``ret_typ="value"`` the elements."""
-    where = np.take(order(data._value, axis, not is_ascend), range(k), axis=axis)
-    if ret_typ == "indices":
-        return make(where.astype(np.float32))
-    if ret_typ == "value":
-        return run("topk", lambda a: np.take_along_axis(a, where, axis), data)
-    raise ValueError(f"topk: ret_typ={ret_typ!r} is not there. Instead: 'indices' or 'value'")
+    part = _known("topk: ret_typ", ret_typ, {"value": 0, "indices": 1})
+    found = run("topk", lambda a: largest(a, k, axis, not is_ascend), data)
+    return found[0] if part == 0 else found[1].astype("float32")
 
 
 def fully_connected(
@@ -121,10 +116,8 @@ def pooling(
     global_pool: bool = False,
 ) -> Any:  # fmt: skip
     """The maximum ("max") or the mean ("avg") of each window of images, channels first."""
-    if pool_type not in ("max", "avg"):
-        raise ValueError(f"pooling: pool_type={pool_type!r} is not there. Instead: 'max' or 'avg'")
+    f = _known("pooling: pool_type", pool_type, {"max": np.max, "avg": np.mean})
     if global_pool:
-        f = np.max if pool_type == "max" else np.mean
         return run("pooling", lambda a: f(a, axis=(2, 3), keepdims=True), data)
     size, steps, pads = _each(kernel), _each(1 if stride is None else stride), [(p, p) for p in _each(pad)]
 
@@ -154,7 +147,7 @@ _PUBLIC = (
     "fully_connected", "convolution", "pooling", "dropout", "stop_gradient", "seed",
 )  # fmt: skip
 for _name, (_value, _doc) in _TRIVIAL.items():
-    globals()[_name] = _named(_name, lambda *args, _value=_value, **options: _value, _doc)
+    globals()[_name] = named(_name, lambda *args, _value=_value, **options: _value, _doc)
 globals().update(_MADE)
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

@@ -45,8 +45,10 @@ row("arrays", lambda n, m, batch, dtype: np.broadcast_to(np.eye(n, m, dtype=dtyp
     "The identity matrix, or a batch of it.",
     "eye linalg.eye (num_rows, num_columns=None, batch_shape=None, dtype='float32', name=None)",
     operands=0)  # fmt: skip
-row("creation", _uniform, "Rand", "Uniform numbers in [0, 1).", "", "torch.rand")
-row("creation", _normal, "Randn", "Numbers of the standard normal distribution.", "", "torch.randn")
+row("creation", _uniform, "Rand", "Uniform numbers in [0, 1).", "", "torch.rand",
+    "np.random.rand (*size, dtype=None)")  # fmt: skip
+row("creation", _normal, "Randn", "Numbers of the standard normal distribution.", "", "torch.randn",
+    "np.random.randn (*size, dtype=None)")  # fmt: skip
 row("likeness", lambda v, dtype, order: _uniform(v.shape, dtype), "RandLike",
     "Uniform numbers in [0, 1), in the shape and dtype of another tensor.", "", "torch.rand_like")  # fmt: skip
 row("likeness", lambda v, dtype, order: _normal(v.shape, dtype), "RandnLike",

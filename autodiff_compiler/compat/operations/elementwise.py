@@ -202,10 +202,22 @@ def _atan2(a: Any, b: Any) -> Any:
 
 def _floor_divide(a: Any, b: Any) -> Any:
     value = np.floor_divide(value_of(a), value_of(b))
+    return _still_of_two(value, a, b)
+
+
+def _still_of_two(value: Any, a: Any, b: Any) -> Any:
     for x in (a, b):
         if x is not value_of(x):
             value = still(np.shape(value_of(value)), value, x)
     return value
+
+
+def truncated_quotient(a: Any, b: Any) -> Any:
+    """``a / b``, rounded towards zero."""
+    x, y = value_of(a), value_of(b)
+    if np.asarray(x).dtype.kind == "f":
+        return _still_of_two(np.trunc(x / y), a, b)
+    return (np.abs(x) // np.abs(y) * np.sign(x) * np.sign(y)).astype(np.result_type(x, y))
 
 
 def _remainder(a: Any, b: Any) -> Any:
@@ -219,7 +231,8 @@ def _fmod(a: Any, b: Any) -> Any:
 row("operator", operator.add, "Add", "``x + y``.", "add math.add")
 row("operator", operator.mul, "Mul", "``scalar * x``.", "scalar_mul math.scalar_mul (scalar, x, name=None)")
 row("operator", operator.sub, "Sub", "``x - y``.", "subtract math.subtract")
-row("operator", operator.mul, "Mul", "``x * y``.", "multiply math.multiply")
+row("operator", operator.mul, "Mul", "``x * y``.", "multiply math.multiply",
+    "mul mul_ multiply multiply_")  # fmt: skip
 row("operator", operator.truediv, "RealDiv", "``x / y``.", "divide math.divide truediv math.truediv realdiv")
 row("operator", operator.floordiv, "Div", "``x // y``, rounded down.", "math.floordiv",
     "floor_divide .floor_divide_", own={"torch": _floor_divide}, integers="keep")  # fmt: skip

@@ -65,3 +65,10 @@ def function(
     made.__defaults__, made.__kwdefaults__ = _defaults(signature)
     made.__qualname__, made.__doc__, made.__module__ = name, doc, module
     return made
+
+
+def named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """A function that was made, with its name and what `help` says of it."""
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return f

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...tape.nest import map_nested
 from ..graph.array import to
 from ..operations.shaping import counts
 from . import dtypes
 from .core import Base, make, run
-from .tensor import Tensor, check_device, method
+from .tensor import check_device, method
 
 
 def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
@@ -29,38 +30,22 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def _of_lists(data: Any, defaults: bool) -> np.ndarray[Any, Any]:
-    plain = _without_tensors(data)
+    first = data
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
     try:
-        value = np.array(plain)
+        value = np.array(map_nested(lambda x: x._value if isinstance(x, Base) else x, data))
     except ValueError:
         raise ValueError("expected sequences of equal lengths: a tensor has no ragged axes") from None
-    if value.dtype.kind == "O" or value.dtype.kind in "USmM":
+    if value.dtype.kind not in "biufc":
         raise TypeError(f"new(): invalid data type {type(data).__name__!r}: a tensor holds numbers")
-    if value.size == 0 and not isinstance(data, np.ndarray):
+    if not value.size:
         return value.astype(dtypes.get_default_dtype().numpy)
-    if _numpy_inside(data) or not defaults:
+    if not defaults or value.dtype.kind in "bu" or isinstance(first, (np.ndarray, np.generic, Base)):
         return value
-    if value.dtype.kind == "f":
-        return value.astype(dtypes.get_default_dtype().numpy)
-    if value.dtype.kind == "c":
-        return value.astype(dtypes.of_number(1j).numpy)
-    if value.dtype.kind == "i":
-        return value.astype(np.int64)
-    return value
-
-
-def _numpy_inside(data: Any) -> bool:
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return isinstance(data, (np.ndarray, np.generic, Base))
-
-
-def _without_tensors(data: Any) -> Any:
-    if isinstance(data, Base):
-        return data._value
-    if isinstance(data, (list, tuple)):
-        return [_without_tensors(x) for x in data]
-    return data
+    return value.astype(
+        {"f": dtypes.of_number(1.0), "c": dtypes.of_number(1j), "i": dtypes.int64}[value.dtype.kind].numpy
+    )
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -80,16 +65,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    made = make(_array_of(data, dtype))
-    if requires_grad:
-        check_floating(made)
-        made.requires_grad_()
-    return made
-
-
-def check_floating(t: Any) -> None:
-    if t._value.dtype.kind not in "fc":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return finished(_array_of(data, dtype), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -106,7 +82,7 @@ def from_numpy(ndarray: Any) -> Any:
     """A tensor that shares the memory of an array."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    dtypes.of_numpy(ndarray.dtype)
+    dtypes.of_numpy(ndarray.dtype)  # raises for what is none of ours
     return make(ndarray)
 
 
@@ -117,10 +93,9 @@ def finished(value: Any, requires_grad: bool = False, device: Any = None, **rest
         if name not in ("layout", "pin_memory", "memory_format", "out"):
             raise TypeError(f"unexpected keyword argument {name!r}")
     made = make(np.asarray(value))
-    if requires_grad:
-        check_floating(made)
-        made.requires_grad_()
-    return made
+    if requires_grad and made._value.dtype.kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return made.requires_grad_() if requires_grad else made
 
 
 def shape_of(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
@@ -177,4 +152,3 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 FUNCTIONS = {"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy}
-__all__ = ["FUNCTIONS", "Tensor", "as_tensor", "cast", "from_numpy", "numpy_dtype", "tensor"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..graph.core import Base, assign, in_place, new_tensor, run, tensors_in, view
+from ..graph.core import Base, assign, in_place, new_tensor, run, view
 from ..graph.record import System, Version
+from ..operations.signatures import named
 from . import dtypes
 from .modes import MODE
 
@@ -66,11 +66,27 @@ def renamed(t: Any, name: str) -> Any:
     return t
 
 
-def named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """A function that is made from a row of a table, with its name and what `help` says of it."""
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    return f
+def check_dim(t: Any, dim: int) -> int:
+    """The axis as a number from 0 on. Raises IndexError for one that is not there."""
+    n: int = max(t._value.ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
 
 
-__all__ = ["FREED", "TORCH", "Base", "assign", "in_place", "make", "named", "renamed", "run", "tensors_in", "view"]
+def axes_of(t: Any, dim: Any) -> Any:
+    """The axes as NumPy takes them. None: all, or none where the tensor has none."""
+    if dim is None or isinstance(dim, bool):  # `var` takes a bool in its place
+        return dim
+    if not isinstance(dim, (tuple, list)):
+        axis = check_dim(t, dim)
+        return axis if t._value.ndim else None
+    axes = tuple([check_dim(t, d) for d in dim])
+    if len(set(axes)) != len(axes):
+        raise RuntimeError(f"dim {dim[0]} appears multiple times in the list of dims")
+    return axes if t._value.ndim and axes else None
+
+
+__all__ = [
+    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "in_place", "make", "named", "renamed", "run", "view",
+]  # fmt: skip

@@ -18,9 +18,8 @@ from ..operations.shaping import counts
 from ..operations.signatures import function, parameters
 from . import dtypes
 from .arithmetic import elementwise, in_place_of, result_type
-from .axes import axes_of, check_dim
 from .conversion import finished, numpy_dtype, shape_of
-from .core import Base, assign, make, run, view
+from .core import Base, assign, axes_of, check_dim, make, run, view
 from .tensor import method
 
 MODULE = __name__.rpartition(".")[0]
@@ -53,6 +52,11 @@ def _predicate(row: Row) -> Parts:
 def _pair(row: Row) -> Parts:
     names = {"elementwise": elementwise, "label": row.name, "f": row.computes("torch")}
     return f"return elementwise(label, f, {{0}}, {{1}}, floats={row.integers == 'float'})", names
+
+
+def _operator(row: Row) -> Parts:
+    """What Python has an operator for; some are another function here."""
+    return ("return f({0}, {1})", {"f": row.function}) if "torch" not in row.own else _pair(row)
 
 
 def _comparison(row: Row) -> Parts:
@@ -268,7 +272,7 @@ def _likeness(row: Row) -> Parts:
 
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
-    "predicate": _predicate, "pair": _pair, "operator": _pair, "comparison": _comparison, "logical": _comparison,
+    "predicate": _predicate, "pair": _pair, "operator": _operator, "comparison": _comparison, "logical": _comparison,
     "activation": _activation, "along": _along, "reduction": _reduction, "truth": _truth, "index": _index,
     "running": _running, "arrays": _arrays, "view": _view, "elements": _elements,
     "creation": _creation, "likeness": _likeness,

@@ -12,76 +12,63 @@ from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
 from ..graph.direct import binary, unary
 from ..graph.direct import in_place as direct_in_place
+from ..operations.elementwise import truncated_quotient
 from .arithmetic import as_operand, elementwise, in_place_of, result_type
 from .core import TORCH, Base, in_place, make, run
 from .made import FUNCTIONS as MADE
 from .tensor import Tensor, method
 
+Binary = Callable[[Any, Any], Any]
 
-def _direct(name: str, f: Callable[..., Any], ufunc: Callable[..., Any], floats: bool = False) -> Callable[..., Any]:
-    """An operation of two operands, of which one at least is a tensor."""
+
+def _operator(f: Binary, reflected: bool = False, absent: Any = NotImplemented) -> Binary:
+    """The method of an operator, for operands that are tensors, numbers or arrays."""
+
+    def dunder(self: Any, other: Any) -> Any:
+        other = as_operand(other)
+        if other is NotImplemented:
+            return absent
+        return f(other, self) if reflected else f(self, other)
+
+    return dunder
+
+
+def _add_operator(dunder: str, f: Binary, name: str, fast: Binary | None = None, turned: str = "") -> None:
+    """Give tensors an operator, also reflected and in place. fast: NumPy's function for it, which is then recorded
+    directly. name, turned: what graphs call it, also reflected."""
 
     def general(a: Any, b: Any) -> Any:
-        return elementwise(name, f, a, b, floats=floats)
+        return f(a, b) if fast is None else elementwise(name, f, a, b, floats=dunder == "truediv")
 
-    direct = binary(TORCH, name, PRIMS[f], ufunc, general)
-
-    def operation(a: Any, b: Any) -> Any:
-        return direct(a, b) if isinstance(a, Base) else general(a, b)
-
-    return operation
-
-
-_add, _sub = _direct("Add", operator.add, np.add), _direct("Sub", operator.sub, np.subtract)
-_mul = _direct("Mul", operator.mul, np.multiply)
-_div = _direct("Div", operator.truediv, np.true_divide, floats=True)
+    plain, reflected = _operator(general), _operator(general, reflected=True)
+    write = _operator(in_place_of(f"{name.lower()}_", general))
+    if fast is not None:
+        plain = binary(TORCH, name, PRIMS[f], fast, plain)
+        reflected = binary(TORCH, turned or name, PRIMS[f], fast, reflected, True)
+        write = direct_in_place(TORCH, fast, write)
+    for prefix, made in (("", plain), ("r", reflected), ("i", write)):
+        method(f"__{prefix}{dunder}__", made)
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input + alpha * other``."""
-    if alpha != 1:
-        return elementwise("Add", lambda a, b: a + b * alpha, input, other)
-    return _add(input, other)
+    return input + other if alpha == 1 else elementwise("Add", lambda a, b: a + b * alpha, input, other)
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input - alpha * other``."""
-    if alpha != 1:
-        return elementwise("Sub", lambda a, b: a - b * alpha, input, other)
-    return _sub(input, other)
-
-
-def mul(input: Any, other: Any) -> Any:
-    """``input * other``."""
-    return _mul(input, other)
+    return input - other if alpha == 1 else elementwise("Sub", lambda a, b: a - b * alpha, input, other)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``input / other``; rounded down for ``rounding_mode="floor"``, towards zero for ``"trunc"``."""
     if rounding_mode is None:
-        return _div(input, other)
-    if rounding_mode not in ("floor", "trunc"):
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-        )
+        return input / other
     if rounding_mode == "floor":
-        return TWO["floor_divide"](input, other)
-
-    def truncated(a: Any, b: Any) -> Any:
-        x, y = value_of(a), value_of(b)
-        if np.asarray(x).dtype.kind == "f":
-            return _still(np.trunc(x / y), a, b)
-        return (np.abs(x) // np.abs(y) * np.sign(x) * np.sign(y)).astype(np.result_type(x, y))
-
-    return elementwise("Div", truncated, input, other)
-
-
-def _still(value: Any, a: Any, b: Any) -> Any:
-    """A step function of two operands."""
-    for x in (a, b):
-        if x is not value_of(x):
-            value = still(np.shape(value_of(value)), value, x)
-    return value
+        return input // other
+    if rounding_mode == "trunc":
+        return elementwise("Div", truncated_quotient, input, other)
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
 def pow(input: Any, exponent: Any) -> Any:
@@ -136,40 +123,19 @@ def equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(input._value, other._value))
 
 
-TWO: dict[str, Callable[..., Any]] = {**MADE, "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow}
-
-
-# --- operators --------------------------------------------------------------------------------------------------------
-
-
-def _operator(f: Callable[..., Any], reflected: bool = False, absent: Any = NotImplemented) -> Callable[..., Any]:
-    def dunder(self: Any, other: Any) -> Any:
-        other = as_operand(other)
-        if other is NotImplemented:
-            return absent
-        return f(other, self) if reflected else f(self, other)
-
-    return dunder
-
-
-_OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
-    "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-}  # fmt: skip
-for _name, _other in _OPERATORS.items():
-    method(f"__{_name}__", _operator(TWO[_other]))
-    method(f"__r{_name}__", _operator(TWO[_other], reflected=True))
-method("__rsub__", _operator(TWO["rsub"]))
-_DIRECT: tuple[tuple[str, str, Callable[..., Any], Callable[..., Any], str], ...] = (
-    ("add", "Add", operator.add, np.add, "Add"), ("sub", "Sub", operator.sub, np.subtract, "RsubBackward1"),
-    ("mul", "Mul", operator.mul, np.multiply, "Mul"), ("truediv", "Div", operator.truediv, np.true_divide, "Div"),
-)  # fmt: skip
-for _name, _label, _fn, _ufunc, _back in _DIRECT:
-    for _dunder, _call, _turned in ((f"__{_name}__", _label, False), (f"__r{_name}__", _back, True)):
-        method(_dunder, binary(TORCH, _call, PRIMS[_fn], _ufunc, getattr(Tensor, _dunder), _turned))
+for _dunder, _f, _name, _fast, _turned in (
+    ("add", operator.add, "Add", np.add, ""), ("sub", operator.sub, "Sub", np.subtract, "RsubBackward1"),
+    ("mul", operator.mul, "Mul", np.multiply, ""), ("truediv", operator.truediv, "Div", np.true_divide, ""),
+):  # fmt: skip
+    _add_operator(_dunder, _f, _name, _fast, _turned)
+for _dunder, _name in (
+    ("floordiv", "floor_divide"), ("mod", "remainder"), ("and", "bitwise_and"), ("or", "bitwise_or"),
+    ("xor", "bitwise_xor"),
+):  # fmt: skip
+    _add_operator(_dunder, MADE[_name], _name)
+_add_operator("pow", pow, "pow")
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    _absent: Any = {"eq": False, "ne": True}.get(_name, NotImplemented)
-    method(f"__{_name}__", _operator(TWO[_name], absent=_absent))
+    method(f"__{_name}__", _operator(MADE[_name], absent={"eq": False, "ne": True}.get(_name, NotImplemented)))
 method("__pos__", lambda self: self)
 
 
@@ -203,22 +169,18 @@ def zero_(self: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow, "subtract": sub, "multiply": mul, "divide": div,
-    "true_divide": div,
+    "add": add, "sub": sub, "subtract": sub, "div": div, "divide": div, "true_divide": div, "pow": pow,
 }  # fmt: skip
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)
     method(f"{_name}_", in_place_of(f"{_name}_", _f))
-for _name, _f in (("copy_", copy_), ("fill_", fill_), ("zero_", zero_)):
-    method(_name, _f)
-for _name, _label, _fn, _ufunc, _back in _DIRECT:
-    _written = f"{_OPERATORS[_name]}_"
-    method(_written, direct_in_place(TORCH, _ufunc, getattr(Tensor, _written)))
-    method(f"__i{_name}__", getattr(Tensor, _written))
-for _name in ("floordiv", "mod", "pow", "and", "or"):
-    method(f"__i{_name}__", _operator(getattr(Tensor, f"{_OPERATORS[_name]}_")))
+for _name, _fast in (("add_", np.add), ("sub_", np.subtract), ("mul_", np.multiply), ("div_", np.true_divide)):
+    method(_name, direct_in_place(TORCH, _fast, getattr(Tensor, _name)))
 FUNCTIONS.update(result_type=result_type, where=where, allclose=allclose, equal=equal)
-for _name, _f in (("allclose", allclose), ("equal", equal), ("where", lambda self, c, other: where(c, self, other))):
+_METHODS: dict[str, Any] = {
+    "copy_": copy_, "fill_": fill_, "zero_": zero_, "allclose": allclose, "equal": equal,
+    "where": lambda self, condition, other: where(condition, self, other), "real": property(MADE["real"]),
+    "imag": property(MADE["imag"]),
+}  # fmt: skip
+for _name, _f in _METHODS.items():
     method(_name, _f)
-for _name in ("real", "imag"):
-    method(_name, property(MADE[_name]))  # type: ignore[arg-type]

@@ -10,8 +10,7 @@ import numpy as np
 from ..graph.array import value_of
 from ..operations.reductions import evenly
 from ..operations.sorting import one
-from .axes import axes_of
-from .core import Base, named, run
+from .core import Base, axes_of, named, run
 from .made import FUNCTIONS as MADE
 from .made import pair
 from .tensor import method

@@ -12,8 +12,7 @@ from ..graph.array import to
 from ..graph.direct import several
 from ..operations.shaping import counts
 from .arithmetic import result_type
-from .axes import check_dim
-from .core import make, named, renamed, run, view
+from .core import check_dim, make, named, renamed, run, view
 from .indexing import getitem
 from .made import FUNCTIONS as MADE
 from .tensor import method
