@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -44,30 +45,11 @@ def _function(row: Row) -> Parts:
     return body, names
 
 
-def _predicate(row: Row) -> Parts:
-    f = row.computes("torch")
-    return "return make(asarray(f({0}._value)))", {"make": make, "asarray": np.asarray, "f": f}
-
-
-def _pair(row: Row) -> Parts:
-    names = {"elementwise": elementwise, "label": row.name, "f": row.computes("torch")}
-    return f"return elementwise(label, f, {{0}}, {{1}}, floats={row.integers == 'float'})", names
-
-
-def _operator(row: Row) -> Parts:
-    """What Python has an operator for; some are another function here."""
-    return ("return f({0}, {1})", {"f": row.function}) if "torch" not in row.own else _pair(row)
-
-
-def _comparison(row: Row) -> Parts:
-    f, label = row.computes("torch"), row.name
-
-    def compare(input: Any, other: Any) -> Any:
-        dtype = result_type(input, other).numpy
-        free = [x.detach() if isinstance(x, Base) else x for x in (input, other)]
-        return run(label, lambda *given: f(*[to(x, dtype) for x in given]), *free, layout=True)
-
-    return "return compare({0}, {1})", {"compare": compare}
+def compare(op: str, f: Callable[..., Any], *operands: Any) -> Any:
+    """A function of two operands without gradient."""
+    dtype = result_type(*operands).numpy
+    free = [x.detach() if isinstance(x, Base) else x for x in operands]
+    return run(op, lambda *given: f(*[to(x, dtype) for x in given]), *free, layout=True)
 
 
 def _activation(row: Row) -> Parts:
@@ -85,17 +67,12 @@ def _activation(row: Row) -> Parts:
     return body, {"activation": activation, "assign": assign}
 
 
-def _along(row: Row) -> Parts:
+def along(op: str, f: Callable[..., Any], input: Any, dim: Any, dtype: Any) -> Any:
     """An operation on rows along an axis, by default the last."""
-    f, label = row.computes("torch"), row.name
-
-    def along(input: Any, dim: Any, dtype: Any) -> Any:
-        axis = check_dim(input, -1 if dim is None else dim)
-        if dtype is None:
-            return unary((label, axis), label, lambda a: f(a, axis), input, False)
-        return run(label, lambda a: f(to(a, dtype.numpy), axis), input)
-
-    return "return along({all})", {"along": along}
+    axis = check_dim(input, -1 if dim is None else dim)
+    if dtype is None:
+        return unary((op, axis), op, lambda a: f(a, axis), input, False)
+    return run(op, lambda a: f(to(a, dtype.numpy), axis), input)
 
 
 def _sum(f: Any, fast: Any) -> Any:
@@ -149,29 +126,22 @@ def _reduction(row: Row) -> Parts:
     return _REDUCTION, {**names, "whole": f"{label}Backward0", "along": f"{label}Backward1"}
 
 
-def _truth(row: Row) -> Parts:
-    def truth(input: Any, dim: Any, keepdim: bool) -> Any:
-        return make(np.asarray(row.function(input._value, axis=axes_of(input, dim), keepdims=keepdim)))
-
-    return "return truth({all})", {"truth": truth}
-
-
-def _index(row: Row) -> Parts:
-    def index(input: Any, dim: Any, keepdim: bool) -> Any:
-        return make(np.asarray(row.function(input._value, axis=dim, keepdims=keepdim)))
-
-    return "return index({all})", {"index": index}
+def running(op: str, f: Callable[..., Any], input: Any, dim: int, dtype: Any = None) -> Any:
+    """Running sums or products, for which integers give int64."""
+    axis = check_dim(input, dim)
+    wanted = dtype.numpy if dtype is not None else np.dtype(np.int64) if input._value.dtype.kind in "biu" else None
+    return run(op, lambda a: f(a, axis, wanted), input)
 
 
-def _running(row: Row) -> Parts:
-    f, label = row.function, row.name
+def like(f: Callable[..., Any], input: Any, *number: Any, dtype: Any = None, **options: Any) -> Any:
+    """An array in the shape of another."""
+    wanted = input._value.dtype if dtype is None else dtype.numpy
+    return finished(f(input._value, *number, dtype=wanted, order="C"), **options)
 
-    def running(input: Any, dim: int, dtype: Any = None) -> Any:
-        axis = check_dim(input, dim)
-        wanted = dtype.numpy if dtype is not None else np.dtype(np.int64) if input._value.dtype.kind in "biu" else None
-        return run(label, lambda a: f(a, axis, wanted), input)
 
-    return "return running({all})", {"running": running}
+def elements(op: str, f: Callable[..., Any], count: int, *given: Any, **settings: Any) -> Any:
+    """A function of each element of so many operands, of which None are not given."""
+    return elementwise(op, lambda *a: f(*a, *settings.values()), *given[:count])
 
 
 # The parameters that name axes.
@@ -223,28 +193,7 @@ def _view(row: Row) -> Parts:
     return "return part({all})", {"part": part}
 
 
-def _elements(row: Row) -> Parts:
-    """A function of each element of several operands, of which None are not given."""
-    f, label, n = row.function, row.name, row.operands
-
-    def elements(*given: Any, **more: Any) -> Any:
-        settings = tuple(more.values())
-        return elementwise(label, lambda *a: f(*a, *settings), *given[:n])
-
-    return "return elements({all})", {"elements": elements}
-
-
-_RESULTS: dict[str, type[Any]] = {}
-
-
-def pair(kind: str, *values: Any, names: tuple[str, ...] = ("values", "indices")) -> Any:
-    """What functions with several results return: a named tuple that prints as ``torch.return_types.<kind>``."""
-    cls = _RESULTS.get(kind)
-    if cls is None:
-        cls = _RESULTS[kind] = _result_class(kind, names)
-    return cls(*values)
-
-
+@functools.cache
 def _result_class(kind: str, names: tuple[str, ...]) -> type[Any]:
     base = namedtuple(kind, names)  # type: ignore[misc]
 
@@ -255,34 +204,38 @@ def _result_class(kind: str, names: tuple[str, ...]) -> type[Any]:
     return type(kind, (base,), {"__repr__": text, "__slots__": ()})
 
 
-def _creation(row: Row) -> Parts:
-    def make_new(*size: Any, dtype: Any = None, **options: Any) -> Any:
-        return finished(row.function(shape_of(size, options), numpy_dtype(dtype)), **options)
-
-    return "return make_new({all})", {"make_new": make_new}
+def pair(kind: str, *values: Any, names: tuple[str, ...] = ("values", "indices")) -> Any:
+    """What functions with several results return: a named tuple that prints as ``torch.return_types.<kind>``."""
+    return _result_class(kind, names)(*values)
 
 
-def _likeness(row: Row) -> Parts:
-    def like(input: Any, *number: Any, dtype: Any = None, **options: Any) -> Any:
-        wanted = input._value.dtype if dtype is None else dtype.numpy
-        return finished(row.function(input._value, *number, dtype=wanted, order="C"), **options)
-
-    return "return like({all})", {"like": like}
-
-
+_ALONG = "return make(asarray(f({0}._value, axis=axes_of({0}, {1}), keepdims={2})))"
+_PAIR = "return elementwise(op, f, {0}, {1}, floats=floats)"
+_BODIES = {
+    "predicate": "return make(asarray(f({0}._value)))", "truth": _ALONG, "index": _ALONG, "pair": _PAIR,
+    "operator": "return f({0}, {1})", "comparison": "return compare(op, f, {0}, {1})",
+    "logical": "return compare(op, f, {0}, {1})", "along": "return along(op, f, {all})",
+    "running": "return running(op, f, {all})", "elements": "return elements(op, f, count, {all})",
+    "creation": "return finished(f(shape_of({0}, {2}), numpy_dtype({1})), **{2})", "likeness": "return like(f, {all})",
+}  # fmt: skip
+_SCOPE: dict[str, Any] = {
+    "make": make, "asarray": np.asarray, "axes_of": axes_of, "elementwise": elementwise, "compare": compare,
+    "along": along, "running": running, "elements": elements, "finished": finished, "shape_of": shape_of,
+    "numpy_dtype": numpy_dtype, "like": like,
+}  # fmt: skip
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
-    "predicate": _predicate, "pair": _pair, "operator": _operator, "comparison": _comparison, "logical": _comparison,
-    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _truth, "index": _index,
-    "running": _running, "arrays": _arrays, "view": _view, "elements": _elements,
-    "creation": _creation, "likeness": _likeness,
+    "activation": _activation, "reduction": _reduction, "arrays": _arrays, "view": _view,
 }  # fmt: skip
 
 
 def made(row: Row, name: str) -> Callable[..., Any]:
     """The function of a row."""
-    body, names = _PARTS[row.kind](row)
-    return function(name, row.signature("torch"), body, names, row.doc, MODULE)
+    names = {"f": row.computes("torch"), "op": row.name, "floats": row.integers == "float", "count": row.operands}
+    body, scope = _PARTS[row.kind](row) if row.kind in _PARTS else (_BODIES[row.kind], _SCOPE)
+    if "torch" in row.own and row.kind == "operator":
+        body = _PAIR
+    return function(name, row.signature("torch"), body, {**names, **scope}, row.doc, MODULE)
 
 
 def place(spaces: dict[str, dict[str, Any]], rows: list[Row]) -> None:
