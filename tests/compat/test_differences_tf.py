@@ -169,3 +169,45 @@ def test_a_gradient_function_that_forgets_to_sum_over_what_broadcast(tf):
         z = scaled(v, tf.constant([1.0, 2.0]))
     with pytest.raises(ValueError, match=r"shape \(2,\) for an operand of shape \(\)"):
         tape.gradient(z, v)
+
+
+# In many of these NumPy says what is wrong, in its words; the error is TensorFlow's.
+REFUSED = [
+    ("tf.split(v, 2)", "should evenly divide the split dimension"),
+    ("tf.split(v, [1, 1])", "must match input shape along split_dim"),
+    ("tf.slice(v, [2], [2])", "Expected size"),
+    ("tf.unstack(tf.constant(1.0))", "not in range"),
+    ("tf.pad(v, [[1, 1]], 'WRAP')", 'is one of "CONSTANT"'),
+    ("tf.concat([v, tf.ones((1, 1))], 0)", "dimensions"),
+    ("tf.stack([v, v[:2]])", "same shape"),
+    ("tf.add_n([v, v[:2]])", "one shape"),
+    ("tf.transpose(v, [0, 1])", "axes"),
+    ("tf.reshape(v, [-1, 2])", "requires a multiple of 2"),
+    ("tf.ensure_shape(v, [None, 2])", "not compatible"),
+    ("tf.gather(v, [3])", "is not in"),
+    ("tf.gather(v, [-1])", "is not in"),
+    ("tf.gather_nd(v, [[3]])", "does not index into shape"),
+    ("tf.gather_nd(v, [[0, 0]])", "innermost dimension length"),
+    ("tf.tensor_scatter_nd_add(v, [[0]], [1.0, 2.0])", "updates for these indices have the shape"),
+    ("tf.nn.top_k(v, 4)", "at least k columns"),
+    ("tf.nn.bias_add(v[None], [1.0])", "Must provide 3 biases"),
+    ("tf.nn.conv2d(image, tf.ones((2, 2, 2, 1)), 1, 'SAME')", "evenly divisible by filter depth"),
+    ("tf.nn.conv2d(image, v, 1, 'SAME')", "equally many dimensions"),
+    ("tf.nn.conv2d(image, tf.ones((2, 2, 3, 1)), 1, 'SAME', 'NCHW')", "the channels come last here"),
+    ("tf.nn.depthwise_conv2d(image, tf.ones((2, 2, 2, 1)), 1, 'SAME')", "must have the same depth"),
+    ("tf.nn.conv2d_transpose(image, tf.ones((2, 2, 5, 3)), [1, 4, 4, 3], 1)", "does not match batch 1 and outputs 5"),
+    ("tf.squeeze(v, 0)", "Can not squeeze"),
+    ("tf.nn.softmax_cross_entropy_with_logits(tf.ones((2, 2)), v)", "broadcast"),
+    ("tf.nn.sparse_softmax_cross_entropy_with_logits(5, v)", "outside the valid range"),
+    ("tf.linalg.cholesky(-tf.eye(2))", "Cholesky decomposition was not successful"),
+    ("tf.fill([2], v)", "must be a scalar"),
+    ("tf.range(0, 3, 0)", "Requires delta != 0"),
+]
+
+
+@pytest.mark.parametrize(("expression", "message"), REFUSED)
+def test_what_operations_refuse(tf, expression, message):
+    names = {"tf": tf, "v": tf.constant([1.0, 2.0, 3.0]), "image": tf.ones((1, 4, 4, 3))}
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        eval(expression, names)
+    assert message in str(caught.value)

@@ -6,24 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
 from .dtypes import as_dtype
 from .namespace import lazy
-from .operands import floating, integer, integers, operand, run
-from .operators import Arithmetic
-from .tensors import convert_to_tensor, tensor
+from .operands import array, floating, integer, integers, operand, run
+from .tensors import tensor
 
-_seed: int | None = None
+_seed = 87654321
 _generator = np.random.default_rng()
 _of_operations: dict[int, np.random.Generator] = {}  # by the seed that was given to the operation
-_DEFAULT_SEED = 87654321
 
 
 def set_seed(seed: Any) -> None:
     """Start the sequence of random numbers anew, from this seed."""
     global _seed, _generator
-    _seed = integer(seed)
-    _generator = np.random.default_rng(abs(_seed))
+    _seed = abs(integer(seed))
+    _generator = np.random.default_rng(_seed)
     _of_operations.clear()
 
 
@@ -31,54 +28,39 @@ def generator(seed: Any = None) -> np.random.Generator:
     """The generator in use; with a seed for the operation, one that repeats from the last `set_seed` on."""
     if seed is None:
         return _generator
-    key = integer(seed)
-    found = _of_operations.get(key)
-    if found is None:
-        start = _DEFAULT_SEED if _seed is None else abs(_seed)
-        found = _of_operations[key] = np.random.default_rng([start, abs(key)])
-    return found
+    key = abs(integer(seed))
+    if key not in _of_operations:
+        _of_operations[key] = np.random.default_rng([_seed, key])
+    return _of_operations[key]
 
 
 def _real(draw: Any, shape: Any, dtype: Any) -> Any:
-    """Random numbers in a floating dtype, as an array."""
+    """Random numbers in a floating dtype, as a tensor."""
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise ValueError(f"Invalid dtype {kind!r}: random numbers are floating")
     narrow = np.float64 if kind.name == "float64" else np.float32
-    return np.asarray(draw(integers(shape), dtype=narrow)).astype(kind.np_dtype)
-
-
-def _like(x: Any, noise: Any) -> Any:
-    return x if isinstance(x, Arithmetic) else convert_to_tensor(x, dtypes.of(noise.dtype))
-
-
-def _scaled(noise: Any, factor: Any, shift: Any) -> Any:
-    return tensor(noise[()]) * _like(factor, noise) + _like(shift, noise)
+    return tensor(np.asarray(draw(integers(shape), dtype=narrow)).astype(kind.np_dtype)[()])
 
 
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
-    name: str | None = None,
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: Any = None, name: str | None = None
 ) -> Any:  # fmt: skip
     """Normally distributed numbers. `mean` and `stddev` may be tensors, and get gradients."""
-    return _scaled(_real(generator(seed).standard_normal, shape, dtype), stddev, mean)
+    return _real(generator(seed).standard_normal, shape, dtype) * stddev + mean
 
 
 def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
-    name: str | None = None,
+    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: Any = None, name: str | None = None
 ) -> Any:  # fmt: skip
     """Numbers from `minval` (0) up to `maxval` (1), which is not among them; integers need both."""
-    kind = as_dtype(dtype)
-    if kind.is_integer:
-        if maxval is None:
-            raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
-        low, high = operand(minval)._value, operand(maxval)._value
-        drawn = np.asarray(generator(seed).integers(low, high, integers(shape), dtype=np.int64))
-        return tensor(drawn.astype(kind.np_dtype)[()])
-    noise = _real(generator(seed).random, shape, kind)
-    low = _like(0 if minval is None else minval, noise)
-    return _scaled(noise, _like(1 if maxval is None else maxval, noise) - low, low)
+    kind, low = as_dtype(dtype), 0 if minval is None else minval
+    if not kind.is_integer:
+        return _real(generator(seed).random, shape, kind) * ((1 if maxval is None else maxval) - low) + low
+    if maxval is None:
+        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    drawn = np.asarray(generator(seed).integers(array(low), array(maxval), integers(shape), dtype=np.int64))
+    return tensor(drawn.astype(kind.np_dtype)[()])
 
 
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
