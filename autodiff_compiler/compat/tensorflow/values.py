@@ -12,8 +12,8 @@ from . import dtypes
 from .dtypes import DType
 from .errors import InvalidArgumentError
 
-FLOAT32, INT32, BOOL = np.dtype(np.float32), np.dtype(np.int32), np.dtype(bool)
-_CASTS = {float: "fc", int: "iufc", bool: "biufc", complex: "c", str: "S", bytes: "S"}
+BOOL = np.dtype(bool)
+_CASTS: dict[Any, str] = {float: "fc", int: "iufc", bool: "biufc", complex: "c", str: "S", bytes: "S"}
 
 
 class HasTensors(TypeError):
@@ -38,16 +38,58 @@ def as_value(value: Any, dtype: DType | None = None, hint: DType | None = None) 
 
     Raises ValueError, TypeError as TensorFlow does; HasTensors for a list of tensors.
     """
-    kind = type(value)
-    if kind in _CASTS:
-        return _python(value, kind, dtype, hint)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _numpy(value, dtype)
-    if isinstance(value, (list, tuple, range)):
-        return _sequence(value, dtype, hint)
-    if hasattr(value, "__array__"):
-        return _numpy(np.asarray(value), dtype)
-    raise unsupported(value)
+    wanted = dtype or hint or dtypes.float32
+    if wanted.is_floating and (type(value) is float or type(value) is int and dtype is not None):
+        with np.errstate(over="ignore"):
+            made = wanted.np_dtype.type(value)
+        if np.isinf(made) and abs(value) != float("inf"):
+            raise ValueError("Can't convert Python sequence with a value out of range for a double-precision float.")
+        return made
+    nested = isinstance(value, (list, tuple, range))
+    if not nested and type(value) not in _CASTS:
+        if not hasattr(value, "__array__"):
+            raise unsupported(value)
+        return _numpy(value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value), dtype)
+    if nested and any(type(x) is np.ndarray for x in value):
+        if len({(x.dtype, x.shape) if type(x) is np.ndarray else None for x in value}) == 1:
+            joined = np.array(value)
+            if joined.dtype.kind in "iu" and dtype is None:
+                dtype = _narrowest([joined.min(), joined.max()]) if joined.size else dtypes.int32
+            return _numpy(joined, dtype)
+        value = [_listed(x) for x in value]
+    leaves = _leaves(value) if nested else [value]
+    kinds = set(map(type, leaves))
+    plain = kinds <= _CASTS.keys()
+    if not plain and any(issubclass(k, Operand) for k in kinds):
+        raise HasTensors
+    if dtype is None:
+        hinted = hint is not None and plain and all(_fits(k, hint) for k in kinds)
+        dtype = hint if hinted else _common(leaves, kinds)
+        assert dtype is not None
+    else:
+        for k in kinds:
+            if k in _CASTS and not _fits(k, dtype):
+                raise wrong(value, dtype, k)
+    made = _array(value, dtype, plain)
+    return made if nested else made[()]
+
+
+def _array(value: Any, dtype: DType, plain: bool) -> Any:
+    try:
+        if dtype.name == "string":
+            return _strings(np.array(value, object))
+        with np.errstate(all="ignore"):
+            return (
+                np.array(value).astype(dtype.np_dtype)
+                if dtype.is_integer and plain
+                else np.array(value, dtype.np_dtype)
+            )
+    except OverflowError:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
+    except ValueError as error:
+        if "inhomogeneous" in str(error) or "sequence" in str(error):
+            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
+        raise
 
 
 def unsupported(value: Any) -> ValueError:
@@ -61,42 +103,7 @@ def wrong(value: Any, dtype: DType, kind: type | None) -> WrongDtype:
     return WrongDtype(f"Cannot convert {value!r} to EagerTensor of dtype {name}", found)
 
 
-def _inferred(kind: Any, value: Any) -> DType:
-    if kind is float:
-        return dtypes.float32
-    if kind is int:
-        if -0x80000000 <= value <= 0x7FFFFFFF:
-            return dtypes.int32
-        if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
-            return dtypes.int64
-        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-    if kind is bool:
-        return dtypes.bool_
-    return dtypes.complex128 if kind is complex else dtypes.string
-
-
-def _python(value: Any, kind: type, dtype: DType | None, hint: DType | None) -> Any:
-    if dtype is None:
-        dtype = hint if hint is not None and fits(kind, hint) else _inferred(kind, value)
-    elif not fits(kind, dtype):
-        raise wrong(value, dtype, kind)
-    if kind is str:
-        return np.bytes_(value.encode())
-    if kind is int and dtype.is_integer:
-        return np.array(_wrapped(value)).astype(dtype.np_dtype)[()]
-    with np.errstate(over="ignore"):
-        out = dtype.np_dtype.type(value)
-    if kind is float and dtype.is_floating and np.isinf(out) and abs(value) != float("inf"):
-        raise ValueError("Can't convert Python sequence with a value out of range for a double-precision float.")
-    return out
-
-
-def _wrapped(value: int) -> int:
-    """Into the range of int64."""
-    return (value + 2**63) % 2**64 - 2**63
-
-
-def fits(kind: Any, dtype: DType) -> bool:
+def _fits(kind: Any, dtype: DType) -> bool:
     """Python values of this type may become elements of the dtype."""
     return dtype.np_dtype.kind in _CASTS[kind]
 
@@ -105,7 +112,7 @@ def _numpy(value: Any, dtype: DType | None) -> Any:
     if value.dtype.kind in "OUS":
         if dtype is not None and dtype.name != "string":
             raise WrongDtype(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.label}", "string")
-        return _strings(value)
+        return _strings(value)[()]
     if value.dtype not in dtypes.BY_NUMPY and value.dtype.newbyteorder("=") not in dtypes.BY_NUMPY:
         name = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA"}.get(value.dtype.kind, str(value.dtype))
         raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {name}).")
@@ -125,55 +132,17 @@ def _strings(value: Any) -> Any:
             raise ValueError(
                 f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(x).__name__})."
             )
-    return np.array(flat, "S").reshape(np.shape(value))[()]
+    return np.array(flat, "S").reshape(np.shape(value))
 
 
-def _sequence(value: Any, dtype: DType | None, hint: DType | None) -> Any:
-    if len(value) and isinstance(value[0], np.ndarray) or any(type(x) is np.ndarray for x in value):
-        if len({(x.dtype, x.shape) if type(x) is np.ndarray else None for x in value}) == 1:
-            joined = np.array(value)
-            if joined.dtype.kind in "iu" and dtype is None:
-                dtype = _widest([joined.min(), joined.max()]) if joined.size else dtypes.int32
-            return _numpy(joined, dtype)
-        value = [_listed(x) for x in value]
-    kinds, leaf = _leaf_kinds(value)
-    if any(issubclass(k, Operand) for k in kinds):
-        raise HasTensors
-    plain = all(k in _CASTS for k in kinds)
-    if dtype is None:
-        dtype = hint if hint is not None and plain and all(fits(k, hint) for k in kinds) else None
-    if dtype is None:
-        dtype = _common(value, kinds, leaf)
-    else:
-        for k in kinds:
-            if k in _CASTS and not fits(k, dtype):
-                raise wrong(value, dtype, k)
-    try:
-        if dtype.name == "string":
-            return _strings(np.array(value, object))
-        if dtype.is_integer and plain:
-            return np.array(value, np.int64).astype(dtype.np_dtype)
-        with np.errstate(all="ignore"):
-            return np.array(value, dtype.np_dtype)
-    except OverflowError:
-        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
-    except ValueError as error:
-        if "inhomogeneous" in str(error) or "sequence" in str(error):
-            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
-        raise
-
-
-def _leaf_kinds(value: Any) -> tuple[set[Any], Any]:
-    """The types of the elements of a nested list, and one element."""
+def _leaves(value: Any) -> list[Any]:
+    """The elements of a nested list."""
     level: Any = value
-    while True:
-        kinds = set(map(type, level))
-        nested = [k for k in kinds if issubclass(k, (list, tuple, range))]
-        if not nested:
-            return kinds, next(iter(level), None)
-        if len(nested) != len(kinds):
+    while nested := [k for k in set(map(type, level)) if issubclass(k, (list, tuple, range))]:
+        if len(nested) != len(set(map(type, level))):
             raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
         level = list(itertools.chain.from_iterable(level))
+    return list(level)
 
 
 def _listed(x: Any) -> Any:
@@ -185,10 +154,7 @@ def _listed(x: Any) -> Any:
 
 def _family(kind: type) -> str:
     """What a type of elements counts as: "b", "i", "f", "c", "s", or "" for none of them."""
-    for family, members in _FAMILIES.items():
-        if issubclass(kind, members):
-            return family
-    return ""
+    return next((family for family, members in _FAMILIES.items() if issubclass(kind, members)), "")
 
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
@@ -198,29 +164,29 @@ _FAMILIES: dict[str, tuple[type, ...]] = {
 _MIXABLE = {"b": "b", "i": "bif", "f": "bif", "c": "bifc", "s": "s"}  # by the family of the first element
 
 
-def _common(value: Any, kinds: set[Any], leaf: Any) -> DType:
-    """The dtype of a list: its first element decides, and which others may stand beside it."""
-    if not kinds:
+def _common(leaves: list[Any], kinds: set[Any]) -> DType:
+    """The dtype of elements: the first one decides, and which others may stand beside it."""
+    if not leaves:
         return dtypes.float32
-    families = {_family(k) for k in kinds}
+    families, first = {_family(k) for k in kinds}, _family(type(leaves[0]))
     if families == {""}:
-        raise unsupported(leaf)
-    first = _family(type(leaf))
-    if not first or not all(f and f in _MIXABLE[first] for f in families):
+        raise unsupported(leaves[0])
+    if not first or not families <= {*_MIXABLE[first]}:
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    if first == "i" and "f" in families:
-        return dtypes.float32
     if first == "i":
-        return _widest(value)
-    if isinstance(leaf, (np.floating, np.complexfloating)):
-        return dtypes.of(leaf.dtype)
-    return _inferred({"b": bool, "f": float, "c": complex, "s": str}[first], leaf)
+        return dtypes.float32 if "f" in families else _narrowest(leaves)
+    if isinstance(leaves[0], (np.floating, np.complexfloating)):
+        return dtypes.of(leaves[0].dtype)
+    return {"b": dtypes.bool_, "f": dtypes.float32, "c": dtypes.complex128, "s": dtypes.string}[first]
 
 
-def _widest(value: Any) -> DType:
-    while isinstance(next(iter(value)), (list, tuple, range)):
-        value = list(itertools.chain.from_iterable(value))
-    return max((_inferred(int, int(min(value))), _inferred(int, int(max(value)))), key=lambda d: d.size)
+def _narrowest(numbers: Any) -> DType:
+    low, high = min(numbers), max(numbers)
+    if low >= -0x80000000 and high <= 0x7FFFFFFF:
+        return dtypes.int32
+    if low >= -0x8000000000000000 and high <= 0x7FFFFFFFFFFFFFFF:
+        return dtypes.int64
+    raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
 
 
 def mismatch(op: str, expected: Any, found: str, at: int = 1) -> InvalidArgumentError:
