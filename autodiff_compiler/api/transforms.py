@@ -359,12 +359,12 @@ def check_scalar(lowered: Lowered, what: Transformed) -> None:
             f"{what.suffix} needs a real floating result, and {name} returns {what_is}", lowered.loc,
             "return its real part, or its absolute value" if t.dtype.kind == "c" else "return a float",
         )  # fmt: skip
-    if t.dims is None:
+    if t.dims is None or not t.is_real:  # a power of Python's numbers may be complex
         guard_scalar(lowered, what)
 
 
 def guard_scalar(lowered: Lowered, what: Transformed) -> None:
-    """Check at run time that the result is a scalar, if its type does not tell."""
+    """Check at run time that the result is a real scalar, if its type does not tell."""
     from ..ir import opset
 
     body = lowered.function.body

@@ -17,6 +17,7 @@ FOLDS: dict[str, str] = {
     "class": "a value of an exactly known, built-in class, and what that class has",
     "live": "Python's own answer about a live object, which a guard pins or compares, and which cannot change",
     "no method": "the class of the object has no such method, and a guard says so; then Python has one answer",
+    "one number": "a check when the program runs that the number, computed twice, is no nan: it equals itself",
     "one object": "both are the same abstract value or the same cell: one object by construction",
     "two objects": "two cells that no path has joined, or two definitions: two objects by construction",
     "same path": "a guard compares what two paths lead to, at each call",

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..errors import UnsupportedError
 from ..ir.core import Prim, Value, type_of
-from ..ir.opset import BUILD, CONTAINS, IS, NOT, PRIMS, TRUTH, asked
+from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
 from .access import Access
 from .avals import (
     MISSING,
@@ -260,7 +261,8 @@ class Questions(Access):
 
     def same_item(self, a: Val, b: Val, node: Node) -> Val:
         """Whether containers take two items for equal: they are one object, or are equal."""
-        found = a is b or self.identity(a, b, node)
+        once = a is b and not (type(a) is Value and a in self.builder.repeated)
+        found = once or self.identity(a, b, node)
         if found is True:
             return proved("one object", True)
         if found is None and not (is_reflexive(a) and is_reflexive(b)):
@@ -272,6 +274,14 @@ class Questions(Access):
                 lambda: self.truth(self.compare_with(operator.eq, a, b, node), node),
                 node,
             )
+        if _is_nan_decided_by_identity(a, b):
+            flag = self.emit(node, EQ, a, a)
+            if a is not b:
+                flag = self.emit(node, PRIMS[operator.or_], flag, self.emit(node, EQ, b, b))
+            message = "whether two values that are nan are one object is not known here: compare the items with =="
+            self.raise_unless(flag, UnsupportedError, message, node)
+            if a is b:
+                return proved("one number", True)
         return self.truth(self.compare_with(operator.eq, a, b, node), node)
 
     def same_items(self, xs: list[Any], ys: list[Any], node: Node) -> Any:
@@ -610,6 +620,21 @@ def kind_of(av: Val) -> str | None:
     if is_collection(av):
         return {OneShot: None}.get(av.cls, "deque" if av.cls.__name__ == "deque" else "dict")
     return _ABSTRACT.get(type(av))
+
+
+def _is_nan_decided_by_identity(a: Val, b: Val) -> bool:
+    """Two floating numbers that may be one object. It matters to containers if they are nan."""
+    for x in (a, b):
+        if type(x) is not Value or (x.type.dtype is not None and x.type.dtype.kind not in "fc"):
+            return False
+        if a is not b and x.op is not None and x.op.prim in _ARITHMETIC:
+            return False  # a new object
+    return True
+
+
+_ARITHMETIC = frozenset(
+    [PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)]
+)
 
 
 def is_reflexive(av: Val) -> bool:

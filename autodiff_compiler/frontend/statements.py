@@ -451,8 +451,8 @@ def _is_element(ctx: Statements, base: Ref, items: tuple[Any, ...], node: Node) 
 
 def _holds_itself(ctx: Statements, base: Val, index: Val, item: bool) -> bool:
     """A list, dictionary or object that gives what was stored into it, so that storing it again does nothing."""
-    if item:
-        return type(base) in (ListRef, DictRef)
+    if item:  # a slice of a list is a list of its own
+        return type(base) is DictRef or (type(base) is ListRef and (is_static_int(index) or type(index) is Value))
     return is_object(base) and type(base) is not Seq and ctx.is_own_attribute(base, index)
 
 

@@ -437,6 +437,7 @@ class Builder:
         self.unified = False  # set by inference: the operation at hand raises unless two axis lengths are equal
         self.watch: Callable[[Op], None] | None = None  # is told of each operation appended
         self.budget = budget.current()
+        self.repeated: set[Value] = set()  # what was computed more than once, so that Python would make several objects
         self.peepholes: dict[Prim, list[Callable[..., Any]]] = {}
         # Set by the reverse transform: where cotangents are zero for sure, or may be infinite; see `transforms.zeros`.
         self.cotangents: Any = None
@@ -457,6 +458,7 @@ class Builder:
             for _, known in reversed(self._scopes):
                 if key in known:
                     results = known[key]
+                    self.repeated.update(results)
                     return results[0] if prim.nout == 1 else tuple(results)
         op = Op(prim, args, kwargs, (), self.loc)
         self.unified = False

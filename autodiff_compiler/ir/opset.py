@@ -447,10 +447,15 @@ FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),
     total=lambda b, a, k: True, unique=True, shape_only=(0,),
 )  # fmt: skip
+
+
+def _infer_real_number(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    t = type_of(args[0])
+    return Ty(t.kind if t.is_scalar else "any", t.dtype, (), real=True)
+
+
 # `a` itself if it is a real floating scalar, else a NonScalarOutputError.
-AS_SCALAR = define(
-    "as_scalar", runtime.as_scalar, "a", infer=lambda b, a, k: Ty("any", type_of(a[0]).dtype, ()), alias="view"
-)
+AS_SCALAR = define("as_scalar", runtime.as_scalar, "a", infer=_infer_real_number, alias="view")
 # The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
 FINISH = define(
     "finish",

@@ -98,6 +98,8 @@ def named(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tup
     """The arguments with the names of the parameters that they bind."""
     out: list[tuple[str, Any]] = []
     for k, arg in enumerate(args):
+        if k == len(prim.params):
+            raise TypeError(f"{prim.name} has {k} arguments ({', '.join(prim.params)}), not {len(args)}")
         if prim.params[k].startswith("*"):
             return [*out, (prim.params[k], args[k:]), *kwargs.items()]
         out.append((prim.params[k], arg))

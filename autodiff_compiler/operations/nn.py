@@ -16,24 +16,19 @@ from ..kernels.windows import each, paddings, windows
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import STEP
-from .record import FLOATING, FLOATING_PAIR, elementwise, op, vjp
+from .record import elementwise, op, vjp
 
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
 op(runtime.relu, "x: array", infer=infer_ufunc(np.positive), elementwise=True)
 elementwise(runtime.relu, lambda out, x: np.greater(out, 0), singular=STEP)
-op(runtime.sigmoid, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.sigmoid, lambda out, x: out * (1 - out))
-op(runtime.softplus, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.softplus, lambda out, x: runtime.sigmoid(x))
-op(runtime.softsign, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.softsign, lambda out, x: np.square(1 / (1 + np.abs(x))))
-op(runtime.lgamma, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.lgamma, lambda out, x: lib.call(runtime.polygamma, 0, x))
-op(runtime.rsqrt, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.rsqrt, lambda out, x: -0.5 * (out * out * out))
-op(runtime.elu, "x: array, alpha", infer=FLOATING_PAIR, elementwise=True)
+op(runtime.elu, "x: array, alpha", infer=infer_ufunc(np.arctan2), elementwise=True)
 elementwise(
     runtime.elu,
     lambda out, x, alpha: lib.choose(np.less(x, 0), alpha * np.exp(-runtime.relu(-x)), 1.0),
@@ -88,13 +83,11 @@ def _logsumexp(g: Any, out: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
-op(runtime.sigmoid_error, "labels: array, logits: array", infer=FLOATING_PAIR, elementwise=True)
 elementwise(
     runtime.sigmoid_error,
     -1,
     lambda out, labels, logits: runtime.sigmoid(logits) * runtime.sigmoid(-logits),
 )
-op(runtime.sigmoid_cross_entropy, "labels: array, logits: array", infer=FLOATING_PAIR, elementwise=True)
 elementwise(
     runtime.sigmoid_cross_entropy,
     lambda out, labels, logits: -logits,

@@ -102,13 +102,11 @@ def _prim(fn: Any, make: bool) -> Prim:
     if prim is None:
         name = getattr(fn, "__qualname__", repr(fn))
         ours = str(getattr(fn, "__module__", "")).startswith(_PACKAGE) and not isinstance(fn, np.ufunc)
-        if not make or ours:
-            raise RuleLookupError(
-                f"{name} is not a primitive of the compiler",
-                None,
-                "mark the function with autodiff_compiler.primitive first",
-            )
-        prim = _standard(fn) or _define(fn)
+        prim = _standard(fn) if make else None
+        if prim is None and (not make or ours):
+            remedy = "enter it with `op` first" if ours else "mark the function with autodiff_compiler.primitive first"
+            raise RuleLookupError(f"{name} is not a primitive of the compiler", None, remedy)
+        prim = prim or _define(fn)
     return prim
 
 
@@ -153,8 +151,13 @@ def op(
 
 def attribute(path: str) -> Any:
     """The callable that a dotted name such as ``np.linalg.inv`` denotes."""
+    root, *parts = path.split(".")
+    if root != "np" or not parts:
+        raise RuleLookupError(
+            f"{path!r} names no function of NumPy's", None, "give a name like np.sum, or the function"
+        )
     found: Any = np
-    for part in path.split(".")[1:]:
+    for part in parts:
         found = getattr(found, part)
     return found
 
@@ -176,7 +179,8 @@ _NEVER_RAISE = ["atan", "tanh", "asinh", "fabs", "degrees", "radians", "erf", "e
 
 
 def _standard(fn: Any) -> Prim | None:
-    """The record of a ufunc of NumPy's or of a function of `math` on floats: all but the derivative follows from it."""
+    """The record of a ufunc of NumPy's, of a function of `math` on floats, or of an elementwise kernel: all but the
+    derivative follows from it."""
     stem = getattr(fn, "__name__", "")
     if isinstance(fn, np.ufunc) and getattr(np, stem, None) is fn:  # not one of other packages
         ufunc: Any = fn
@@ -196,6 +200,13 @@ def _standard(fn: Any) -> Prim | None:
             fn, "x" if stem in MATH_UNARY else "x, y", name="math." + stem, type=lambda b, *args: PY_FLOAT,
             total=are_floats if stem in _NEVER_RAISE else None,
         )  # fmt: skip
+    if str(getattr(fn, "__module__", "")).startswith(_PACKAGE + "kernels."):
+        operands = list(inspect.signature(fn).parameters)
+        like = np.cbrt if len(operands) == 1 else np.arctan2  # real numbers only, and integers make floating numbers
+        return op(
+            fn, ", ".join([f"{name}: array" for name in operands]), infer=infer_ufunc(like), elementwise=True,
+            total=lambda b, *args: cannot_raise(like, [type_of(a) for a in args]),
+        )  # fmt: skip
     return None
 
 
@@ -205,15 +216,12 @@ def are_floats(b: Builder, *args: Any) -> bool:
     return all(t.is_scalar and t.dtype is not None and t.dtype.kind == "f" for t in types)
 
 
-# The types of a ufunc that makes floating numbers of integers too.
-FLOATING, FLOATING_PAIR = infer_ufunc(np.exp), infer_ufunc(np.arctan2)
-
 # --- derivatives ------------------------------------------------------------------------------------------------------
 
 
 def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
-    """Declare the partial derivatives of an elementwise function of one or more arguments. A ufunc of NumPy's and a
-    function of `math` need no other record.
+    """Declare the partial derivatives of an elementwise function of one or more arguments. A ufunc of NumPy's, a
+    function of `math` and a kernel of real numbers need no other record.
 
     ``partials[k](out, *args)`` is the derivative of the result with respect to argument `k`. None means that it is
     zero everywhere, 1 and -1 mean that the cotangent is passed on, negated. `singular`: a partial may be infinite

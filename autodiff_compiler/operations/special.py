@@ -9,21 +9,18 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
+from ..ir.infer import infer_ufunc
 from ..ir.opset import mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib
 from .lib import WEIGHTS, call, choose, equal
-from .record import FLOATING, elementwise, op, vjp
-
-op(runtime.erf, "x: array", infer=FLOATING, elementwise=True)
-op(runtime.erfc, "x: array", infer=FLOATING, elementwise=True)
-
+from .record import elementwise, op, vjp
 
 _ROOT_PI = math.sqrt(math.pi)
+_floating_type = infer_ufunc(np.exp)
 for _erf, _erfc in ((runtime.erf, runtime.erfc), (math.erf, math.erfc)):
     elementwise(_erf, lambda out, x: 2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
     elementwise(_erfc, lambda out, x: -2 / _ROOT_PI * call(runtime.gaussian, x, 1.0))
-op(runtime.ndtr, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.ndtr, lambda out, x: math.sqrt(0.5) / _ROOT_PI * call(runtime.gaussian, x, 0.5))
 
 
@@ -32,12 +29,11 @@ def _gaussian_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     t = type_of(args[0])
     if t.kind == "py" and t.dtype == np.float64:
         return PY_FLOAT
-    return Ty("scalar", t.dtype, ()) if t.kind == "scalar" and t.is_float else FLOATING(b, args[:1], kwargs)
+    return Ty("scalar", t.dtype, ()) if t.kind == "scalar" and t.is_float else _floating_type(b, args[:1], kwargs)
 
 
 op(runtime.gaussian, "x: array, rate", infer=_gaussian_type, elementwise=True)
 elementwise(runtime.gaussian, lambda out, x, rate: -2 * rate * x * out, lambda out, x, rate: -(x * x) * out)
-op(runtime.erfinv, "x: array", infer=FLOATING, elementwise=True)
 elementwise(runtime.erfinv, lambda out, x: 0.5 * _ROOT_PI * np.exp(out * out), singular=WEIGHTS)
 elementwise(math.lgamma, lambda out, x: call(runtime.polygamma, 0, x))
 elementwise(math.gamma, lambda out, x: out * call(runtime.polygamma, 0, x))
@@ -69,7 +65,7 @@ def _same_float_type(b: Builder, x: Any) -> Ty:
     return Ty("any" if not t.dims else "array", t.dtype, t.dims)
 
 
-op("np.i0", "x: array", type=_same_float_type)
+op("np.i0", "x: array", type=_same_float_type, total="known")
 elementwise(np.i0, lambda out, x: call(runtime.bessel_i, 1, x))
 op(runtime.bessel_i, "n, x: array", type=_bessel_type)
 
@@ -87,7 +83,7 @@ def _sinc_type(b: Builder, x: Any) -> Ty:
     return Ty("any" if not t.dims else "array", t.dtype, t.dims)
 
 
-op("np.sinc", "x: array", type=_sinc_type, elementwise=True)
+op("np.sinc", "x: array", type=_sinc_type, total="known", elementwise=True)
 
 
 def _of_sinc(out: Any, x: Any) -> Any:
@@ -96,7 +92,6 @@ def _of_sinc(out: Any, x: Any) -> Any:
 
 
 elementwise(np.sinc, _of_sinc)
-op(runtime.sinc_slope, "x: array", infer=FLOATING, elementwise=True)
 
 
 def _sinc_slope(out: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from autodiff_compiler import errors
 from autodiff_compiler.errors import AliasError, ArgumentError, SourceUnavailableError, UnsupportedError
 from autodiff_compiler.frontend import lower
@@ -278,3 +279,21 @@ def test_bases(kind: type[Exception], base: type[Exception]) -> None:
     assert isinstance(error, base)
     assert isinstance(error, errors.AutodiffError)
     assert str(error) == "what\nInstead: this instead"
+
+
+def root(s):
+    return (-s) ** 0.5
+
+
+def squared_root(s):
+    t = pow(s, 0.5)
+    return t * t
+
+
+@pytest.mark.parametrize("transform", [ad.grad, ad.value_and_grad])
+def test_a_power_of_pythons_may_be_complex(transform):
+    with pytest.raises(errors.NonScalarOutputError, match="complex"):
+        transform(root)(1.7)
+    assert ad.grad(root)(-4.0) == pytest.approx(-0.25)
+    assert ad.grad(squared_root)(1.7) == pytest.approx(1.0)
+    assert ad.grad(lambda s: abs(root(s)))(1.7) == pytest.approx(0.5 / 1.7**0.5)

@@ -248,6 +248,27 @@ RAISES = {
 }
 
 
+SLICES = {
+    "longer": "l = [x[0], x[1]]\nl[1:] += [x[2]]",
+    "repeated": "l = [x[0], x[1]]\nl[1:] *= 2",
+    "whole": "l = [x[0], x[1]]\nl[:] *= 2",
+    "removed": "l = [x[0], x[1], x[2]]\nl[1:2] *= 0",
+    "behind the end": "l = []\nfor v in x:\n    l[len(l):] += [v * v]",
+    "where the run decides": "l = [x[0]]\nfor v in x:\n    if v > 0.8:\n        l[:1] += [v * v]",
+    "a slice with a name": "k = slice(1, None)\nl = [x[0], x[1]]\nl[k] += [x[2]]",
+    "a slice from outside": "l = [x[0], x[1]]\nl[TAIL] += (v * v for v in x)",
+    "in a list": "a = [x, [x[0]]]\na[1][1:] += [x[1]]\nl = a[1]",
+    "in a dict": "d = {'a': [x[0]]}\nd['a'][:1] += [x[1]]\nl = d['a']",
+    "in an object": "o = Plain([x[0], x[1]])\no.a[1:] += [x[2]]\nl = o.a",
+    "items are lists": "n = [[x[0]], [x[1]]]\nl = n[0]\nn[0] += [x[2]]\nn[0] *= 2",
+    "steps": "l = [x[0], x[1], x[2]]\nl[::2] += []",
+}
+TAIL = slice(1, None)
+BODIES |= {
+    f"slice, {name}": f"{body}\nreturn sum((k + 1) * v for k, v in enumerate(l))" for name, body in SLICES.items()
+}
+
+
 def Cell2(v):
     return Cell(a=v)
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.errors import AutodiffError
+from autodiff_compiler.errors import AutodiffError, UnsupportedError
 from tests.programs.checks import load
 
 
@@ -416,3 +416,56 @@ def test_the_branch_is_the_one_that_python_takes(number):
                 wrong.append((place, kind, want, got))
     assert not wrong
     assert refused <= 0.5 * total
+
+
+NAN = float("nan")
+
+
+def one_number(s):
+    a = s * NAN
+    return s if [a] == [a] and a in (1.0, a) else 3 * s
+
+
+def other_number(s):
+    return s if s * NAN in [s * NAN * 1.0] else 5 * s
+
+
+def computed_twice(s):
+    return s if [s * K] == [s * K] else 5 * s
+
+
+def counted(s):
+    return [s * K].count(s * K) * s
+
+
+def given_twice(s, t):
+    return s if s in (t, 2.0) else 2 * s
+
+
+def read_twice(x):
+    return x[0] if x[0] in [x[0]] else x[1]
+
+
+K = 2.0
+
+
+@pytest.mark.parametrize("f", [one_number, other_number, computed_twice, counted])
+def test_containers_compare_numbers_by_identity_first(f):
+    assert ad.value_and_grad(f)(1.7) == pytest.approx((f(1.7), f(2.7) - f(1.7)))
+
+
+@pytest.mark.parametrize("f, args", [(given_twice, (1.7, 1.7)), (given_twice, (1.7, 3.0)), (read_twice, (np.ones(2),))])
+def test_numbers_that_may_be_one_object(f, args):
+    value, _ = ad.value_and_grad(f)(*args)
+    assert value == f(*args)
+    # Of nan, only the object can tell whether it is the same.
+    with pytest.raises(UnsupportedError, match="one object"):
+        ad.grad(f)(*[arg * NAN for arg in args])
+
+
+@pytest.mark.parametrize("f", [computed_twice, counted])
+def test_nan_computed_twice_is_no_single_object(f, monkeypatch):
+    monkeypatch.setitem(globals(), "K", NAN)
+    assert f(1.7) in (8.5, 0.0)
+    with pytest.raises(UnsupportedError, match="one object"):
+        ad.grad(f)(1.7)
