@@ -6,6 +6,7 @@ recorded; so it uses NumPy's functions and operators only, and the functions of 
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -122,7 +123,7 @@ def run(name: str, f: Callable[..., Any], *args: Any, layout: bool = False) -> A
             return _traced(name, f, args, found, layout)
         with np.errstate(all="ignore"):  # infinities and NaN are values like others here
             out = f(*[_mapped(_array, a) for a in args])
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         raise found[0]._system.refused(error, name, [t._value.shape for t in found]) from None
     if type(out) is tuple or type(out) is list:
         return tuple([new_tensor(found[0]._system, _apart(x, found, layout)) for x in out])
@@ -179,7 +180,7 @@ def view(name: str, f: Callable[..., Any], t: Any, memory: Callable[[Any], Any] 
     system = t._system
     try:
         value = (memory or f)(t._value)
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         raise system.refused(error, name, [t._value.shape]) from None
     made = new_tensor(system, value, t._memory)
     if not made._value.flags.writeable and t._value.flags.writeable:
@@ -214,6 +215,23 @@ def _record_view(name: str, f: Callable[..., Any], t: Any, var: Var, made: Any, 
             learn(key, made._own)
     if made._own is not None:
         _settle(made._own, made)
+
+
+def subscripts(index: Any, checked: Callable[[Any], Any]) -> tuple[tuple[Any, ...], bool]:
+    """Subscripts as NumPy takes them, and whether they give a view. `checked` takes and gives the array of a tensor."""
+    found: list[Any] = []
+    for item in index if isinstance(index, tuple) else (index,):
+        if isinstance(item, Base):
+            item = checked(item._value)
+            item = item.item() if item.ndim == 0 and item.dtype.kind != "b" else np.array(item)
+        elif isinstance(item, (list, range)):
+            item = np.array([x.item() if isinstance(x, Base) else x for x in item] or np.zeros(0, np.int64))
+        elif isinstance(item, slice):
+            item = slice(*[None if x is None else operator.index(x) for x in (item.start, item.stop, item.step)])
+        elif isinstance(item, np.integer):
+            item = int(item)
+        found.append(item)
+    return tuple(found), not any(isinstance(item, (np.ndarray, bool, np.bool_)) for item in found)
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------

@@ -48,13 +48,13 @@ class System:
 
     mode: whether operations are recorded. cls: the class of tensors. check_cast: raises where a result of one dtype
     must not be written into a tensor of another. type_name: how messages call a tensor of a dtype. freed: the message
-    where the graph was freed. refused: what to raise for a ValueError of NumPy's in an operation, by the operation's
-    name and the shapes of the tensors.
+    where the graph was freed. refused: what to raise for a ValueError or IndexError of NumPy's, by the
+    operation's name and the shapes of the tensors.
     """
 
     def __init__(
         self, mode: Any, cls: Any, check_cast: Callable[[Any, Any], None], type_name: Callable[[Any], str], freed: str,
-        refused: Callable[[ValueError, str, list[tuple[int, ...]]], Exception] = lambda error, *_: error,
+        refused: Callable[[Exception, str, list[tuple[int, ...]]], Exception] = lambda error, *_: error,
     ):  # fmt: skip
         self.mode = mode
         self.cls = cls

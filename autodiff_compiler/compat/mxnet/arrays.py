@@ -11,7 +11,7 @@ import numpy as np
 
 from ...tape.native import knows
 from ..graph.array import put, to, value_of
-from ..graph.core import Base, assign, new_tensor, run, tensors_in, view
+from ..graph.core import Base, assign, new_tensor, run, subscripts, tensors_in, view
 from ..graph.record import Var
 from ..module_tables import not_there
 from .base import MODE, MXNET, MXNetError
@@ -223,18 +223,7 @@ class ndarray(Base):
 
 
 def _items(index: Any) -> tuple[tuple[Any, ...], bool]:
-    """The subscripts as NumPy takes them, and whether they give a view."""
-    out, plain = [], True
-    for item in index if isinstance(index, tuple) else (index,):
-        if isinstance(item, Base):
-            item = item._value
-            if item.dtype.kind == "f":
-                item = item.astype(np.int64)
-            item = int(item) if item.ndim == 0 and item.dtype.kind != "b" else np.array(item)
-        if isinstance(item, (list, np.ndarray)):
-            item, plain = np.asarray(item), False
-        out.append(item)
-    return tuple(out), plain
+    return subscripts(index, lambda v: v.astype(np.int64) if v.dtype.kind == "f" else v)
 
 
 def _check_write(t: Any) -> None:

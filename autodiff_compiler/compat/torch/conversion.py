@@ -136,12 +136,8 @@ def _to(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 method("to", _to)
 method("type_as", lambda self, other: cast(self, other.dtype))
-for _name, _dtype in (
-    ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("int", dtypes.int32),
-    ("long", dtypes.int64), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8), ("bool",
-    dtypes.bool_),
-    ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
-):  # fmt: skip
+_DTYPES = {**dtypes.ALIASES, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_}
+for _name, _dtype in _DTYPES.items():
     method(_name, lambda self, _dtype=_dtype: cast(self, _dtype))
 
 

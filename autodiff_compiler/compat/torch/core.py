@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from ..graph.core import Base, assign, in_place, new_tensor, run, view
+from ..graph.core import Base, assign, in_place, new_tensor, run, subscripts, view
 from ..graph.record import System, Version
 from ..operations.signatures import named
 from . import dtypes
@@ -32,9 +33,12 @@ def _type_name(dtype: np.dtype[Any]) -> str:
     return f"torch.{dtypes.TYPE_NAMES[dtypes.of_numpy(dtype)]}Tensor"
 
 
-def _refused(error: ValueError, name: str, shapes: list[tuple[int, ...]]) -> Exception:
+def _refused(error: Exception, name: str, shapes: list[tuple[int, ...]]) -> Exception:
     """IndexError for axes, the error that users know where shapes do not broadcast, and else RuntimeError."""
-    if isinstance(error, (IndexError, np.linalg.LinAlgError)):
+    if isinstance(error, IndexError):
+        text = str(error).replace("for axis", "for dimension")
+        return IndexError(re.sub(r"array: array is (\d+)-dimensional.*", r"tensor of dimension \1", text))
+    if isinstance(error, np.linalg.LinAlgError):
         return error
     if "could not be broadcast together" in str(error):
         width = max(map(len, shapes))
@@ -88,5 +92,6 @@ def axes_of(t: Any, dim: Any) -> Any:
 
 
 __all__ = [
-    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "in_place", "make", "named", "renamed", "run", "view",
+    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "in_place", "make", "named", "renamed", "run",
+    "subscripts", "view",
 ]  # fmt: skip

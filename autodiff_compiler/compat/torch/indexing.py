@@ -7,59 +7,27 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import put, to
-from .core import Base, assign, make, run, view
+from .core import Base, assign, make, run, subscripts, view
 from .tensor import method
 
 
-def _items(t: Any, index: Any) -> tuple[tuple[Any, ...], bool]:
-    """The subscripts as NumPy takes them, and whether they give a view. Raises IndexError with PyTorch's words."""
-    given = index if isinstance(index, tuple) else (index,)
-    out: list[Any] = []
-    plain = True
-    used = 0
-    for item in given:
-        if isinstance(item, Base):
-            value = item._value
-            if value.dtype.kind not in "iub":
-                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-            if value.ndim == 0 and value.dtype.kind != "b":
-                item = int(value)
-            else:
-                plain = False
-                used += value.ndim if value.dtype.kind == "b" else 1
-                out.append(np.array(value))
-                continue
-        if isinstance(item, (list, np.ndarray, range)):
-            item = np.array(
-                [x.item() if isinstance(x, Base) else x for x in item] if not isinstance(item, np.ndarray) else item
-            )
-            if item.size == 0:
-                item = item.astype(np.int64)
-            plain = False
-            used += item.ndim if item.dtype.kind == "b" else 1
-        elif isinstance(item, slice):
-            if item.step is not None and int(item.step) <= 0:
-                raise ValueError("step must be greater than zero")
-            item = slice(*[None if x is None else int(x) for x in (item.start, item.stop, item.step)])
-            used += 1
-        elif isinstance(item, (bool, np.bool_)):
-            plain = False
-        elif item is not None and item is not Ellipsis:
-            item = int(item)
-            if used < t._value.ndim and Ellipsis not in [i for i in out if i is Ellipsis]:
-                n = t._value.shape[used]
-                if not -n <= item < n:
-                    raise IndexError(f"index {item} is out of bounds for dimension {used} with size {n}")
-            used += 1
-        out.append(item)
-    if used > t._value.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {t._value.ndim}")
-    return tuple(out), plain
+def _items(index: Any) -> tuple[tuple[Any, ...], bool]:
+    """The subscripts as NumPy takes them, and whether they give a view. Raises errors with PyTorch's words."""
+    items, plain = subscripts(index, _checked)
+    if any(isinstance(item, slice) and item.step is not None and item.step <= 0 for item in items):
+        raise ValueError("step must be greater than zero")
+    return items, plain
+
+
+def _checked(value: Any) -> Any:
+    if value.dtype.kind not in "iub":
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return value
 
 
 def getitem(self: Any, index: Any) -> Any:
     """``self[index]``: a view for numbers and slices, a copy for lists, masks and tensors."""
-    items, plain = _items(self, index)
+    items, plain = _items(index)
     if plain:
         label = "Select" if any(isinstance(i, int) for i in items) else "Slice"
         if len(items) == 1 and items[0] is None:
@@ -72,7 +40,7 @@ def getitem(self: Any, index: Any) -> Any:
 
 def setitem(self: Any, index: Any, value: Any) -> None:
     """``self[index] = value``: the elements are written into the memory."""
-    items, plain = _items(self, index)
+    items, plain = _items(index)
     dtype = self._value.dtype
     if not isinstance(value, Base):
         number = np.asarray(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,14 +22,11 @@ from .tensor import method
 def full_shape(t: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape with -1 replaced. Raises RuntimeError if it does not have as many elements."""
     size = t._value.size
-    known = 1
-    for n in shape:
-        known *= n if n != -1 else 1
-    free = [k for k, n in enumerate(shape) if n == -1]
-    bad = len(free) > 1 or (known != size if not free else known == 0 or size % known != 0)
-    if bad:
+    known = math.prod([n for n in shape if n != -1])
+    found = tuple([size // known if n == -1 and known else n for n in shape])
+    if min(found, default=0) < 0 or shape.count(-1) > 1 or math.prod(found) != size:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
-    return tuple([size // known if n == -1 else n for n in shape])
+    return found
 
 
 def _as_view(name: str, t: Any, shape: tuple[int, ...]) -> Any:
@@ -38,10 +36,6 @@ def _as_view(name: str, t: Any, shape: tuple[int, ...]) -> Any:
 def view_(self: Any, *shape: Any) -> Any:
     """The tensor with another shape and the same memory. Raises RuntimeError if the memory's layout does not allow
     it."""
-    from .dtypes import dtype as _dtype
-
-    if len(shape) == 1 and isinstance(shape[0], _dtype):
-        raise NotImplementedError("Tensor.view(dtype) is not there. Instead: to(dtype)")
     wanted = full_shape(self, counts(shape))
     if not np.may_share_memory(np.reshape(self._value, wanted), self._value) and self._value.size:
         raise RuntimeError(
@@ -61,9 +55,7 @@ def reshape(input: Any, *shape: Any) -> Any:
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The tensor with a range of axes made one."""
-    shape = input._value.shape
-    if not shape:
-        return reshape(input, 1)
+    shape = input._value.shape or (1,)
     first, last = check_dim(input, start_dim), check_dim(input, end_dim)
     return reshape(input, *shape[:first], int(np.prod(shape[first : last + 1])), *shape[last + 1 :])
 
@@ -79,16 +71,12 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy with memory of its own; gradients flow through it."""
-    if input._var is None:
-        return make(input._value.copy())
-    return run("Clone", np.positive, input)
+    return make(input._value.copy()) if input._var is None else run("Clone", np.positive, input)
 
 
 def contiguous(self: Any) -> Any:
     """The tensor itself if its memory is in order, else a copy."""
-    if self._value.flags.c_contiguous:
-        return self
-    return make(self._value.copy()) if self._var is None else run("Clone", lambda a: np.copy(a, order="C"), self)
+    return self if self._value.flags.c_contiguous else run("Clone", lambda a: np.copy(a, order="C"), self)
 
 
 def detach(input: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -27,19 +26,6 @@ def reduced(loss: Any, reduction: str) -> Any:
     if reduction == "none":
         return loss
     raise ValueError(f"{reduction} is not a valid value for reduction")
-
-
-def _named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The last operation of a loss bears this name."""
-
-    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(f)
-        def loss(*args: Any, **kwargs: Any) -> Any:
-            return renamed(f(*args, **kwargs), name)
-
-        return loss
-
-    return decorate
 
 
 def _sized(input: Any, target: Any, level: int = 4) -> tuple[Any, Any]:
@@ -92,11 +78,6 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return _elementwise("HuberLoss", losses.huber, input, target, reduction, weight, delta)
 
 
-def _class_axis(input: Any) -> int:
-    return 0 if input._value.ndim == 1 else 1
-
-
-@_named("NllLoss")
 def nll_loss(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
     reduction: str = "mean",
@@ -105,7 +86,7 @@ def nll_loss(
 
     Raises IndexError for a class that is not there, ValueError where the batches differ.
     """
-    axis = _class_axis(input)
+    axis = min(input._value.ndim - 1, 1)
     classes = input._value.shape[axis]
     t = target._value
     if input._value.ndim > 1 and t.shape[:1] != input._value.shape[:1]:
@@ -135,8 +116,8 @@ def nll_loss(
     loss = several(("nll", axis), "NllLoss", picked, steps, input) if many else run("NllLoss", picked, input)
     if reduction == "mean":
         total = w.sum()
-        return loss.sum() / (float(total) if total else math.nan)
-    return reduced(loss, reduction)
+        return renamed(loss.sum() / (float(total) if total else math.nan), "NllLoss")
+    return renamed(reduced(loss, reduction), "NllLoss")
 
 
 def cross_entropy(
@@ -145,12 +126,10 @@ def cross_entropy(
 ) -> Any:  # fmt: skip
     """The cross entropy of the softmax of `input` along axis 1; `target` has classes, or probabilities in the shape of
     `input`."""
-    axis = _class_axis(input)
+    axis = min(input._value.ndim - 1, 1)
     classes = input._value.shape[axis]
-    shape = [1] * input._value.ndim
-    shape[axis] = classes
     log = MADE["log_softmax"](input, axis)
-    scaled = log if weight is None else log * weight.reshape(shape)
+    scaled = log if weight is None else log * weight.reshape([-1] + [1] * (input._value.ndim - 1 - axis))
     if target._value.dtype.kind == "f":
         smooth = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
         loss = -(scaled * smooth).sum(axis)
@@ -186,7 +165,6 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     return _elementwise("BinaryCrossEntropy", losses.binary_cross_entropy, input, target, reduction, weight)
 
 
-@_named("BinaryCrossEntropyWithLogits")
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
     pos_weight: Any = None,
@@ -195,8 +173,9 @@ def binary_cross_entropy_with_logits(
     if input._value.shape != target._value.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     given = (input, target) if pos_weight is None else (input, target, pos_weight)
-    loss = run("BinaryCrossEntropyWithLogits", losses.sigmoid_cross_entropy, *given)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    name = "BinaryCrossEntropyWithLogits"
+    loss = run(name, losses.sigmoid_cross_entropy, *given)
+    return renamed(reduced(loss if weight is None else loss * weight, reduction), name)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
