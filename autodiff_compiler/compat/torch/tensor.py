@@ -152,21 +152,9 @@ class Tensor(Base):
 
     # --- facts --------------------------------------------------------------------------------------------------------
 
-    @property
-    def dtype(self) -> dtypes.dtype:
-        return dtypes.of_numpy(self._value.dtype)
-
-    @property
-    def shape(self) -> Size:
-        return Size(self._value.shape)
-
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the length along one axis."""
         return self.shape if dim is None else self._value.shape[dim]
-
-    @property
-    def device(self) -> device:
-        return device()
 
     def stride(self, dim: int | None = None) -> Any:
         steps = tuple([s // self._value.itemsize for s in self._value.strides])
@@ -211,16 +199,6 @@ class Tensor(Base):
         return self
 
     @property
-    def is_leaf(self) -> bool:
-        var = self._var
-        return var is None or var.record is None
-
-    @property
-    def grad_fn(self) -> Any:
-        var = self._var
-        return None if var is None or var.record is None else grad_fn_of(var)
-
-    @property
     def grad(self) -> Any:
         """The gradient that `backward` has accumulated, or None."""
         if self._grad is None and not self.is_leaf and not self.retains_grad:
@@ -246,11 +224,6 @@ class Tensor(Base):
                     f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same size"
                 )
         self._grad = value
-
-    @property
-    def retains_grad(self) -> bool:
-        var = self._var
-        return var is not None and var.record is not None and var.retained
 
     def retain_grad(self) -> None:
         """Keep the gradient of this result in ``grad``, as for a leaf."""
@@ -304,10 +277,6 @@ class Tensor(Base):
         # What was recorded from the old memory keeps it; its count goes on.
         fresh = Version()
         fresh.count, self._memory = self._memory.count, fresh
-
-    @property
-    def _version(self) -> int:
-        return self._memory.count
 
     def numpy(self, *, force: bool = False) -> Any:
         """The array, which shares the memory. Raises RuntimeError for a tensor that requires a gradient, unless
@@ -424,6 +393,13 @@ def method(name: str, f: Callable[..., Any]) -> None:
 
 # Facts, as attributes and as methods: what each is, and how it is found.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "dtype": ("PyTorch's dtype of the elements.", lambda self: dtypes.of_numpy(self._value.dtype)),
+    "shape": ("The lengths of the axes.", lambda self: Size(self._value.shape)),
+    "device": ("Where it is: on the CPU.", lambda self: device()),
+    "is_leaf": ("Whether no recorded operation made it.", lambda self: (v := self._var) is None or v.record is None),
+    "grad_fn": ("What made it, None for a leaf.", lambda self: None if self.is_leaf else grad_fn_of(self._var)),
+    "retains_grad": ("Whether a result keeps its gradient.", lambda self: not self.is_leaf and self._var.retained),
+    "_version": ("How often the memory was written to.", lambda self: self._memory.count),
     "ndim": ("The number of axes.", lambda self: self._value.ndim),
     "is_cuda": ("Whether it is on a GPU: no.", lambda self: False),
     "itemsize": ("The bytes of one element.", lambda self: self._value.itemsize),
