@@ -68,18 +68,10 @@ def manual_seed(seed: int) -> None:
 
 def randint(*args: Any, dtype: Any = None, **options: Any) -> Any:
     """Integers: ``randint(high, size)`` or ``randint(low, high, size)``, without `high`."""
-    low = options.pop("low", None)
-    high = options.pop("high", None)
-    size = options.pop("size", None)
-    rest = list(args)
-    if size is None:
-        size = rest.pop()
-    if len(rest) == 2:
-        low, high = rest
-    elif len(rest) == 1:
-        low, high = (low, rest[0]) if high is None else (rest[0], high)
+    *bounds, size = [*args, *[options.pop(name) for name in ("low", "high", "size") if name in options]]
+    low, high = bounds if len(bounds) == 2 else (0, *bounds)
     wanted = (dtypes.int64 if dtype is None else dtype).numpy
-    return finished(rng().integers(low or 0, high, counts((size,))).astype(wanted), **options)
+    return finished(rng().integers(low, high, counts((size,))).astype(wanted), **options)
 
 
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Any:

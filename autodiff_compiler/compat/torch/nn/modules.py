@@ -342,11 +342,5 @@ class Sequential(Module):
         self.add_module(str(len(self)), m)
         return self
 
-    def extend(self, modules: Any) -> Any:
-        """Add modules at the end."""
-        for m in modules:
-            self.append(m)
-        return self
-
 
 MEMBERS = {c.__name__: c for c in (Module, Sequential)}
