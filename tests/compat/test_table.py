@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff_compiler.compat import operations
-from autodiff_compiler.compat.mxnet import made as mx_made
+from autodiff_compiler.compat.mxnet import creation as mx_made
 from autodiff_compiler.compat.operations.row import ROWS, Row
 from autodiff_compiler.compat.operations.signatures import function
 from autodiff_compiler.compat.tensorflow import made as tf_made

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...tape.native import knows
 from ..graph.array import put, to, value_of
@@ -72,7 +73,7 @@ def function(name: str) -> Callable[..., Any] | None:
 UNDIFFERENTIATED = {"argsort", "unique", "nonzero", "searchsorted", "array_equal", "allclose", "isclose", "bincount"}
 
 
-class ndarray(Base):
+class ndarray(NDArrayOperatorsMixin, Base):
     """An array. `attach_grad` gives it a gradient, which ``backward`` of what was recorded from it fills.
 
     >>> from autodiff_compiler.compat.mxnet import autograd, np
@@ -114,9 +115,16 @@ class ndarray(Base):
         return call(fn, args, kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs.get("out") is not None:
+        if any(x is None for x in inputs):
+            return ufunc is np.not_equal
+        inputs = tuple([make(x) if isinstance(x, np.ndarray) else x for x in inputs])
+        out = kwargs.pop("out", None)
+        if method != "__call__" or out not in (None, (self,)):
             return NotImplemented
-        return call(ufunc, tuple([make(x) if isinstance(x, np.ndarray) else x for x in inputs]), kwargs)
+        if out is None:
+            return call(ufunc, inputs, kwargs)
+        _check_write(self)
+        return assign(self, lambda before: call(ufunc, tuple([before if x is self else x for x in inputs]), kwargs))
 
     def __repr__(self) -> str:
         text = np.array2string(self._value, separator=", ", prefix="array(")
@@ -261,45 +269,3 @@ for _name, _fact in _ATTRIBUTES.items():
     setattr(ndarray, _name, property(_fact))
 for _name, _fact in _FACTS.items():
     setattr(ndarray, _name, _fact)
-
-_OPERATORS: dict[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}  # fmt: skip
-_COMPARISONS: dict[str, Any] = {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}  # fmt: skip
-
-
-def _operand(x: Any) -> Any:
-    return make(x) if isinstance(x, np.ndarray) else x
-
-
-def _operator(fn: Any, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    def dunder(self: Any, other: Any) -> Any:
-        if other is None or isinstance(other, str):
-            return NotImplemented
-        other = _operand(other)
-        return call(fn, (other, self) if reflected else (self, other), {})
-
-    return dunder
-
-
-def _augmented(fn: Any) -> Callable[[Any, Any], Any]:
-    def dunder(self: Any, other: Any) -> Any:
-        _check_write(self)
-        return assign(self, lambda before: call(fn, (before, before if other is self else _operand(other)), {}))
-
-    return dunder
-
-
-for _name, _fn in _OPERATORS.items():
-    setattr(ndarray, f"__{_name}__", _operator(_fn))
-    setattr(ndarray, f"__r{_name}__", _operator(_fn, reflected=True))
-    setattr(ndarray, f"__i{_name}__", _augmented(_fn))
-for _name, _fn in _COMPARISONS.items():
-    setattr(ndarray, f"__{_name}__", _operator(_fn))
-for _name, _fn in (("neg", np.negative), ("abs", np.abs), ("pos", np.positive), ("invert", np.invert)):
-    setattr(ndarray, f"__{_name}__", functools.partialmethod(lambda self, fn: call(fn, (self,), {}), _fn))
-setattr(ndarray, "__hash__", lambda self: id(self))

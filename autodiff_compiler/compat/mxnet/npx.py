@@ -17,7 +17,7 @@ from ..operations.signatures import named
 from ..operations.sorting import largest
 from .arrays import make
 from .base import MODE
-from .made import made
+from .creation import made
 
 # What has nothing to do here: what it returns, and why.
 _TRIVIAL: dict[str, tuple[Any, str]] = {
