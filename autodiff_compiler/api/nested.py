@@ -26,6 +26,7 @@ from ..frontend.avals import (
     record,
 )
 from ..frontend.core import Unreachable
+from ..frontend.inputs import refused
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
@@ -33,6 +34,10 @@ from ..transforms import pipeline
 from ..tree import flatten, is_object
 from .nested_state import Changes
 
+NO_WEAK_ZEROS = (
+    "strong_zeros=False in a function that is compiled is not supported",
+    "leave it out: the gradient then has the zeros that would be nan",
+)
 USE_GRAD = "use grad there, of the sum of the result times the cotangent"
 
 
@@ -219,6 +224,8 @@ def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
     """The lowering of a call of ``grad`` itself inside of a function."""
 
     def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if kwargs.get("strong_zeros", True) is not True:
+            refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
         argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
         if type(argnums) is Seq:
             argnums = tuple(argnums.items)

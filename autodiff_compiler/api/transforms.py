@@ -26,7 +26,7 @@ from .arguments import Wanted, argument_place
 from .checking import check_value, is_checking
 from .emission import emit_adjoint
 from .locks import Lock
-from .nested import USE_GRAD, lower_transform
+from .nested import NO_WEAK_ZEROS, USE_GRAD, lower_transform
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
 
@@ -287,13 +287,29 @@ class Gradient(Transformed):
     keep_value = False
     exact = False  # integer arguments are allowed, and their cotangent is None
 
+    def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0, strong_zeros: bool = True):
+        super().__init__(fn, argnums)
+        self.strong_zeros = bool(strong_zeros)
+
+    def __reduce__(self) -> Any:
+        found = super().__reduce__()
+        return found if isinstance(found, str) else (type(self), (self.primal, self.argnums, self.strong_zeros))
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if not self.strong_zeros:
+            refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
+        return super().__autodiff_lower__(interp, args, kwargs)
+
     def __autodiff_portable__(self) -> list[str]:
-        return portable_name(self)
+        return portable_name(self) + ([] if self.strong_zeros else ["multiplies"])
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, self.exact)
         check_scalar(lowered, self)
-        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=[1.0], keep_results=self.keep_value)
+        fn = pipeline.adjoint(
+            lowered.function, wanted.wrt, seeds=[1.0], keep_results=self.keep_value,
+            masks=True if self.strong_zeros else None,
+        )  # fmt: skip
         hand_through(fn, wanted)
         if self.keep_value:
             tree = ("tuple", (("leaf", 0), shift(tree, 1)))
@@ -403,15 +419,19 @@ def _name_of(fn: Any) -> str:
 
 
 @overload
-def grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Gradient: ...
+def grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True) -> Gradient: ...
 @overload
-def grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], Gradient]: ...
-def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
+def grad(
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
+) -> Callable[[Callable[..., Any]], Gradient]: ...
+def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
     fun: an ordinary Python function of floats and NumPy arrays, or of tuples, lists, dicts and objects that hold them.
         It returns a real scalar. It is compiled at the first call with arguments of new types.
     argnums: the argument to differentiate by, as a position or a name, or a sequence of these.
+    strong_zeros: where a cotangent is zero and a partial infinite, their product is zero. If False, it is nan, as in
+        most systems, and roots need no pass that looks for zeros (see docs/semantics.md, "Zero times infinity").
 
     Call the result with the arguments of `fun`. It returns the gradient in the structure, shapes and dtypes of the
     argument. For a sequence of `argnums`, it returns a tuple of gradients. Arguments are not changed. Further methods
@@ -433,15 +453,17 @@ def grad(fun: Any = None, argnums: Argnums = 0) -> Any:
     (array([3., 4.]), array([3., 4.]))
     """
     if fun is None:
-        return functools.partial(grad, argnums=argnums)
-    return Gradient(fun, argnums)
+        return functools.partial(grad, argnums=argnums, strong_zeros=strong_zeros)
+    return Gradient(fun, argnums, strong_zeros)
 
 
 @overload
-def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> ValueAndGradient: ...
+def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True) -> ValueAndGradient: ...
 @overload
-def value_and_grad(fun: None = None, argnums: Argnums = 0) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
-def value_and_grad(fun: Any = None, argnums: Argnums = 0) -> Any:
+def value_and_grad(
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
+) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
+def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
     >>> import autodiff_compiler as ad
@@ -449,8 +471,8 @@ def value_and_grad(fun: Any = None, argnums: Argnums = 0) -> Any:
     (9.0, 6.0)
     """
     if fun is None:
-        return functools.partial(value_and_grad, argnums=argnums)
-    return ValueAndGradient(fun, argnums)
+        return functools.partial(value_and_grad, argnums=argnums, strong_zeros=strong_zeros)
+    return ValueAndGradient(fun, argnums, strong_zeros)
 
 
 class _Pullback(Transformed):

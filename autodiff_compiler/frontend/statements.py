@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import sys
 import types
 from typing import Any, NoReturn
 
@@ -24,6 +25,7 @@ from .avals import (
     ListRef,
     Obj,
     OneShot,
+    Path,
     RangeOf,
     Ref,
     Seq,
@@ -36,7 +38,7 @@ from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RETURN
 from .expressions import _BINARY
 from .handlers import Ctx, Node, Val, expansion_of, handler_of_node, lowers
-from .inputs import class_lookup
+from .inputs import class_lookup, is_baked_module
 from .objects import is_object
 from .pseudo import Run, surely_exits
 from .splitting import Splitting
@@ -541,19 +543,39 @@ def _function_def(ctx: Ctx, stmt: ast.FunctionDef) -> int:
 @lowers(ast.Import)
 def _import(ctx: Ctx, stmt: ast.Import) -> int:
     for alias in stmt.names:
-        module = importlib.import_module(alias.name)
+        module = _imported(ctx, alias.name, stmt)
         if alias.asname is None:
-            module = importlib.import_module(alias.name.split(".")[0])
-        ctx.bind(alias.asname or alias.name.split(".")[0], Obj(module, (("object", module),)), stmt)
+            module = _imported(ctx, alias.name.split(".")[0], stmt)
+        ctx.bind(alias.asname or alias.name.split(".")[0], _module(ctx, module), stmt)
     return NORMAL
+
+
+def _imported(ctx: Ctx, name: str, stmt: ast.stmt, package: str | None = None) -> types.ModuleType:
+    try:
+        return importlib.import_module(name, package)
+    except ImportError as error:
+        # No guard could say that it is still not there at a later call.
+        remedy = "try it at the top of the file, and let the function ask for what was found there"
+        ctx.fail(f"this import fails here: {error}", stmt, remedy)
+
+
+def _module(ctx: Ctx, module: types.ModuleType) -> Obj:
+    """An imported module. Another one may be put into its place."""
+    path: Path = (("object", sys), ("attr", "modules"), ("item", module.__name__))
+    if is_baked_module(module) or sys.modules.get(module.__name__) is not module:
+        path = (("object", module),)
+    ctx.inputs.guard(path, "is", module)
+    return Obj(module, path)
 
 
 @lowers(ast.ImportFrom)
 def _import_from(ctx: Ctx, stmt: ast.ImportFrom) -> int:
     package = ctx.frame.owner.__globals__.get("__package__") if stmt.level else None
-    module = importlib.import_module("." * stmt.level + (stmt.module or ""), package)
+    module = _imported(ctx, "." * stmt.level + (stmt.module or ""), stmt, package)
     for alias in stmt.names:
-        ctx.bind(alias.asname or alias.name, ctx.attribute(Obj(module, (("object", module),)), alias.name, stmt), stmt)
+        if not hasattr(module, alias.name):  # a module that is not imported yet
+            _imported(ctx, f"{module.__name__}.{alias.name}", stmt)
+        ctx.bind(alias.asname or alias.name, ctx.attribute(_module(ctx, module), alias.name, stmt), stmt)
     return NORMAL
 
 

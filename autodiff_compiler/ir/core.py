@@ -27,7 +27,7 @@ import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -354,6 +354,13 @@ def type_of(arg: Any) -> Ty:
     return type_of_constant(arg)
 
 
+def _are_real(arg: Any) -> bool:
+    """No operand may be complex. Strings and None are settings."""
+    if isinstance(arg, (tuple, list)):
+        return all(map(_are_real, arg))
+    return arg is None or isinstance(arg, str) or type_of(arg).is_real
+
+
 def structural_key(arg: Any) -> Any:
     """A hashable stand-in for an argument: equal keys mean the same operand.
 
@@ -465,6 +472,8 @@ class Builder:
         types: Any = ANY if prim.infer is None else prim.infer(self, args, kwargs)
         op.checks = self.unified
         if prim.nout == 1:
+            if types.dtype is None and "real" in prim.traits and "dtype" not in kwargs and _are_real(args):
+                types = replace(types, real=True)
             types = (types,)
         elif types is ANY:
             types = (ANY,) * prim.nout

@@ -167,7 +167,8 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
                 length = moved_length(b, ufunc, types, args)
                 return Ty("py", np.dtype(np.int64), (), None, length)  # True + True is 2
         # Real operands give a real result, whatever its precision (but for Python's power of a negative number).
-        out = [Ty(kind, d, dims, None, None, d is None and not power and all(t.is_real for t in types)) for d in dtypes]
+        real = all(t.is_real for t in types) and not (power and kind in ("py", "scalar", "any"))
+        out = [Ty(kind, d, dims, None, None, d is None and real) for d in dtypes]
         return out[0] if ufunc.nout == 1 else tuple(out)
 
     return infer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ TRAITS = {
     "steady": "a step of its operand gives a step of the result, times a number that is not zero",
     "exponential": "flat, or infinite, where its operand is large",
     "logarithm": "grows slower than any power of its operand",
+    "real": "real operands give a real result; the types of some operations say so themselves",
     "joins": "joins arrays into one",
     "chooses": "may make a zero where there was none",
     "carries": "its result is a value that was made elsewhere",
@@ -179,7 +181,7 @@ def _infer_get(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
     t = type_of(base)
     for step in path:
         t, _ = infer_step(b, t, step)
-    return t
+    return replace(t, real=True) if t.dtype is None and type_of(base).is_real else t
 
 
 def infer_step(b: Builder, t: Ty, step: tuple[Any, ...]) -> tuple[Ty, bool | None]:

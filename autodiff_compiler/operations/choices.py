@@ -192,5 +192,6 @@ op("np.array_equal", "a1: array, a2: array, equal_nan", type=lambda b, x, y: ANY
 # --- traits ---------------------------------------------------------------------------------------------------------
 
 mark("chooses", WHERE, SELECT)
+mark("real", WHERE, SELECT)
 mark("product", PRODUCT)
 mark("quotient", RATIO, OVER)

@@ -325,6 +325,7 @@ def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
 # --- traits ---------------------------------------------------------------------------------------------------------
 
 mark("moves", np.take)
+mark("real", np.take)
 mark("steady", np.take, opset.GET)
 mark("chooses", opset.SET, opset.ADDAT)
 mark("sum", opset.ACCUM)

@@ -438,4 +438,5 @@ _REPEATING = {"edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_t
 
 mark("joins", np.stack, np.concatenate)
 mark("moves", np.repeat)
+mark("real", np.stack, np.concatenate, np.repeat)
 mark("steady", np.repeat)

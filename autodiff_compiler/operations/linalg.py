@@ -15,7 +15,7 @@ from .. import runtime
 from ..ir.core import Builder, Op, current, type_of
 from ..ir.infer import broadcast_dims, join_lengths, promote
 from ..ir.ops_common import DimTuple, Dtype, as_array, axes_of, mixed_dtype, must_equal, scalar_or_array
-from ..ir.opset import MUL, PRIMS
+from ..ir.opset import MUL, PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .batching import Batcher, batch, no_rule
@@ -659,3 +659,8 @@ def _cholesky(g: Any, out: Any, a: Any) -> Any:
     both = swap(inverse) @ half @ inverse
     total = both + swap(both)
     return np.tril(total) - 0.5 * (total * call(np.eye, lib.length(a, ndim(a) - 1)))
+
+
+# --- traits ---------------------------------------------------------------------------------------------------------
+
+mark("real", np.dot, np.inner, np.outer, np.vdot, np.matmul, operator.matmul, np.tensordot, EINSUM)

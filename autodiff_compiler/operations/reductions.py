@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import runtime
-from ..ir.core import Builder, Op, Prim
+from ..ir.core import Builder, Op, Prim, type_of
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
 from ..ir.opset import mark
 from ..ir.types import ANY, Ty, generic
@@ -42,8 +43,10 @@ def _reduced_type(b: Builder, a: Any, axis: Any, keepdims: Any, dtype: Any) -> T
         return ANY
     found = dtype(t.dtype)
     if t.dims is None and axis is None and keepdims is False:
-        return generic(found)
-    return scalar_or_array(True, found, reduced(t.dims, axis, keepdims))
+        made = generic(found)
+    else:
+        made = scalar_or_array(True, found, reduced(t.dims, axis, keepdims))
+    return replace(made, real=True) if found is None and type_of(a).is_real else made
 
 
 def reduction(
@@ -77,7 +80,8 @@ def reduction(
             found = dtype_of(call.get("dtype"), dtype(elements))
             return _real_dtype(found) if real else found
 
-        return _reduced_type(b, call[subject], call["axis"], call.get("keepdims", False), result)
+        made = _reduced_type(b, call[subject], call["axis"], call.get("keepdims", False), result)
+        return made if call.get("dtype") is None else replace(made, real=False)
 
     def never_raises(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         call = given(args, kwargs)

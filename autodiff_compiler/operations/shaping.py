@@ -478,5 +478,6 @@ _MOVES = (
     np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag,
 )  # fmt: skip
 mark("moves", *_MOVES)
+mark("real", *_MOVES)
 mark("steady", *_MOVES)
 mark("read_only", np.broadcast_to, np.diagonal)

@@ -155,8 +155,7 @@ def never_zero(g: Any, depth: int = DEPTH) -> bool:
 
 
 def _real(x: Any) -> bool:
-    dtype = x.type.dtype if type(x) is Value else None
-    return dtype is not None and dtype.kind in "biuf"
+    return type(x) is Value and x.type.is_real
 
 
 def _is_count(x: Value) -> bool:

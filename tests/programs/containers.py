@@ -96,6 +96,8 @@ class Containers(Exotics):
                 (f"{name}.reverse()", 0),
                 (f"{name}[0], {name}[-1] = {name}[-1], {name}[0]", 0),
                 (f"{name}[:2] = [{v}]", -1),
+                (f"{name}[{self.pick('1:', ':1', '-1:', '9:')}] += [{v}]", 1),
+                (f"{name}[:1] *= 2", 1),
                 (f"{name}[1:1] = [{v}, {v}]", 2),
                 (f"{name} = {name}[::-1]", 0),
                 (f"{name} = {name}.copy()", 0),
@@ -166,7 +168,8 @@ class Containers(Exotics):
             options = [
                 f"{l}.insert({at}, {v})", f"{l}.insert(0, {l}.pop())", f"{l}.append({l}.pop(0) * {v})",
                 f"{l} = {l} + [{v}]", f"{l} += [{v}, {l}[0]]", f"{l}.extend({m})", f"{l}.extend({l}[:{k}])",
-                f"{l}[{k}:{k}] = {m}", f"{l}[{k}:{k} + 1] = [{v}, {v}]", f"{l} = {l}[{k}:] + {l}[:{k}]", f"{l}.reverse()",
+                f"{l}[{k}:{k}] = {m}", f"{l}[{k}:{k} + 1] = [{v}, {v}]",
+                f"{l}[{self.pick(f'{k}:', f':{k}', '1:2')}] += [{v}]", f"{l} = {l}[{k}:] + {l}[:{k}]", f"{l}.reverse()",
                 f"{m}.append({l}[-1])", f"{l}[0] = {l}[-1] * {v}",
             ]  # fmt: skip
             shorter = [

@@ -7,6 +7,7 @@ differences. Where the function is defined on one side only, zero may be wrong: 
 from __future__ import annotations
 
 import math
+import pickle
 import re
 import warnings
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.errors import UnsupportedError
 from tests.differences import differences
 
 P = np.array([[0.1, 0.2], [0.5, -0.3], [-0.4, 0.9]])
@@ -453,3 +455,37 @@ def test_rules_of_users():
 
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(ad.grad(f)(P), differences(f, P), rtol=1e-6, atol=1e-8)
+
+
+def test_the_precision_of_a_loop_does_not_matter():
+    """The array is float32 at first and float64 later: its dtype is not known, but it is real."""
+
+    def f(y):
+        for _ in range(2):
+            y = np.sin(np.maximum(np.full(4, 0.3), y) * np.dot(y[1:], y[1:]) * 0.0)
+        return np.sum(np.sqrt((y[:, None] - y) ** 2)[np.triu_indices(4, 1)])
+
+    for dtype in (np.float32, np.float64):
+        np.testing.assert_array_equal(ad.grad(f)(np.ones(4, dtype)), np.zeros(4))
+
+
+def weighted_root(v):
+    return np.sum(np.array([0.0, 2.0]) * np.sqrt(v))
+
+
+def test_strong_zeros_can_be_turned_off():
+    v = np.array([0.0, 4.0])
+    with np.errstate(all="ignore"):
+        for strong, want in [(True, [0.0, 0.5]), (False, [np.nan, 0.5])]:
+            gradient = ad.grad(weighted_root, strong_zeros=strong)
+            np.testing.assert_array_equal(gradient(v), want)
+            np.testing.assert_array_equal(ad.value_and_grad(weighted_root, strong_zeros=strong)(v)[1], want)
+            assert ("ratio" in gradient.source(v)) == strong
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(gradient))(v), want)
+
+
+def test_strong_zeros_hold_inside_of_compiled_functions():
+    loose = ad.grad(weighted_root, strong_zeros=False)
+    for f in (lambda v: np.sum(loose(v)), lambda v: np.sum(ad.grad(weighted_root, strong_zeros=False)(v))):
+        with pytest.raises(UnsupportedError, match="strong_zeros=False"):
+            ad.grad(f)(np.ones(2))
