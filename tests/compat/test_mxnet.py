@@ -354,6 +354,62 @@ def test_npx() -> None:
     assert npx.pick(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0])).tolist() == [2.0, 3.0]
     assert npx.sigmoid(np.array([0.0])).tolist() == [0.5] and npx.relu(np.array([-1.0])).tolist() == [0.0]
     assert npx.leaky_relu(np.array([-1.0]), slope=0.1).tolist() == pytest.approx([-0.1])
+    assert npx.leaky_relu(np.array([-1.0]), "elu", 2.0).tolist() == pytest.approx([-1.2642411])
+    assert npx.activation(np.array([0.0]), "softrelu").tolist() == pytest.approx([0.6931472])
+    with pytest.raises(ValueError, match="act_type='nonsense' is not there. Instead: relu, softrelu"):
+        npx.activation(np.array([0.0]), "nonsense")
+    x.attach_grad()
+    with autograd.record():
+        y = npx.stop_gradient(x) * x
+    y.backward()
+    assert x.grad.tolist() == x.tolist()
+
+
+def test_dropout() -> None:
+    x = np.ones(1000)
+    assert npx.dropout(x, 0.25) is x
+    x.attach_grad()
+    np.random.seed(0)
+    with autograd.record():
+        y = npx.dropout(x, 0.25)
+    y.backward()
+    assert set(y.tolist()) == {0.0, 1.3333333730697632} and 650 < (y.asnumpy() != 0).sum() < 850
+    assert x.grad.tolist() == y.tolist()
+
+
+def test_random_arrays() -> None:
+    drawn = []
+    for _ in range(2):
+        np.random.seed(3)
+        drawn.append([
+            np.random.normal(1.0, np.ones(4)), np.random.uniform(size=(2, 2)), np.random.randn(3), np.random.rand(2),
+            np.random.randint(0, 5, 3), np.random.choice(np.arange(4.0), 2), np.random.permutation(5),
+        ])  # fmt: skip
+    assert [a.tolist() for a in drawn[0]] == [a.tolist() for a in drawn[1]]
+    assert [a.shape for a in drawn[0]] == [(4,), (2, 2), (3,), (2,), (3,), (2,), (5,)]
+    x = np.arange(6.0)
+    np.random.shuffle(x)
+    assert sorted(x.tolist()) == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_training_mode_is_set() -> None:
+    assert autograd.set_training(True) is False and autograd.is_training()
+    assert autograd.set_training(False) is True and not autograd.is_training()
+
+
+def test_subscripts_and_operators() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    assert x[np.array([1.0, 0.0])].tolist() == [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]] and x[1, np.array(2.0)].item() == 5.0
+    assert x[[0]].shape == (1, 3) and x[x > 3].tolist() == [4.0, 5.0] and [row.shape for row in x] == [(3,), (3,)]
+    assert (numpy.ones(3) + x).tolist() == (x + 1).tolist() and type(numpy.ones(3) + x) is np.ndarray
+    assert (x == None) is False and (x != None) is True and hash(x) == id(x)  # noqa: E711
+    y = x
+    y += numpy.ones(3)
+    y *= 2
+    assert y is x and x.tolist() == [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]
+    i = np.array([1, 2], dtype="int32")
+    with pytest.raises(MXNetError, match="a result of dtype float32 cannot be written into an array of dtype int32"):
+        i += 1.5
 
 
 def test_absent_names() -> None:

@@ -296,11 +296,6 @@ def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
     return t
 
 
-def in_place(name: str, t: Any, f: Callable[..., Any], *others: Any) -> Any:
-    """Write ``f(t, *others)`` into the memory of `t`, and return `t`."""
-    return assign(t, lambda before: run(name, f, before, *others))
-
-
 def _put_back(base: Any, old: Any, path: tuple[Callable[..., Any], ...], part: Any) -> Any:
     """The base with the part that the path leads to replaced."""
     where = np.asarray(_follow(path, np.arange(base._value.size).reshape(base._value.shape))).ravel()

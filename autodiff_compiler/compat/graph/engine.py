@@ -193,28 +193,12 @@ class Replay:
         self.hooked = True
         after = self.rec.step((BARRIER, (slot,), 1, None), 1)
         self.rec.append(self.rec.values[slot])
-        self.rec.set_barrier(after, _Hooks(var))
+        self.rec.set_barrier(after, Gradient(None, _hooked(var), lambda: False))
         self._origin[after] = self.origin(slot)
         self._before[after] = slot
         if var.record is not None:
             self._after[var] = after
         return after
-
-
-class _Hooks(Barrier):
-    """The identity, whose cotangent the hooks of a Var may replace."""
-
-    def __init__(self, var: Var):
-        super().__init__(lambda g: [g], None)
-        self.var = var
-
-    def pullback(self, given: list[Any], values: list[Any], cls: type[Any]) -> list[Any]:
-        g = flipped(given[0])
-        for hook in list((self.var.hooks or {}).values()):
-            found = hook(g)
-            if found is not None:
-                g = found
-        return [flipped(g)]
 
 
 class Gradient(Barrier):
@@ -225,7 +209,7 @@ class Gradient(Barrier):
     """
 
     def __init__(
-        self, system: System, back: Callable[..., list[Any]], zeros: Callable[[], bool] = lambda: True,
+        self, system: Any, back: Callable[..., list[Any]], zeros: Callable[[], bool] = lambda: True,
         release: Callable[[], None] = lambda: None,
     ):  # fmt: skip
         super().__init__(back)
@@ -236,6 +220,18 @@ class Gradient(Barrier):
         if self.zeros():
             given = [new_tensor(self.system, np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
         return [flipped(g) for g in self.back(*given)]
+
+
+def _hooked(var: Var) -> Callable[..., list[Any]]:
+    """The pullback of an identity, whose cotangent the hooks of a Var may replace."""
+
+    def back(g: Any) -> list[Any]:
+        for hook in list((var.hooks or {}).values()):
+            found = hook(g)
+            g = g if found is None else found
+        return [g]
+
+    return back
 
 
 def flipped(g: Any) -> Any:

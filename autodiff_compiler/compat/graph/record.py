@@ -15,6 +15,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,25 +44,22 @@ class Mode(threading.local):
         self.quiet: Callable[..., Any] = context.run
 
 
+@dataclass(eq=False)
 class System:
     """What differs between the systems whose graphs these are.
 
     mode: whether operations are recorded. cls: the class of tensors. check_cast: raises where a result of one dtype
     must not be written into a tensor of another. type_name: how messages call a tensor of a dtype. freed: the message
-    where the graph was freed. refused: what to raise for a ValueError or IndexError of NumPy's, by the
-    operation's name and the shapes of the tensors.
+    where the graph was freed. refused: what to raise for a ValueError or IndexError of NumPy's, by the operation's name
+    and the shapes of the tensors.
     """
 
-    def __init__(
-        self, mode: Any, cls: Any, check_cast: Callable[[Any, Any], None], type_name: Callable[[Any], str], freed: str,
-        refused: Callable[[Exception, str, list[tuple[int, ...]]], Exception] = lambda error, *_: error,
-    ):  # fmt: skip
-        self.mode = mode
-        self.cls = cls
-        self.check_cast = check_cast
-        self.type_name = type_name
-        self.freed = freed
-        self.refused = refused
+    mode: Any
+    cls: Any
+    check_cast: Callable[[Any, Any], None]
+    type_name: Callable[[Any], str]
+    freed: str
+    refused: Callable[[Exception, str, list[tuple[int, ...]]], Exception] = lambda error, *_: error
 
 
 class Version:

@@ -73,14 +73,6 @@ def set_training(train_mode: bool) -> bool:
     return before
 
 
-def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
-    """Give arrays the gradients that are to be filled."""
-    many = isinstance(variables, (list, tuple))
-    for k, (x, g) in enumerate(zip(variables, gradients) if many else [(variables, gradients)]):
-        x.attach_grad(grad_reqs if isinstance(grad_reqs, str) else grad_reqs[k])
-        x._grad = g
-
-
 def _targets(heads: Any, head_grads: Any) -> tuple[list[Var], list[Any]]:
     outs = list(heads) if isinstance(heads, (list, tuple)) else [heads]
     given = [None] * len(outs) if head_grads is None else head_grads
@@ -216,7 +208,7 @@ class Function:
 
 _PUBLIC = (
     "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording", "set_training",
-    "mark_variables", "backward", "grad", "Function",
+    "backward", "grad", "Function",
 )  # fmt: skip
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

@@ -11,10 +11,8 @@ from ... import nn
 from ..graph.array import value_of
 from ..graph.core import run
 from ..module_tables import public
-from ..operations import windows
 from ..operations.creation import rng
 from ..operations.signatures import named
-from ..operations.sorting import largest
 from .arrays import make
 from .base import MODE
 from .creation import made
@@ -73,62 +71,6 @@ def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bo
     return run("pick", picked, data)
 
 
-def topk(data: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
-    """The places of the largest elements along an axis, or with ``ret_typ="value"`` the elements."""
-    part = _known("topk: ret_typ", ret_typ, {"value": 0, "indices": 1})
-    found = run("topk", lambda a: largest(a, k, axis, not is_ascend), data)
-    return found[0] if part == 0 else found[1].astype("float32")
-
-
-def fully_connected(
-    x: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False, flatten: bool = True
-) -> Any:
-    """``x @ weight.T + bias``; with `flatten`, all axes but the first are one."""
-
-    def computed(a: Any, w: Any, *b: Any) -> Any:
-        rows = np.reshape(a, (value_of(a).shape[0], -1)) if flatten else a
-        out = np.matmul(rows, w.T)
-        return out + b[0] if b else out
-
-    return run("fully_connected", computed, x, weight, *(() if bias is None or no_bias else (bias,)))
-
-
-def _each(x: Any) -> tuple[int, ...]:
-    return tuple(x) if isinstance(x, (tuple, list)) else (x, x)
-
-
-def convolution(
-    data: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = (1, 1), dilate: Any = (1, 1),
-    pad: Any = (0, 0), num_filter: int = 0, num_group: int = 1, no_bias: bool = False,
-) -> Any:  # fmt: skip
-    """The products of filters with windows of images, channels first."""
-
-    pads = [(p, p) for p in _each(pad)]
-
-    def computed(a: Any, w: Any, b: Any = None) -> Any:
-        return windows.convolution(a, w, b, _each(stride), pads, _each(dilate), num_group)
-
-    return run("convolution", computed, data, weight, *(() if bias is None or no_bias else (bias,)))
-
-
-def pooling(
-    data: Any, kernel: Any = (1, 1), stride: Any = None, pad: Any = (0, 0), pool_type: str = "max",
-    global_pool: bool = False,
-) -> Any:  # fmt: skip
-    """The maximum ("max") or the mean ("avg") of each window of images, channels first."""
-    f = _known("pooling: pool_type", pool_type, {"max": np.max, "avg": np.mean})
-    if global_pool:
-        return run("pooling", lambda a: f(a, axis=(2, 3), keepdims=True), data)
-    size, steps, pads = _each(kernel), _each(1 if stride is None else stride), [(p, p) for p in _each(pad)]
-
-    def computed(a: Any) -> Any:
-        if pool_type == "max":
-            return windows.first(windows.largest(windows.last(a), size, steps, pads))
-        return windows.first(windows.average(windows.last(a), size, steps, pads, float(np.prod(size))))
-
-    return run("pooling", computed, data)
-
-
 def dropout(data: Any, p: float = 0.5, mode: str = "training") -> Any:
     """In training mode, elements are zero with probability `p`, the others divided by ``1 - p``."""
     if not (MODE.training or mode == "always") or p == 0:
@@ -143,8 +85,7 @@ def stop_gradient(data: Any) -> Any:
 
 
 _PUBLIC = (
-    *_TRIVIAL, *_MADE, "leaky_relu", "activation", "one_hot", "pick", "topk",
-    "fully_connected", "convolution", "pooling", "dropout", "stop_gradient", "seed",
+    *_TRIVIAL, *_MADE, "leaky_relu", "activation", "one_hot", "pick", "dropout", "stop_gradient",
 )  # fmt: skip
 for _name, (_value, _doc) in _TRIVIAL.items():
     globals()[_name] = named(_name, lambda *args, _value=_value, **options: _value, _doc)

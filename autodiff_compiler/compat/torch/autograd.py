@@ -158,9 +158,6 @@ class FunctionCtx:
         """Whether `backward` gets zeros, and not None, for results that nothing depends on."""
         self._materialize = value
 
-    def mark_dirty(self, *tensors: Any) -> None:
-        raise NotImplementedError("ctx.mark_dirty is not there: return a new tensor from forward")
-
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._saved is None:

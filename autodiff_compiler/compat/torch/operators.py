@@ -10,11 +10,10 @@ import numpy as np
 
 from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
-from ..graph.direct import binary, unary
-from ..graph.direct import in_place as direct_in_place
+from ..graph.direct import binary, in_place, unary
 from ..operations.elementwise import truncated_quotient
 from .arithmetic import as_operand, elementwise, in_place_of, result_type
-from .core import TORCH, Base, in_place, make, run
+from .core import TORCH, Base, assign, make, run
 from .made import FUNCTIONS as MADE
 from .tensor import Tensor, method
 
@@ -45,7 +44,7 @@ def _add_operator(dunder: str, f: Binary, name: str, fast: Binary | None = None,
     if fast is not None:
         plain = binary(TORCH, name, PRIMS[f], fast, plain)
         reflected = binary(TORCH, turned or name, PRIMS[f], fast, reflected, True)
-        write = direct_in_place(TORCH, fast, write)
+        write = in_place(TORCH, fast, write)
     for prefix, made in (("", plain), ("r", reflected), ("i", write)):
         method(f"__{prefix}{dunder}__", made)
 
@@ -146,7 +145,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the elements of `src`, broadcast and in this tensor's dtype, into the memory of this one."""
     shape, dtype = self._value.shape, self._value.dtype
     source = src if isinstance(src, Base) else make(np.asarray(src))
-    return in_place("CopyBackwards", self, lambda a, b: _replaced(a, to(b, dtype), shape), source)
+    return assign(self, lambda a: run("CopyBackwards", lambda a, b: _replaced(a, to(b, dtype), shape), a, source))
 
 
 def _replaced(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
@@ -160,7 +159,7 @@ def fill_(self: Any, value: Any) -> Any:
     if isinstance(value, Base):
         return copy_(self, value)
     shape, dtype = self._value.shape, self._value.dtype
-    return in_place("Fill", self, lambda a: _replaced(a, np.asarray(value).astype(dtype), shape))
+    return assign(self, lambda a: run("Fill", lambda a: _replaced(a, np.asarray(value).astype(dtype), shape), a))
 
 
 def zero_(self: Any) -> Any:
@@ -175,7 +174,7 @@ for _name, _f in FUNCTIONS.items():
     method(_name, _f)
     method(f"{_name}_", in_place_of(f"{_name}_", _f))
 for _name, _fast in (("add_", np.add), ("sub_", np.subtract), ("mul_", np.multiply), ("div_", np.true_divide)):
-    method(_name, direct_in_place(TORCH, _fast, getattr(Tensor, _name)))
+    method(_name, in_place(TORCH, _fast, getattr(Tensor, _name)))
 FUNCTIONS.update(result_type=result_type, where=where, allclose=allclose, equal=equal)
 _METHODS: dict[str, Any] = {
     "copy_": copy_, "fill_": fill_, "zero_": zero_, "allclose": allclose, "equal": equal,

@@ -334,9 +334,6 @@ class Sequential(Module):
             raise IndexError(f"index {k} is out of range")
         return items[k][1]
 
-    def __setitem__(self, k: int, m: Any) -> None:
-        self._modules[list(self._modules)[k]] = m
-
     def append(self, m: Any) -> Any:
         """Add a module at the end."""
         self.add_module(str(len(self)), m)
