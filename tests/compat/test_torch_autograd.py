@@ -599,6 +599,51 @@ def test_once_differentiable(torch: Any) -> None:
         g.backward()
 
 
+def test_custom_function_with_a_context_set_up_apart(torch: Any) -> None:
+    class Split(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2, x * 3, x > 0
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.set_materialize_grads(False)
+            ctx.mark_non_differentiable(output[1])
+            ctx.save_for_backward(inputs[0], None, output[0])
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, none: Any, mask: Any) -> Any:
+            x, nothing, double = ctx.saved_tensors
+            assert none is None and mask is None and nothing is None
+            return g * 2 + 0 * (x + double), None
+
+    x = torch.tensor([1.0, -1.0], requires_grad=True)
+    a, b, c = Split.apply(x)
+    assert a.requires_grad and not b.requires_grad and c.dtype == torch.bool
+    (g,) = torch.autograd.grad(a.sum(), x, retain_graph=True, create_graph=True)
+    assert g.tolist() == [2.0, 2.0] and g.requires_grad
+    with torch.no_grad():
+        a.mul_(2.0)
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        a.sum().backward()
+
+
+def test_gradients_that_are_differentiated_and_kept_add_up(torch: Any) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    for _ in range(2):
+        (x**3).backward(create_graph=True)
+    assert x.grad.item() == 54.0 and x.grad.requires_grad
+    h = x * 2
+    h.retain_grad()
+    (h * h).backward(retain_graph=True)
+    (h * h).backward()
+    assert h.grad.item() == 24.0
+    z = torch.tensor([1.0 + 2.0j], requires_grad=True)
+    (z * z).sum().backward(torch.tensor(1.0 + 0.0j))
+    assert z.grad.tolist() == [2.0 - 4.0j]
+    assert torch.func.jvp(lambda t: t * t, (torch.tensor(3.0),), (torch.tensor(2.0),))[1].item() == 12.0
+
+
 def test_wrong_number_of_gradients_from_a_function(torch: Any) -> None:
     class F(torch.autograd.Function):
         @staticmethod
