@@ -410,35 +410,6 @@ def test_augmented_assignment_is_in_place(torch: Any) -> None:
     assert y is x and y.tolist() == [6.25, 6.25]
 
 
-# --- what NumPy refuses -----------------------------------------------------------------------------------------------
-
-REFUSED = [
-    (RuntimeError, lambda torch, x: torch.cat([x, torch.ones(2, 2)]), "Cat: all the input array dimensions"),
-    (
-        RuntimeError,
-        lambda torch, x: torch.stack([x, torch.ones(2)]),
-        "Stack: all input arrays must have the same shape",
-    ),
-    (RuntimeError, lambda torch, x: x.permute(0), "Permute: axes don't match array"),
-    (RuntimeError, lambda torch, x: x.expand(4, 4), "must match the existing size"),
-    (RuntimeError, lambda torch, x: torch.where(x > 0, x, torch.ones(4)), r"The size of tensor a \(3\) must match .*4"),
-    (RuntimeError, lambda torch, x: x > torch.ones(4), r"The size of tensor a \(3\) must match .*4"),
-    (RuntimeError, lambda torch, x: x.detach().copy_(torch.ones(4)), "The size of tensor a"),
-    (RuntimeError, lambda torch, x: x.clamp(torch.ones(4)), r"The size of tensor a \(3\) must match"),
-    (IndexError, lambda torch, x: x[:, [7]], "index 7 is out of bounds for dimension 1 with size 3"),
-    (IndexError, lambda torch, x: x.unsqueeze(4), "axis 4 is out of bounds"),
-    (IndexError, lambda torch, x: x.transpose(0, 2), "Dimension out of range"),
-    (RuntimeError, lambda torch, x: x.flip(0, 0), "appears multiple times"),
-]
-
-
-@pytest.mark.parametrize(("kind", "f", "message"), REFUSED, ids=[message for *_, message in REFUSED])
-@pytest.mark.parametrize("recorded", [False, True])
-def test_what_numpy_refuses(torch: Any, kind: type[Exception], f: Any, message: str, recorded: bool) -> None:
-    with pytest.raises(kind, match=message):
-        f(torch, torch.ones(2, 3, requires_grad=recorded))
-
-
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
