@@ -19,7 +19,6 @@ from . import (
     matrices,
     modes,
     operators,
-    reductions,
     shaping,
     tensor,
     transforms,
@@ -29,7 +28,7 @@ from . import optim as _optim
 
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)
-for _part in (made, operators, conversion, creation, matrices, reductions, shaping):
+for _part in (made, operators, conversion, creation, matrices, shaping):
     _MEMBERS.update(_part.FUNCTIONS)
 for _owner, _names in (
     (tensor.Tensor, "neg_ zero_ fill_ detach_"),

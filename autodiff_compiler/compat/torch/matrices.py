@@ -14,18 +14,6 @@ from .made import SPACES
 from .tensor import method
 
 
-def _same_dtype(a: Any, b: Any) -> None:
-    if a._value.dtype != b._value.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_cpp(a)} != {_cpp(b)}")
-
-
-def _cpp(t: Any) -> str:
-    names: dict[str, str] = {
-        "float32": "float", "float64": "double", "int64": "long long", "int32": "int", "bool": "bool",
-    }  # fmt: skip
-    return names.get(t._value.dtype.name, str(t._value.dtype.name))
-
-
 def matmul(input: Any, other: Any) -> Any:
     """The product of matrices, of stacks of them, or of vectors."""
     a, b = input._value, other._value
@@ -36,7 +24,8 @@ def matmul(input: Any, other: Any) -> Any:
 
 def _matmul(input: Any, other: Any) -> Any:
     a, b = input._value, other._value
-    _same_dtype(input, other)
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}")
     if a.ndim and b.ndim > 1 and a.shape[-1] != b.shape[-2]:
         rows = a.shape[-2] if a.ndim > 1 else 1
         raise RuntimeError(

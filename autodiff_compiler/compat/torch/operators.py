@@ -1,4 +1,4 @@
-"""Python's operators on tensors, and the functions that they call."""
+"""Python's operators on tensors, functions of two tensors, and writes into one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from ...ir.opset import PRIMS
 from ..graph.array import still, to, value_of
 from ..graph.direct import binary, in_place, unary
 from ..operations.elementwise import truncated_quotient
+from ..operations.reductions import evenly
+from ..operations.sorting import one
 from .arithmetic import as_operand, elementwise, in_place_of, result_type
-from .core import TORCH, Base, assign, make, run
+from .core import TORCH, Base, assign, axes_of, make, named, run
 from .made import FUNCTIONS as MADE
+from .made import pair
 from .tensor import Tensor, method
 
 Binary = Callable[[Any, Any], Any]
@@ -138,6 +141,34 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
 method("__pos__", lambda self: self)
 
 
+def _extreme(name: str, find: Callable[..., Any], whole: Callable[..., Any], two: str) -> Callable[..., Any]:
+    label = name.capitalize()
+
+    def extreme(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, **kwargs: Any) -> Any:
+        dim, keepdim = kwargs.pop("axis", dim), kwargs.pop("keepdims", keepdim)
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
+        other = dim if isinstance(dim, Base) else other
+        if other is not None:
+            return MADE[two](input, other)
+        if dim is not None:
+            axis = axes_of(input, dim)
+            found = run(f"{label}Backward0", lambda a: one(a, find(value_of(a), axis=axis), axis, keepdim), input)
+            return pair(name, *found)
+        if input._value.size == 0:
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                "with the 'dim' argument."
+            )
+        return run(f"{label}Backward1", whole, input)
+
+    doc = (
+        f"The {name} of all elements; along `dim`, (values, indices); of two tensors, element by element. Ties over "
+        "all elements share the gradient; along an axis it goes to the element that is named."
+    )
+    return named(name, extreme, doc)
+
+
 # --- in place ---------------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +206,11 @@ for _name, _f in FUNCTIONS.items():
     method(f"{_name}_", in_place_of(f"{_name}_", _f))
 for _name, _fast in (("add_", np.add), ("sub_", np.subtract), ("mul_", np.multiply), ("div_", np.true_divide)):
     method(_name, in_place(TORCH, _fast, getattr(Tensor, _name)))
+for _name, _find, _whole, _two in (
+    ("max", np.argmax, evenly(np.max), "maximum"), ("min", np.argmin, evenly(np.min), "minimum"),
+):  # fmt: skip
+    FUNCTIONS[_name] = _extreme(_name, _find, _whole, _two)
+    method(_name, FUNCTIONS[_name])
 FUNCTIONS.update(result_type=result_type, where=where, allclose=allclose, equal=equal)
 _METHODS: dict[str, Any] = {
     "copy_": copy_, "fill_": fill_, "zero_": zero_, "allclose": allclose, "equal": equal,
