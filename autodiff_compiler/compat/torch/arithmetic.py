@@ -11,24 +11,14 @@ from ..graph.array import to
 from . import dtypes
 from .core import Base, assign, make, named, run
 
-NUMBERS = (int, float, complex, bool)
-
 
 def as_operand(x: Any) -> Any:
     """A tensor or Python number; NotImplemented for anything else."""
-    if isinstance(x, (Base, bool, int, float, complex)) and not isinstance(x, np.generic):
-        return x
     if isinstance(x, np.generic):
         return x.item()
     if isinstance(x, np.ndarray):
         return make(np.array(x))
-    return NotImplemented
-
-
-def level(x: Any) -> tuple[int, dtypes.dtype]:
-    if isinstance(x, Base):
-        return (2 if x._value.ndim else 1), dtypes.of_numpy(x._value.dtype)
-    return 0, dtypes.of_number(x)
+    return x if isinstance(x, (Base, int, float, complex)) else NotImplemented
 
 
 def result_type(*operands: Any) -> dtypes.dtype:
@@ -38,14 +28,8 @@ def result_type(*operands: Any) -> dtypes.dtype:
     >>> torch.result_type(torch.tensor([1]), 1.5)
     torch.float32
     """
-    return dtypes.join([level(x) for x in operands if x is not None])
-
-
-def number_in(x: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python number as it stands in an operation of this dtype."""
-    if isinstance(x, NUMBERS) and dtype.kind in "fc" and isinstance(x, int):
-        return float(x)
-    return x
+    kinds = [(min(x._value.ndim, 1) + 1, x.dtype) for x in operands if isinstance(x, Base)]
+    return dtypes.join([*kinds, *[(0, dtypes.of_number(x)) for x in operands if isinstance(x, (int, float, complex))]])
 
 
 def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool = False) -> Any:
@@ -54,15 +38,9 @@ def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool =
     if floats and not (dtype.is_floating_point or dtype.is_complex):
         dtype = dtypes.get_default_dtype()
     wanted = dtype.numpy
-    numbers = all(not isinstance(x, Base) for x in operands)
-
-    def computed(*args: Any) -> Any:
-        args = tuple([to(a, wanted) if hasattr(a, "dtype") else number_in(a, wanted) for a in args])
-        if numbers:
-            args = (wanted.type(args[0]), *args[1:])
-        return f(*args)
-
-    return run(name, computed, *operands, layout=True)
+    if wanted.kind in "fc":
+        operands = tuple([float(x) if isinstance(x, int) else x for x in operands])
+    return run(name, lambda *given: f(*[to(a, wanted) for a in given]), *operands, layout=True)
 
 
 def in_place_of(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
