@@ -88,6 +88,11 @@ def new_tensor(system: System, value: Any, version: Version | None = None) -> An
     return t
 
 
+def listed(x: Any) -> list[Any]:
+    """The items of a tuple or list, or the one thing."""
+    return list(x) if isinstance(x, (tuple, list)) else [x]
+
+
 def tensors_in(args: Any, out: list[Any]) -> list[Any]:
     """The tensors in nested tuples and lists."""
     for a in args:

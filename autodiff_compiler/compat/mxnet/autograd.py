@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.core import Base
+from ..graph.core import Base, listed
 from ..graph.engine import Gradient, behind, gradients
-from ..graph.record import Var, give, record_barrier, recording
+from ..graph.record import give, record_barrier, recording
 from ..module_tables import public
 from .arrays import make, ndarray
 from .base import MODE, MXNET, NOT_RECORDED, MXNetError
@@ -73,19 +73,15 @@ def set_training(train_mode: bool) -> bool:
     return before
 
 
-def _targets(heads: Any, head_grads: Any) -> tuple[list[Var], list[Any]]:
-    outs = list(heads) if isinstance(heads, (list, tuple)) else [heads]
-    given = [None] * len(outs) if head_grads is None else head_grads
-    given = list(given) if isinstance(given, (list, tuple)) else [given]
-    targets = []
-    for t in outs:
-        if t._var is None or t._var.record is None:
-            raise MXNetError(NOT_RECORDED)
-        targets.append(t._var)
-    if any(r.freed for r in behind(targets)):
+def _pass(heads: Any, head_grads: Any, sources: Any, retain_graph: bool, create_graph: bool) -> list[Any]:
+    """The gradients of the heads, with their `Var`s: of the sources, or of all arrays with a gradient."""
+    outs = listed(heads)
+    given = [None] * len(outs) if head_grads is None else listed(head_grads)
+    targets = [t._var for t in outs]
+    if any(var is None or var.record is None for var in targets) or any(r.freed for r in behind(targets)):
         raise MXNetError(NOT_RECORDED)
     seeds = [make(np.ones_like(t._value)) if g is None else g for t, g in zip(outs, given)]
-    return targets, seeds
+    return gradients(targets, seeds, sources, retain_graph, create_graph)
 
 
 def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
@@ -93,8 +89,7 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
 
     Raises MXNetError for what was not recorded, and for a graph that a pass without `retain_graph` has freed.
     """
-    targets, seeds = _targets(heads, head_grads)
-    for var, g in gradients(targets, seeds, None, retain_graph, False):
+    for var, g in _pass(heads, head_grads, None, retain_graph, False):
         x = var.owner()
         if x is None or g is None or x._grad is None or x._var is not var:
             continue
@@ -119,16 +114,13 @@ def grad(
     train_mode: bool = True,
 ) -> list[Any]:  # fmt: skip
     """The gradients of the heads by the variables, as a list; the variables' own gradients stay as they are."""
-    targets, seeds = _targets(heads, head_grads)
-    given = [variables] if isinstance(variables, Base) else list(variables)
+    given = listed(variables)
     if not given:
         raise AssertionError("variables cannot be an empty list.")
-    for x in given:
-        if x._var is None:
-            raise MXNetError(NOT_RECORDED)
+    if any(x._var is None for x in given):
+        raise MXNetError(NOT_RECORDED)
     retain = create_graph if retain_graph is None else retain_graph
-    sources: list[Any] = [x._var for x in given]
-    out = gradients(targets, seeds, sources, retain, create_graph)
+    out = _pass(heads, head_grads, [x._var for x in given], retain, create_graph)
     return [make(np.zeros_like(x._value)) if g is None else g for x, (_, g) in zip(given, out)]
 
 
@@ -169,24 +161,22 @@ class Function:
         recorded = recording(arrays)
         with pause(MODE.training):
             out = self.forward(*inputs)
-        many = isinstance(out, (tuple, list))
-        for t in out if many else (out,):
+        for t in listed(out):
             if not isinstance(t, Base):
                 raise MXNetError(f"{type(self).__name__}.forward must return arrays, not {type(t).__name__}")
-        outs = [t.copy() if any(t is a for a in arrays) else t for t in (list(out) if many else [out])]
+        outs = [t.copy() if any(t is a for a in arrays) else t for t in listed(out)]
         if recorded:
             shapes = [a._value.shape if isinstance(a, Base) else None for a in inputs]
             back = Gradient(MXNET, lambda *given: self._gradients(given, shapes, places))
             made, first = record_barrier(type(self).__name__, arrays, outs, back)
             for k, t in enumerate(outs):
                 give(t, made, first + k)
-        return tuple(outs) if many else outs[0]
+        return tuple(outs) if isinstance(out, (tuple, list)) else outs[0]
 
     def _gradients(self, given: tuple[Any, ...], shapes: list[Any], places: list[int]) -> list[Any]:
         """What `backward` gives for the arrays among the arguments. Raises MXNetError for gradients that are not one
         array, or None, of the right shape for each argument."""
-        found = self.backward(*given)
-        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        found = listed(self.backward(*given))
         name = f"{type(self).__name__}.backward must return"
         if len(found) != len(shapes):
             raise MXNetError(

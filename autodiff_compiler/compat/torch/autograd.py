@@ -11,14 +11,9 @@ import numpy as np
 from ..graph.engine import Gradient, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
 from ..module_tables import public
-from .core import FREED, TORCH, Base, make, view
+from .core import FREED, TORCH, Base, listed, make, view
 from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import method
-
-
-def listed(x: Any) -> list[Any]:
-    """The items of a tuple or list, or the one thing."""
-    return list(x) if isinstance(x, (tuple, list)) else [x]
 
 
 def _seed(k: int, t: Any, g: Any) -> Any:

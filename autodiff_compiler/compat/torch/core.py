@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.core import Base, assign, new_tensor, run, subscripts, view
+from ..graph.core import Base, assign, listed, new_tensor, run, subscripts, view
 from ..graph.record import System, Version
 from ..operations.signatures import named
 from . import dtypes
@@ -92,6 +92,6 @@ def axes_of(t: Any, dim: Any) -> Any:
 
 
 __all__ = [
-    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "make", "named", "renamed", "run",
+    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "listed", "make", "named", "renamed", "run",
     "subscripts", "view",
 ]  # fmt: skip

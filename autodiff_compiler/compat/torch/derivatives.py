@@ -12,8 +12,8 @@ from ...tape.pullback import NotBatchedError
 from ..graph.engine import gradients
 from ..module_tables import namespace
 from . import autograd
-from .autograd import grad, listed
-from .core import Base, make
+from .autograd import grad
+from .core import Base, listed, make
 from .modes import enable_grad
 from .shaping import stack
 

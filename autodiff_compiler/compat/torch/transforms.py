@@ -8,8 +8,7 @@ from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from . import autograd, derivatives
-from .autograd import listed
-from .core import Base
+from .core import Base, listed
 from .derivatives import leaf
 from .modes import enable_grad
 from .shaping import stack
