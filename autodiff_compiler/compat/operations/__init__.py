@@ -27,7 +27,7 @@ The kinds, and what they take:
 - "creation": arrays of a shape; "likeness": arrays in the shape and dtype of another, without gradient.
 - "elements": functions of each element of `operands` tensors or numbers, in the dtype that these promote to; then
   settings.
-- "view": what shares the memory of its operand. Only PyTorch's rows are of the last two kinds.
+- "view": what shares the memory of its operand. Only PyTorch has rows of these two kinds.
 - "arrays": everything else. In TensorFlow the first `operands` parameters are tensors; in PyTorch all that are tensors.
 
 Optimizers, and most losses, are not rows: `optimizers` and `losses` have their one implementation, and the systems'
