@@ -225,6 +225,12 @@ def test_loss_modules(torch: Any, nn: Any) -> None:
         and nn.HuberLoss()(x, t).item() == 0.6666666865348816
     )
     assert nn.MSELoss(reduction="sum")(x, t).item() == 5.0
+    weighted = nn.CrossEntropyLoss(torch.tensor([1.0, 2.0, 3.0]), ignore_index=-1)
+    assert weighted(x, y).item() == F.cross_entropy(x, y, torch.tensor([1.0, 2.0, 3.0])).item()
+    assert [n for n, _ in weighted.named_buffers()] == ["weight"] and repr(weighted) == "CrossEntropyLoss()"
+    for wrong in ({"nonsense": 1}, {"reduction": "sum", "target": 2}):
+        with pytest.raises(TypeError):
+            nn.MSELoss(**wrong)
 
 
 # --- optimizers -------------------------------------------------------------------------------------------------------

@@ -91,24 +91,22 @@ class Conv2d(Module):
 # --- modules of functions ---------------------------------------------------------------------------------------------
 
 
-def _module(
-    name: str, f: Callable[..., Any], parameters: str = "", shown: str | None = None, **defaults: Any
-) -> type[Module]:
-    """The module of a function with these of its parameters, by default all. It prints those `shown`, by default all.
-    `weight` and `pos_weight` are buffers."""
+_OTHERS = ("input", "target", "training", "dtype", "size_average", "reduce")
+
+
+def _module(name: str, f: Callable[..., Any], shown: str | None = None, **defaults: Any) -> type[Module]:
+    """The module of a function, with its parameters. It prints those `shown`, by default all. `weight` and
+    `pos_weight` are buffers."""
     given = inspect.signature(f).parameters
-    names = parameters.split() or [n for n in list(given)[1:] if n not in ("dtype", "training")]
-    defaults = {n: given[n].default for n in names} | defaults
-    takes_training = "training" in given
+    defaults = {n: p.default for n, p in given.items() if n not in _OTHERS} | defaults
+    names = list(defaults)
+    trains = "training" in given
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
         chosen = {**defaults, **dict(zip(names, args)), **kwargs}
-        if (
-            len(args) > len(names)
-            or len(chosen) > len(names)
-            or any(v is inspect.Parameter.empty for v in chosen.values())
-        ):
+        missing = any(v is inspect.Parameter.empty for v in chosen.values())
+        if missing or max(len(args), len(chosen)) > len(names):
             raise TypeError(f"{name} takes the parameters {', '.join(names) or '(none)'}")
         if "stride" in chosen and chosen["stride"] is None:
             chosen["stride"] = chosen["kernel_size"]
@@ -119,29 +117,25 @@ def _module(
                 setattr(self, key, value)
 
     def forward(self: Any, *args: Any) -> Any:
-        options = {"training": self.training} if takes_training else {}
-        return f(*args, **{n: getattr(self, n) for n in names}, **options)
+        return f(*args, **{n: getattr(self, n) for n in (names + ["training"] if trains else names)})
 
     def extra_repr(self: Any) -> str:
         known = [(n, getattr(self, n)) for n in (names if shown is None else shown.split())]
-        return ", ".join([f"{n}={value!r}" for n, value in known if n != "inplace" or value or takes_training])
+        return ", ".join([f"{n}={value!r}" for n, value in known if n != "inplace" or value or trains])
 
     doc = f"`{f.__name__}` as a module."
     return type(name, (Module,), {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": doc})
 
 
-_LOSSES: tuple[tuple[str, Callable[..., Any], str], ...] = (
-    ("MSELoss", losses.mse_loss, "reduction"), ("L1Loss", losses.l1_loss, "reduction"),
-    ("SmoothL1Loss", losses.smooth_l1_loss, "beta reduction"), ("HuberLoss", losses.huber_loss, "delta reduction"),
-    ("NLLLoss", losses.nll_loss, "weight ignore_index reduction"),
-    ("CrossEntropyLoss", losses.cross_entropy, "weight ignore_index label_smoothing reduction"),
-    ("BCELoss", losses.binary_cross_entropy, "weight reduction"),
-    ("BCEWithLogitsLoss", losses.binary_cross_entropy_with_logits, "weight pos_weight reduction"),
-)  # fmt: skip
+_LOSSES: dict[str, Callable[..., Any]] = {
+    "MSELoss": losses.mse_loss, "L1Loss": losses.l1_loss, "SmoothL1Loss": losses.smooth_l1_loss,
+    "HuberLoss": losses.huber_loss, "NLLLoss": losses.nll_loss, "CrossEntropyLoss": losses.cross_entropy,
+    "BCELoss": losses.binary_cross_entropy, "BCEWithLogitsLoss": losses.binary_cross_entropy_with_logits,
+}  # fmt: skip
 MEMBERS: dict[str, Any] = {
     "Linear": Linear, "Conv2d": Conv2d, "Flatten": _module("Flatten", flatten, start_dim=1),
     "Dropout": _module("Dropout", functions.dropout), "MaxPool2d": _module("MaxPool2d", functions.max_pool2d),
-    "AvgPool2d": _module("AvgPool2d", functions.avg_pool2d, "", "kernel_size stride padding"),
+    "AvgPool2d": _module("AvgPool2d", functions.avg_pool2d, "kernel_size stride padding"),
     **{name: _module(name, f) for name, f in ACTIVATIONS.items()},
-    **{name: _module(name, f, names, "") for name, f, names in _LOSSES},
+    **{name: _module(name, f, "") for name, f in _LOSSES.items()},
 }  # fmt: skip
