@@ -92,7 +92,9 @@ def one_hot(
     """`on_value` (1) at the index, `off_value` (0) elsewhere, along a new axis, by default the last; float32."""
     given = [v for v in (on_value, off_value) if v is not None]
     kind = as_dtype(dtype or (_value(given[0]).dtype if given else "float32"))
-    on, off = (fallback if v is None else _value(v) for v, fallback in ((on_value, True), (off_value, False)))
-    hit = array(indices)[..., None] == np.arange(integer(depth))
-    out = np.where(hit, np.asarray(on, kind.np_dtype), np.asarray(off, kind.np_dtype))
+    on, off = (
+        as_value(v._value if isinstance(v, Operand) else v, kind)
+        for v in (True if on_value is None else on_value, False if off_value is None else off_value)
+    )
+    out = np.where(array(indices)[..., None] == np.arange(integer(depth)), on, off).astype(kind.np_dtype)
     return tensor(np.moveaxis(out, -1, -1 if axis is None else integer(axis)))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.opset import PRIMS
+from ...tape.apply import apply
 from ...tape.operators import unary
 from .dtypes import as_dtype
-from .operands import astype, operand, run
+from .operands import operand, run
 from .tensors import convert_to_tensor, tensor
 
 
@@ -21,11 +22,15 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     if source == wanted.np_dtype:
         return convert_to_tensor(x)
     if source.kind == "c" and wanted.np_dtype.kind != "c":
-        x = run(np.real, x)
+        return cast(run(np.real, x), wanted)
     if source.kind in "fc" and wanted.np_dtype.kind in "fc":
-        return astype(x, wanted)
+        return apply(PRIMS[np.ndarray.astype], _astype, (x, wanted.np_dtype.type), {})
     with np.errstate(all="ignore"):
         return tensor(x._value.astype(wanted.np_dtype))
+
+
+def _astype(v: Any, dtype: Any) -> Any:
+    return v.astype(dtype)
 
 
 def identity(input: Any, name: str | None = None) -> Any:

@@ -25,11 +25,9 @@ FLOATS = "bfloat16, half, float, double, complex64, complex128"
 _normal: dict[Any, Callable[..., Any]] = {}
 
 
-def operand(x: Any, dtype: Any = None) -> Any:
+def operand(x: Any) -> Any:
     """A tensor or variable; anything else is converted."""
-    if isinstance(x, Arithmetic) and dtype is None:
-        return x
-    return convert_to_tensor(x, dtype)
+    return x if isinstance(x, Arithmetic) else convert_to_tensor(x)
 
 
 def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
@@ -57,8 +55,6 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
 
 def _traced(x: Any, rec: Recording | None) -> Any:
     """The operand for functions of arrays: the core's tensor if a tape is interested in it, else its value."""
-    if type(x) is list:
-        return [_traced(item, rec) for item in x]
     if not isinstance(x, Operand):
         return x
     slot = -1 if rec is None else x._slot if x._token is rec.token else rec.find(x)
@@ -90,9 +86,7 @@ def quiet(fn: Any) -> Any:
 
 
 def _normalised(fn: Any) -> Callable[..., Any]:
-    several, fn = PRIMS[fn].nout != 1, quiet(fn)
-    if several:
-        return lambda *args, **kwargs: tuple([v[()] for v in fn(*args, **kwargs)])
+    fn = quiet(fn)
 
     def single(*args: Any, **kwargs: Any) -> Any:
         out = fn(*args, **kwargs)
@@ -101,20 +95,8 @@ def _normalised(fn: Any) -> Callable[..., Any]:
     return single
 
 
-def astype(x: Any, dtype: dtypes.DType) -> Any:
-    """The operand in another dtype."""
-    if x._value.dtype == dtype.np_dtype:
-        return x
-    return apply(PRIMS[np.ndarray.astype], _astype, (x, dtype.np_dtype.type), {})
-
-
-def _astype(v: Any, dtype: Any) -> Any:
-    return v.astype(dtype)
-
-
-def elementwise(fn: Any, op: str, allowed: str = FLOATS) -> Callable[[Any], Any]:
+def elementwise(fn: Any, op: str) -> Callable[[Any], Any]:
     """A fast operation on one operand, which keeps the dtype; it refuses dtypes that NumPy would change."""
-
     function = quiet(fn)
 
     def compute(v: Any) -> Any:
@@ -122,7 +104,7 @@ def elementwise(fn: Any, op: str, allowed: str = FLOATS) -> Callable[[Any], Any]
         if out.dtype is not v.dtype:
             if out.dtype == v.dtype:
                 return out
-            raise not_allowed(op, v.dtype, allowed)
+            raise not_allowed(op, v.dtype, FLOATS)
         return out
 
     return unary(PRIMS[fn], compute)
@@ -215,7 +197,7 @@ def axes(axis: Any) -> Any:
     return tuple([axes(k) for k in axis]) if hasattr(axis, "__iter__") else integer(axis)
 
 
-def array(x: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+def array(x: Any) -> np.ndarray[Any, Any]:
     """The NumPy array of a tensor or of what may become one: for indices, masks and the like, which carry no
     derivative."""
-    return np.asarray(convert_to_tensor(x, dtype)._value if not isinstance(x, Operand) else x._value)
+    return np.asarray(operand(x)._value)

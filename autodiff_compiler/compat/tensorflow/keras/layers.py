@@ -54,6 +54,10 @@ class _Weighted(Layer):
     def _product(self, x: Any) -> Any:
         raise NotImplementedError
 
+    def __getattr__(self, name: str) -> Any:
+        hint = ": the layer is built at its first call" if name in ("kernel", "bias") else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
 
 class Dense(_Weighted):
     """``activation(inputs @ kernel + bias)``, on the last axis.
