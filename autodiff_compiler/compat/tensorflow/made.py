@@ -156,25 +156,6 @@ def _reduction(row: Row) -> Parts:
     return _REDUCTION, {**names, "Arithmetic": Arithmetic, "convert": convert_to_tensor}
 
 
-def _index(row: Row) -> Parts:
-    """The place of an element, by default along the first axis, as int64."""
-
-    def index(input: Any, axis: Any, output_type: Any) -> Any:
-        found = row.function(operand(input)._value, axis=0 if axis is None else integer(axis))
-        return tensor(np.asarray(found, as_dtype(output_type or "int64").np_dtype)[()])
-
-    return "return index({all})", {"index": index}
-
-
-def _running(row: Row) -> Parts:
-    f = row.function
-
-    def running(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Any:
-        return computed(lambda a: f(a, integer(axis), None, exclusive, reverse), operand(x))
-
-    return "return running({all})", {"running": running}
-
-
 def _steps(items: Any) -> Any:
     """Strides, windows or dilations: one number, or one for each axis."""
     given = (1,) if items is None else integers(items)
@@ -267,16 +248,20 @@ _BODIES: dict[str, str] = {
     "predicate": "return computed(f, operand({0}))",
     "still": "return computed(stepped(f), operand({0}))",
     "pair": "return computed(f, *same_dtypes(({0}, {1}), op))",
+    "index": "kind = as_dtype({2} or 'int64').np_dtype\n"
+    "return tensor(asarray(f(operand({0})._value, axis=integer({1} or 0)), kind)[()])",
+    "running": "return computed(lambda a: f(a, integer({1}), None, {2}, {3}), operand({0}))",
     "logical": "return computed(f, *[bools(x, op) for x in ({all},)])",
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
-    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "index": _index,
-    "running": _running, "arrays": _arrays, "likeness": _likeness,
+    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "arrays": _arrays,
+    "likeness": _likeness,
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {
     "tensor": tensor, "integers": integers, "as_dtype": as_dtype, "operand": operand, "computed": computed,
     "floating": floating, "same_dtypes": same_dtypes, "bools": bools, "stepped": stepped,
+    "integer": integer, "asarray": np.asarray,
 }  # fmt: skip
 
 
