@@ -7,7 +7,7 @@ from typing import Any
 from ...tape.custom import named_operation
 from . import dtypes
 from .namespace import lazy
-from .operands import operand
+from .operands import floating
 from .operators import Arithmetic
 from .tensors import convert_to_tensor
 
@@ -17,14 +17,8 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
 
     TensorFlow has no gradient for it: LookupError, unless one was registered for "AdjustContrastv2".
     """
-    return adjust_contrast_v2(images, contrast_factor)
-
-
-def adjust_contrast_v2(images: Any, contrast_factor: Any, name: str | None = None) -> Any:
-    x, factor = operand(images), contrast_factor
-    if not x.dtype.is_floating:
-        raise TypeError(f"tf.image.adjust_contrast takes floating images, not {x.dtype.name}: tf.cast converts them")
-    factor = convert_to_tensor(factor, None if isinstance(factor, Arithmetic) else dtypes.float32)
+    x = floating(images, "AdjustContrastv2", "f")
+    factor = convert_to_tensor(contrast_factor, None if isinstance(contrast_factor, Arithmetic) else dtypes.float32)
     return named_operation("AdjustContrastv2", _contrast, [convert_to_tensor(x), factor])
 
 

@@ -2,10 +2,4 @@
 
 from .namespace import lazy
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "shaping": "add_n",
-        "norms": "reduce_euclidean_norm reduce_std",
-    },
-)
+__getattr__, __dir__ = lazy(__name__, {"shaping": "add_n", "norms": "reduce_euclidean_norm reduce_std"})
