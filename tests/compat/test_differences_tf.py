@@ -147,6 +147,25 @@ def test_the_gradient_of_softmax_cross_entropy_depends_on_the_labels(tf):
     np.testing.assert_allclose(outer.gradient(first, labels).numpy(), [[-1 + 0.81757448, 0.81757448]], rtol=1e-6)
 
 
+def test_what_layers_refuse(tf):
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Dense(1, name="one")])
+    for wrong, words in (
+        (3, "consists of layers"), (tf.keras.Input((2,)), "at most one Input"), (layers.Dense(2, name="one"), "'one'"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            model.add(wrong)
+    layer = layers.Dense(2)
+    with pytest.raises(ValueError, match="needs all the lengths"):
+        layer.add_weight(shape=(None, 2))
+    with pytest.raises(ValueError, match="isn't built"):
+        layer.count_params()
+    with pytest.raises(AttributeError, match="no attribute 'kernel': the layer is built at its first call"):
+        _ = layer.kernel
+    with pytest.raises(ValueError, match="Unrecognized keyword arguments"):
+        layers.Dense(2, units_of="x")
+
+
 def test_models_have_no_loop_and_no_files(tf):
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
     with pytest.raises(AttributeError, match="has no attribute 'fit'. Write the loop: tape.gradient"):

@@ -96,6 +96,17 @@ def test_lists_of_mixed_numbers(tf):
         tf.constant([True, 1])
 
 
+def test_lists_of_arrays(tf):
+    rows = tf.constant([np.array([1.5, 2.5]), np.array([3.5, 4.5])])
+    assert rows.dtype == tf.float64 and rows.numpy().tolist() == [[1.5, 2.5], [3.5, 4.5]]
+    assert tf.constant([np.ones(2), [1.0, 2.0]]).numpy().tolist() == [[1.0, 1.0], [1.0, 2.0]]
+    assert tf.constant([np.ones(2, np.float32)], tf.float64).dtype == tf.float64
+    assert tf.constant(np.array(["a", "b"])).numpy().tolist() == [b"a", b"b"]
+    for wrong in ([[1, 2], 3], [[1, 2], [3]]):
+        with pytest.raises(ValueError, match="non-rectangular"):
+            tf.constant(wrong)
+
+
 def test_an_input_signature_is_refused(tf):
     with pytest.raises(NotImplementedError, match="convert the arguments by tf.convert_to_tensor"):
         tf.function(input_signature=[])

@@ -85,9 +85,7 @@ class Layer(Module):
         floating, else zero. `initializer` is a name or an object."""
         made, shape = tf.as_dtype(dtype or self._dtype), () if shape is None else shape_of(shape)
         if None in shape:
-            raise ValueError(
-                f"Cannot convert a partially known shape {shape} to a Tensor: a weight needs all of its lengths"
-            )
+            raise ValueError(f"a weight needs all the lengths of its shape, not {shape}")
         if initializer is None:
             initializer = "glorot_uniform" if made.is_floating and shape else "zeros"
         value = initializers.get(initializer)(shape, dtype=made)

@@ -93,21 +93,13 @@ class Sequential(Model):
 
     def add(self, layer: Any) -> None:
         """Append a layer. Raises ValueError for what is none, and for a name that is taken."""
-        if isinstance(layer, Input):
-            if self._layers or self._reached is not None:
-                raise ValueError(f"Sequential model '{self.name}' has layers already: its Input comes first")
+        if isinstance(layer, Input) and not self._layers and self._reached is None:
             self._reached = _zeros(layer.shape, self.dtype)
             return
         if not isinstance(layer, Layer):
-            raise ValueError(
-                "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
-                f"{layer} (of type {type(layer)})"
-            )
+            raise ValueError(f"A Sequential model consists of layers, after at most one Input. Received: {layer!r}")
         if any(other.name == layer.name for other in self._layers):
-            raise ValueError(
-                f"All layers added to a Sequential model should have unique names. Name '{layer.name}' is already the "
-                "name of a layer in this model. Update the `name` argument to pass a unique name."
-            )
+            raise ValueError(f"Two layers of a Sequential model have the name '{layer.name}': give them other names")
         if not self._layers and layer._given_shape is not None:
             self._reached = _zeros(layer._given_shape, self.dtype)
         self._layers.append(layer)
