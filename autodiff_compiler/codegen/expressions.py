@@ -28,11 +28,24 @@ from ..ir import opset
 from ..ir.core import Loc, Op, Prim, Value, type_of
 from ..ir.spelling import identifier
 from ..ir.types import same_dtype
-from ..operations.choices import OVER, RATIO
+from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, is_kernel
 
-ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT = 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3
+ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT, TERNARY = (
+    13,
+    12,
+    11,
+    10,
+    9,
+    8,
+    7,
+    6,
+    5,
+    4,
+    3,
+    1,
+)
 
 # Python writes and reads no longer integers; the sum that a complex number is written as has no negative zeros.
 _TOO_LONG = 1 << 4096
@@ -388,8 +401,19 @@ def _ratio(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
     if not op.results[0].type.is_scalar:
         return p.call(op), ATOM
-    divisor = p.show(d, ATOM)
-    return f"{p.show(g, PRODUCT)} / ({divisor} or {divisor} + ({p.show(g, ATOM)} == 0))", PRODUCT
+    if "generic" in (type_of(g).kind, type_of(d).kind):
+        divisor = p.show(d, ATOM)
+        return f"{p.show(g, PRODUCT)} / ({divisor} or {divisor} + ({p.show(g, ATOM)} == 0))", PRODUCT
+    infinite = "np.inf" if type(g) is float and g > 0 else f"{p.show(g, NOT)} and {p.show(g, PRODUCT)} * np.inf"
+    return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {p.show(d, NOT)} else {infinite}", TERNARY
+
+
+def _quotient(p: Printer, op: Op) -> tuple[str, int]:
+    g, d = op.args
+    if not op.results[0].type.is_scalar:
+        return p.call(op), ATOM
+    infinite = "np.inf" if type(g) is float and g > 0 else f"{p.show(g, PRODUCT)} * np.inf"
+    return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {p.show(d, NOT)} else {infinite}", TERNARY
 
 
 def _over(p: Printer, op: Op) -> tuple[str, int]:
@@ -419,7 +443,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.LIST_GET: _index, opset.LIST_SLICE: _slice,
     opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,
-    RATIO: _ratio, OVER: _over, STRONG_PRODUCT: _product,
+    RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
 from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
-from ..operations.choices import PRODUCT, RATIO
+from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
 MAX_DEPTH = 5
 
@@ -159,7 +159,7 @@ class Nesting:
         if user.prim in (GET,) and v is user.args[0]:
             return v.op is not None and v.op.prim is not ADDAT
         if user.results and user.results[0].type.is_scalar:  # these print operands twice
-            return user.prim is not RATIO and (user.prim is not PRODUCT or v is not user.args[0])
+            return user.prim not in (QUOTIENT, RATIO) and (user.prim is not PRODUCT or v is not user.args[0])
         return True
 
     def _hazard(self, op: Op) -> Any:

@@ -63,6 +63,11 @@ def known(value: Val) -> bool:
     return True
 
 
+def may_be_zero(length: Val) -> bool:
+    """In a definition: the length of an axis is not known to be at least 1."""
+    return True
+
+
 def place() -> Any:
     """In a definition: where the user wrote the call, for an error that is raised when the program runs."""
     return None
@@ -110,6 +115,7 @@ __all__ = [
     "is_definition",
     "known",
     "lookup",
+    "may_be_zero",
     "place",
     "refuse",
 ]

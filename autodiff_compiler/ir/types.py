@@ -250,6 +250,14 @@ class Dims:
             scope = scope.parent
         return self.assume(dim, 1, False)
 
+    def not_zero(self, dim: DimLike) -> bool:
+        """Proven to be at least 1."""
+        dim = self.find(dim)
+        if isinstance(dim, int):
+            return dim > 0
+        # The axis of an argument has a name if it has at least two elements.
+        return self.is_argument(dim) and (dim.off < 2 or self.assume(dim, 0, False))
+
     def assume(self, a: Dim, b: DimLike, equal: bool) -> bool:
         """Take for granted that the lengths are equal, or that they are not, if that holds of the arguments at hand."""
         top = self
@@ -262,7 +270,7 @@ class Dims:
         top.assumed.append((a, b, equal))
         if equal:
             top.equal[a] = b
-        else:
+        elif b == 1:
             top.not_one_facts.add(a)
         return True
 

@@ -18,7 +18,7 @@ from ..ir.opset import mark
 from ..ir.types import ANY, Ty, join
 from . import lib
 from .batching import batch, broadcast_stacks
-from .lib import choose, masked
+from .lib import call, choose, masked
 from .record import constant_in, op, vjp
 
 # --- choices ----------------------------------------------------------------------------------------------------------
@@ -151,19 +151,39 @@ for _arg in ("a_max", "max"):
 RATIO = op(runtime.ratio, "g: array, d: array", infer=infer_ufunc(np.true_divide, operator=True), elementwise=True)
 
 
+# ``quotient(g, d)``: the quotient as NumPy divides, where Python's numbers would raise.
+QUOTIENT = op(runtime.quotient, "g, d", infer=infer_ufunc(np.true_divide, operator=True), elementwise=True)
+
+
+@vjp(QUOTIENT, "g")
+def _quotient_g(g: Any, out: Any, numerator: Any, d: Any) -> Any:
+    return call(runtime.quotient, g, d)
+
+
+@vjp(QUOTIENT, "d")
+def _quotient_d(g: Any, out: Any, numerator: Any, d: Any) -> Any:
+    return -call(runtime.quotient, g * out, d)
+
+
 # ``over(g, d)``: the quotient, zero where `d` is.
 OVER = op(runtime.over, "g: array, d: array", infer=infer_ufunc(np.true_divide, operator=True), elementwise=True)
 
 
 @vjp((RATIO, OVER), "g")
 def _ratio_g(g: Any, out: Any, numerator: Any, d: Any) -> Any:
-    honest = numerator / d
-    return g / (d + 0 * honest)
+    honest = _divided(numerator, d)
+    return _divided(g, d + 0 * honest)
 
 
 @vjp((RATIO, OVER), "d")
 def _ratio_d(g: Any, out: Any, numerator: Any, d: Any) -> Any:
-    return -(g * (numerator / d)) / d
+    return _divided(-(g * _divided(numerator, d)), d)
+
+
+def _divided(g: Any, d: Any) -> Any:
+    """``g / d``, as NumPy divides."""
+    python = lib.is_scalar(g, d) and lib.may_be_python(g) and lib.may_be_python(d)
+    return call(runtime.quotient, g, d) if python else g / d
 
 
 # ``product(g, p)``: the product, zero where `g` is.
@@ -194,4 +214,4 @@ op("np.array_equal", "a1: array, a2: array, equal_nan", type=lambda b, x, y: ANY
 mark("chooses", WHERE, SELECT)
 mark("real", WHERE, SELECT)
 mark("product", PRODUCT)
-mark("quotient", RATIO, OVER)
+mark("quotient", QUOTIENT, RATIO, OVER)

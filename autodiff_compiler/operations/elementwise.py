@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.infer import infer_ufunc
 from ..ir.ops_common import is_number, scalar_or_array
@@ -46,14 +47,27 @@ elementwise((operator.sub, np.subtract), 1, -1)
 elementwise((operator.mul, np.multiply), lambda out, x, y: y, lambda out, x, y: x, singular=CHOICES)
 elementwise((operator.neg, np.negative), -1)
 elementwise((operator.pos, np.positive), 1)
-elementwise((operator.truediv, np.true_divide), Over(lambda out, x, y: y), ..., singular=SUBSCRIPTS)
+elementwise((operator.truediv, np.true_divide), ..., ..., singular=SUBSCRIPTS)
+
+
+@vjp((operator.truediv, np.true_divide), "x1")
+def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
+    return guarded(g, lambda y: _divided(g, y, out), (y,))
 
 
 @vjp((operator.truediv, np.true_divide), "x2")
 def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     if roots.decays(g, out):
         return -(roots.over(g, y) * roots.over(x, y))
-    return guarded(g, lambda out, y: -((g / y) * out), (out, y))  # g / y is the cotangent of x, too
+    return guarded(g, lambda out, y: -(_divided(g, y, out) * out), (out, y))  # g / y is the cotangent of x, too
+
+
+def _divided(g: Any, y: Any, out: Any) -> Any:
+    """``g / y``: where NumPy has made the quotient `out`, Python must not raise here."""
+    numbers = lib.symbolic(out) and lib.is_scalar(g, y, out) and lib.may_be_python(g) and lib.may_be_python(y)
+    if numbers and not lib.may_be_python(out) and lib.may_have_no_elements(y):
+        return call(runtime.quotient, g, y)
+    return lib.quotient(g, y)
 
 
 # Python's and NumPy's ``x - floor(x / y) * y``, and fmod with trunc.

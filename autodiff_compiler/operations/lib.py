@@ -18,7 +18,7 @@ from ..ir import opset
 from ..ir.core import Loc, Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
 from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
-from ..ir.types import Ty
+from ..ir.types import Dim, Ty
 from .signs import below_zero
 
 BOOL = np.dtype(bool)
@@ -310,6 +310,36 @@ def is_empty(x: Any) -> bool:
 def per(x: Any, n: Any) -> Any:
     """``x / n`` for a number of elements: nan, as in NumPy, for none of them."""
     return x * float("nan") if type(n) is int and n == 0 else x / n
+
+
+def has_more_than(k: Any, x: Any, axis: Any = None) -> bool:
+    """Each result of a reduction of `x` over `axis` surely combines more than `k` elements."""
+    if type(k) is Value:
+        return False
+    if type(x) is not Value:
+        return bool(count(x, axis) > k)
+    dims = x.type.dims
+    if dims is None:
+        return False
+    known = current().dims
+    lengths = dims if axis is None else [dims[a] for a in axes(axis, x)]
+    if not all(map(known.not_zero, lengths)):
+        return False
+    return k < 1 or any(
+        d > k if isinstance(d, int) else type(k) is int and d.off >= 0 and known.not_zero(Dim(d.root, d.off + k))
+        for d in map(known.find, lengths)
+    )
+
+
+def may_have_no_elements(n: Any) -> bool:
+    """The number is the length of an axis, and may be zero."""
+    length = n.type.length if type(n) is Value else None
+    return length is not None and not current().dims.not_zero(length)
+
+
+def may_be_python(x: Any) -> bool:
+    """A number that may be Python's, which raises where NumPy's would be infinite."""
+    return type_of(x).kind in ("py", "scalar") if type(x) is Value else not isinstance(x, (np.ndarray, np.generic))
 
 
 def truth(cond: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..ir.core import Builder, Op, Prim, type_of
+from ..ir.core import Builder, Op, Prim, Value, current, type_of
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
 from ..ir.opset import mark
 from ..ir.types import ANY, Ty, generic
@@ -135,7 +135,10 @@ MEAN = reduction("np.mean", "a: array, axis, dtype, out, keepdims, where: array"
 
 @vjp(np.mean, "a")
 def _mean(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return spread(expand(per(g, count(a, axis)), axis, keepdims, a), a)
+    n = count(a, axis)
+    if type(n) is Value and not lib.has_more_than(0, a, axis):
+        n = call(max, n, 1)  # Python would raise; of no elements there is no cotangent
+    return spread(expand(per(g, n), axis, keepdims, a), a)
 
 
 reduction("np.nansum", f"a: array, {_SUMMED}", sum_dtype)
@@ -155,8 +158,25 @@ VAR = reduction("np.var", _VARIANCE, _mean_dtype, real=True, total=True)
 
 @vjp(np.var, "a")
 def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
-    scale = g * per(2, count(a, axis) - ddof)
-    return expand(scale, axis, keepdims, a) * conj(centered(a, axis))
+    if lib.has_more_than(ddof, a, axis):
+        return expand(g * per(2, count(a, axis) - ddof), axis, keepdims, a) * conj(centered(a, axis))
+    scale = call(runtime.ratio, 2.0 * g, freedom(a, axis, ddof))
+    return _unless_zero(g, expand(scale, axis, keepdims, a) * conj(centered(a, axis)), axis, keepdims, a)
+
+
+def freedom(a: Any, axis: Any, ddof: Any) -> Any:
+    """The number by which a variance divides, which is zero for too few elements."""
+    n = count(a, axis) - ddof
+    return n if lib.has_more_than(ddof, a, axis) else call(max, n, 0)
+
+
+def _unless_zero(g: Any, product: Any, axis: Any, keepdims: Any, a: Any) -> Any:
+    """The cotangent of `a`, a multiple of `g` by what may be nan: zero where `g` is zero for sure."""
+    cotangents = current().cotangents if type(g) is Value else None
+    mask = True if cotangents is None else cotangents.mask(g, (a,), lib.SUBSCRIPTS)
+    if mask is True:
+        return product
+    return None if mask is False else call(np.where, expand(mask, axis, keepdims, a), product, 0.0)
 
 
 def centered(a: Any, axis: Any) -> Any:
@@ -170,9 +190,13 @@ STD = reduction("np.std", _VARIANCE, _mean_dtype, real=True, total=True)
 def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     # Where all elements are equal the numerator is zero as well, and the derivative is taken to be zero.
     rest = roots.without(g, out)
-    n = count(a, axis) - ddof
-    scale = g / (lib.nonzero(out) * n) if rest is None else spread(rest / n, g)
-    return expand(scale, axis, keepdims, a) * conj(centered(a, axis))
+    n = freedom(a, axis, ddof)
+    if rest is None or not lib.has_more_than(ddof, a, axis):
+        scale = g / (lib.nonzero(out) * n)
+    else:
+        scale = spread(rest / n, g)
+    product = expand(scale, axis, keepdims, a) * conj(centered(a, axis))
+    return product if lib.has_more_than(ddof, a, axis) else _unless_zero(g, product, axis, keepdims, a)
 
 
 op(builtins.sum, "iterable, start")

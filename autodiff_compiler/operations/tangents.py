@@ -38,7 +38,7 @@ from .lib import call, conj, expand, ndim, part, swap
 from .making import ASTYPE
 from .numbers import FLOATING_CASTS
 from .record import SYMMETRIC, jvp, linear, symmetric
-from .reductions import centered, product_of_others
+from .reductions import centered, freedom, product_of_others
 
 
 def column(prim: Prim, name: str) -> str:
@@ -207,8 +207,12 @@ def _sign(d: Any, out: Any, x: Any) -> Any:
     return lib.choose(lib.equal(x, 0), 0.0, (d - out * along) / lib.nonzero(np.absolute(x)))
 
 
+@jvp(np.nan_to_num, "x")
+def _nan_to_num(d: Any, out: Any, x: Any) -> Any:
+    return lib.choose(np.isfinite(x), d, 0.0)  # no product: the tangent may be nan where `x` is
+
+
 symmetric(np.clip, "a", "a_min", "a_max", "min", "max")
-symmetric(np.nan_to_num, "x")
 symmetric(np.unwrap, "p")
 symmetric((runtime.bessel_i, runtime.polygamma), "x")
 symmetric(math.log, "x", "base")
@@ -251,13 +255,15 @@ def _nansum(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ke
 @jvp(np.var, "a")
 def _var(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     moved = np.sum(conj(centered(a, axis)) * d, axis=axis, keepdims=keepdims)
-    return lib.per(2, lib.count(a, axis) - ddof) * moved
+    if lib.has_more_than(ddof, a, axis):
+        return lib.per(2, lib.count(a, axis) - ddof) * moved
+    return 2.0 * moved / freedom(a, axis, ddof)  # a NumPy division
 
 
 @jvp(np.std, "a")
 def _std(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     moved = np.sum(conj(centered(a, axis)) * d, axis=axis, keepdims=keepdims)
-    return moved / (lib.nonzero(out) * (lib.count(a, axis) - ddof))
+    return moved / (lib.nonzero(out) * freedom(a, axis, ddof))
 
 
 def _of_chosen(d: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:

@@ -376,6 +376,8 @@ class Cotangents:
         if type(part) is Value and op.prim is ADDAT and type_of(v).dims == part.type.dims:
             # Of repeated subscripts one may be sure to be zero and another not.
             return base | self.b.emit(_NE, self.b.emit(ADDAT, self.b.emit(ZEROS, a), path, part), 0.0)
+        if type(part) is Value and op.prim is SET and type_of(v).dims == part.type.dims:
+            return self.b.emit(SET, base, path, part)
         return self.b.emit(SET, base, path, True)
 
 

@@ -258,7 +258,7 @@ def reduction_cases() -> Iterator[Case]:
     yield np.ptp, (x,), {"axis": 1}
     yield np.ptp, (x,), {}
     yield runtime.linear_scan, (x, normal(3, 4), 1), {}
-    for kernel in (runtime.ratio, runtime.over, runtime.product):
+    for kernel in (runtime.quotient, runtime.ratio, runtime.over, runtime.product):
         yield kernel, (x, 2.0 + normal(3, 4) ** 2), {}
     yield runtime.flip_scan, (x, normal(3, 4), 0), {}
     yield runtime.shift, (x, 0, 1), {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..definitions import defines, known, refuse
+from ..definitions import defines, known, may_be_zero, refuse
 from .arrays import axes_of
 
 # --- weighted means ---------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
         refuse("np.median of an empty array over no axis", "return the array itself")  # some versions raise
     s = _floats(np.sort(_last(a, axis), axis=-1))
     n = s.shape[-1]
-    if known(n) and n == 0:
+    if may_be_zero(n) and n == 0:
         return _kept(np.mean(s, axis=-1), a, axis, keepdims)
     middle = (s[..., (n - 1) // 2] + s[..., n // 2]) / 2
     # nan is sorted to the end, and is the median if there is one.
@@ -225,6 +225,8 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = 
     if is_empty(a):
         return nanmean(a, axis, keepdims=keepdims)
     s = _floats(np.sort(_last(a, axis), axis=-1))
+    if may_be_zero(s.shape[-1]) and s.shape[-1] == 0:
+        return nanmean(a, axis, keepdims=keepdims)
     n = np.sum(~np.isnan(s), axis=-1, keepdims=True)
     low = np.take_along_axis(s, np.maximum(n - 1, 0) // 2, axis=-1)
     high = np.take_along_axis(s, np.maximum(n, 1) // 2 - (n == 0), axis=-1)

@@ -10,7 +10,7 @@ from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ...ir.roles import signature_of
 from ..avals import Columns, ListRef, Obj, Ref, Seq, SliceOf, is_constant, is_number
-from ..definitions import folded, known, place, refuse
+from ..definitions import folded, known, may_be_zero, place, refuse
 from ..handlers import Ctx, Val, apply, lowers
 from ..library.arrays import stack_rows
 from ..structures import Leaf
@@ -27,6 +27,12 @@ def _refuse(ctx: Ctx, message: Val, remedy: Val = "") -> Val:
 @lowers(known)
 def _known(ctx: Ctx, value: Val) -> bool:
     return is_constant(value)
+
+
+@lowers(may_be_zero)
+def _may_be_zero(ctx: Ctx, length: Val) -> bool:
+    known = length if type(length) is int else type_of(length).length if type(length) is Value else None
+    return known is None or not ctx.builder.dims.not_zero(known)
 
 
 @lowers(place)
