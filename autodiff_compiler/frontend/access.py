@@ -10,16 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import (
-    DIM,
-    GET,
-    LEN,
-    LIST_GET,
-    PRIMS,
-    SHAPE_OF,
-    infer_step,
-    opaque,
-)
+from ..ir.opset import DIM, GET, LEN, LIST_GET, PRIMS, SHAPE_OF, infer_step, opaque
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.types import ANY
 from .avals import (

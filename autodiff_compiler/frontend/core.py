@@ -112,10 +112,7 @@ class Core:
     node: Any = None  # the syntax node of the call that a handler lowers, and the object that is called
     callee: Any = None
 
-    def __init__(
-        self,
-        plan: Plan,
-    ) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.activations: list[
             Any
@@ -740,10 +737,7 @@ def _check_steps(ctx: Core, base: Val, path: tuple[Any, ...], node: Node) -> Non
         t, view = infer_step(ctx.builder, t, step)
         if not view:
             ctx.fail(
-                "unprovable alias: it is not known whether this is a view",
-                node,
-                "store with one subscript",
-                AliasError,
+                "unprovable alias: it is not known whether this is a view", node, "store with one subscript", AliasError
             )
 
 

@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Value, type_of
-from ..ir.opset import (
-    FORMAT,
-    LIST_NEW,
-    OPERATORS,
-    PRIMS,
-)
+from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS
 from .avals import (
     Closure,
     Conflict,
@@ -316,10 +311,7 @@ def _repeat_list(ctx: Expressions, x: ListRef, times: Any, node: Node) -> Any:
         return ctx.new_list(list(content.items) * times)
     if type(content) is not Items:
         ctx.fail(
-            "repetition of a list whose length is known at run time only",
-            node,
-            "use an array, and np.tile",
-            cause=x,
+            "repetition of a list whose length is known at run time only", node, "use an array, and np.tile", cause=x
         )
     items = content.items
     if not all(type(i) is Value and i.type.is_scalar or is_number(i) for i in items):

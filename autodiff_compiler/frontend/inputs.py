@@ -225,8 +225,7 @@ def place_of(obj: Any, path: Path) -> Path:
 def is_lasting(obj: Any) -> bool:
     """What does not change, and is guarded by itself: a function, class, module, member of an enum or dtype."""
     return isinstance(
-        obj,
-        (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype, np.ufunc),
+        obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype, np.ufunc)
     )
 
 

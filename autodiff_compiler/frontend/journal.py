@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.core import TRY, Builder, Op, Region, Value
-from .avals import (
-    MISSING,
-    Conflict,
-    Interrupted,
-    same,
-    values_in,
-)
+from .avals import MISSING, Conflict, Interrupted, same, values_in
 from .handlers import Val
 from .state import State
 

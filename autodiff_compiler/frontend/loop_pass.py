@@ -9,9 +9,7 @@ from typing import Any
 from ..ir.core import LOOP, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
 from ..ir.types import Ty, py_int
-from .avals import (
-    substituted,
-)
+from .avals import substituted
 from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_end import LoopEnd

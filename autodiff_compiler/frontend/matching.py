@@ -280,9 +280,7 @@ def _match_class(ctx: Matching, pattern: ast.MatchClass, av: Val) -> Found:
     wanted = [*zip(names, pattern.patterns), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]
     if wanted and found.flag is not True:
         ctx.fail(
-            "whether this is an object of the class is not known when the program is compiled",
-            pattern,
-            "use if/elif",
+            "whether this is an object of the class is not known when the program is compiled", pattern, "use if/elif"
         )
     pairs = []
     for name, sub in wanted:

@@ -43,12 +43,7 @@ class TryStatements(Matching):
         return None
 
     def attempt(
-        self,
-        body: list[Any],
-        handlers: list[Any],
-        caught: list[tuple[type, ...]],
-        orelse: list[Any],
-        node: Node,
+        self, body: list[Any], handlers: list[Any], caught: list[tuple[type, ...]], orelse: list[Any], node: Node
     ) -> list[Any]:
         """Lower the body; the statements that follow it, the handlers among them."""
         catch = tuple(dict.fromkeys(c for classes in caught for c in classes))
