@@ -52,44 +52,14 @@ from .sets import is_set
 class Access(Memory):
     """Reading parts of things."""
 
-    def new_dict(self, entries: dict[Any, Any]) -> DictRef:
-        raise NotImplementedError
-
-    def known_class(self, av: Val, node: Node) -> Obj:
-        raise NotImplementedError
-
-    def copy_of(self, av: Val, node: Node, order: str) -> Val:
-        raise NotImplementedError
-
-    def guarded_imaginary(self, made: Any, t: Any) -> Any:
-        raise NotImplementedError
-
-    def flat(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
     def new_list(self, items: list[Any]) -> ListRef:
         cell = self.cells.new()
         self.state.heap[cell] = Items(tuple(items))
         return ListRef(cell)
 
-    def iterable(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
     def inner(self, av: Instance, node: Node) -> Any:
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
-
-    def history(self, av: Instance, node: Node) -> Any:
-        raise NotImplementedError
-
-    def in_order(self, av: Instance, node: Node) -> Seq:
-        raise NotImplementedError
-
-    def default_item(self, av: Instance, index: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def list_slice(self, av: ListRef, index: SliceOf, node: Node) -> ListRef:
-        raise NotImplementedError
 
     def static_key(self, av: Val, node: Node, what: str = "a dictionary key") -> Val:
         if is_constant(av):
@@ -335,12 +305,6 @@ class Access(Memory):
 
     # --- sequences ------------------------------------------------------------------------------------------------
 
-    def static_items(self, av: Val, node: Node) -> list[Val]:
-        raise NotImplementedError
-
-    def iterated(self, av: Val, node: Node) -> list[Val] | None:
-        raise NotImplementedError
-
     def known_items(self, av: Val, node: Node) -> list[Val] | None:
         kind = type(av)
         if kind is Seq:
@@ -367,9 +331,6 @@ class Access(Memory):
                 if isinstance(n, int):
                     return [self.subscript(av, k, node) for k in range(n)]
         return None
-
-    def object_length(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
 
     def length(self, av: Val, node: Any) -> Any:
         """``len(av)``."""

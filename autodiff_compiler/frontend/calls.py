@@ -78,9 +78,6 @@ class Calls(Construct):
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         self.fail(f"{describe(fn)} cannot be called", node, "call a function or a method", ArgumentError)
 
-    def call_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
-        raise NotImplementedError
-
     # --- primitives -----------------------------------------------------------------------------------------------
 
     def call_prim(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
@@ -138,27 +135,6 @@ class Calls(Construct):
             self.cells.fortran.add(made.cell)
         return made
 
-    def entering(
-        self, fn: Any, names: tuple[str, ...], args: list[Val], kwargs: dict[str, Val], node: Node
-    ) -> tuple[list[Any], dict[str, Any]]:
-        raise NotImplementedError
-
-    def where_stored(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], out: Any, node: Node) -> Any:
-        raise NotImplementedError
-
-    def dtype_of(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def accepted(
-        self, fn: Any, signature: inspect.Signature | None, args: list[Val], kwargs: dict[str, Val], node: Node
-    ) -> tuple[list[Any], dict[str, Any]]:
-        raise NotImplementedError
-
-    def entering_primitive(
-        self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node
-    ) -> tuple[list[Any], dict[str, Any]]:
-        raise NotImplementedError
-
     def result_of(self, prim: Prim, value: Val, sources: list[Any]) -> Any:
         if prim.alias == "fresh":
             if any(isinstance(a, str) and a in "FAK" for a in sources):
@@ -190,9 +166,6 @@ class Calls(Construct):
             if t.dtype is not None and t.kind == "array":
                 self.cells.read_only.add(made.cell)
         return made
-
-    def write_out(self, prim: Prim, out: Any, result: Any, operands: list[Any], node: Node) -> Any:
-        raise NotImplementedError
 
     def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A callable without primitive and without Python source."""
@@ -382,9 +355,6 @@ class Calls(Construct):
 
         source = self.ev_iter(gen.iter) if it is MISSING else it
         self.push(source, one, gen.iter, FEW, node if k == 0 else gen.iter)
-
-    def push(self, av: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
-        raise NotImplementedError
 
     def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Node) -> None:
         if k == len(ifs):

@@ -61,9 +61,6 @@ class Copies:
 
 
 class Construct(Recursions):
-    def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        raise NotImplementedError
-
     # --- construction ---------------------------------------------------------------------------------------------
 
     def construct(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
@@ -189,9 +186,6 @@ class Construct(Recursions):
         if name == "object.__setattr__":
             return self.call(Obj(object.__setattr__), [av, *args], kwargs, node)
         return None
-
-    def store_array_attribute(self, av: Ref, name: str, value: Val, node: Node) -> bool:
-        raise NotImplementedError
 
     def store_attribute(self, base: Val, name: str, av: Val, node: Any) -> None:
         """``base.name = av``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import enum
 import types
@@ -63,6 +62,7 @@ from .inputs import Inputs, is_lasting, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
 from .normal_form import Normalizer
+from .parts import Parts
 from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import BranchJoiner, Cells, State, emit_if
@@ -106,7 +106,7 @@ class Frame:
     site: Loc | None = None  # in a definition of this package's: the call that it stands for
 
 
-class Core:
+class Core(Parts):
     """What all parts of the interpreter share."""
 
     node: Any = None  # the syntax node of the call that a handler lowers, and the object that is called
@@ -164,30 +164,6 @@ class Core:
         self.computed_ahead: list[tuple[set[Any], State]] = []  # what items computed ahead have read, and when
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
-
-    # --- to be defined by the parts -------------------------------------------------------------------------------
-
-    def call(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: ast.AST) -> Any:
-        raise NotImplementedError
-
-    def inline_function(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        raise NotImplementedError
-
-    def class_of(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def assign(self, target: ast.expr, av: Val, node: Node) -> None:
-        raise NotImplementedError
-
-    def possible(self, code: Any) -> frozenset[int]:
-        """The exit codes that a code may be."""
-        return frozenset({code}) if isinstance(code, int) else self.codes[code]
-
-    def lower_block(self, stmts: list[Any], tail: bool) -> Any:
-        raise NotImplementedError
-
-    def as_array(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
 
     # --- locations and errors -------------------------------------------------------------------------------------
 
@@ -339,18 +315,6 @@ class Core:
         found = self.held(cell)
         return self.resolved(found) if type(found) is ItemOf else found
 
-    def resolved(self, item: ItemOf) -> Any:
-        raise NotImplementedError
-
-    def write(self, cell: int, content: Any, node: Node) -> None:
-        raise NotImplementedError
-
-    def forget_items(self, cell: int, node: Node) -> None:
-        raise NotImplementedError
-
-    def forget_parts(self, cell: int, content: Any, node: Node) -> None:
-        raise NotImplementedError
-
     def checked(self, cell: int, node: Node, what: str = "array") -> Any:
         """What a cell holds now; an error if that is not known."""
         content = self.content(cell)
@@ -414,9 +378,6 @@ class Core:
         for number in origins - self.stored:
             self.inputs.guard_writeable(number)
         self.stored |= origins
-
-    def check_overlap(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node) -> None:
-        raise NotImplementedError
 
     def refuse_outside(self, name: str, node: Node) -> NoReturn:
         self.fail(
@@ -501,9 +462,6 @@ class Core:
         self.fail(
             f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
         )
-
-    def underlying(self, av: Val, node: Node, *names: str) -> Val:
-        raise NotImplementedError
 
     def only_looked_at(self, av: Val, name: str, node: Node) -> None:
         """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
@@ -621,9 +579,6 @@ class Core:
         self.inputs.guard((("global", owner, name),), "absent", name)
         self.raises(NameError, f"name {name!r} is not defined", node)
 
-    def as_it_is(self, value: Val, path: Any) -> Any:
-        raise NotImplementedError
-
     def outside(self, obj: Any, path: Any, node: Node) -> Any:
         """The abstract value of something that the lowered code finds outside of it."""
         if self.caching and not _is_settled(self, obj, path):
@@ -669,6 +624,10 @@ class Core:
             value.hint = name
 
     # --- two paths ------------------------------------------------------------------------------------------------
+
+    def possible(self, code: Any) -> frozenset[int]:
+        """The exit codes that a code may be."""
+        return frozenset({code}) if isinstance(code, int) else self.codes[code]
 
     @contextmanager
     def path(self, state: State, region: Region, fact: tuple[Value, bool] | None = None) -> Iterator[None]:

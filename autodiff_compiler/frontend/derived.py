@@ -35,18 +35,6 @@ _WRITES: dict[Any, tuple[str, ...]] = {
 class Derived(Outside):
     """What an object is that is a container as well."""
 
-    def cls_of(self, av: Val) -> type:
-        raise NotImplementedError
-
-    def origin(self, av: Val) -> Obj | None:
-        raise NotImplementedError
-
-    def attribute(self, av: Val, name: str, node: Node) -> Val:
-        raise NotImplementedError
-
-    def augmented(self, fn: Any, current: Val, value: Val, node: Node) -> tuple[bool, Any]:
-        raise NotImplementedError
-
     def derived_from(self, av: Val) -> type | None:
         """The built-in container that the class of an object is derived from."""
         if type(av) is Instance:
@@ -120,9 +108,6 @@ class Derived(Outside):
 
     # --- methods --------------------------------------------------------------------------------------------------
 
-    def type_attribute(self, av: Val, name: str) -> Any:
-        raise NotImplementedError
-
     def is_builtin_method(self, av: Val, raw: Any) -> bool:
         """What a class has under a name is a method of the container that it is derived from."""
         base = self.derived_from(av) if type(av) in (Instance, Obj) else None
@@ -180,21 +165,6 @@ class Derived(Outside):
         if name == "__iter__":
             return self.call(Obj(iter, None), [data], {}, node)
         return self.call(Bound(name, data), args, kwargs, node)
-
-    def contains(self, a: Val, b: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def subscript(self, base: Val, index: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def store_item(self, base: Val, index: Val, av: Val, node: Node) -> None:
-        raise NotImplementedError
-
-    def delete_item(self, base: Val, index: Val, node: Node) -> None:
-        raise NotImplementedError
-
-    def binary(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        raise NotImplementedError
 
 
 def _members_of(ctx: Derived, av: Obj) -> Any:

@@ -74,24 +74,6 @@ class Expressions(Classes):
         """What a loop goes through: of a set of constants, the constant itself."""
         return _literal_set(self, node, True) if isinstance(node, ast.Set) else self.ev(node)
 
-    def new_set(self, history: History, cls: type = set) -> Instance:
-        raise NotImplementedError
-
-    def result_of(self, prim: Any, value: Val, sources: list[Any]) -> Any:
-        raise NotImplementedError
-
-    def built_set(self, fn: Any, *parts: Val, cls: type = set) -> Instance:
-        raise NotImplementedError
-
-    def operand_of_set(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def replace_set(self, av: Instance, fn: Any, *parts: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def entries_of(self, av: Val, node: Node) -> dict[Any, Any]:
-        raise NotImplementedError
-
     def ev_many(self, nodes: list[ast.expr]) -> list[Any]:
         out: list[Any] = []
         for item in nodes:
@@ -174,10 +156,6 @@ class Expressions(Classes):
                 ):
                     return _repeat_list(self, x, y, node)
         return NotImplemented
-
-    def counted(self, times: Any, body: Any, node: Node) -> None:
-        """Lower a loop of our own making: `body(i)` for i in range(times)."""
-        raise NotImplementedError
 
     def condition(self, node: ast.expr) -> Any:
         """The truth of an expression: a Python bool, or a value that is one."""

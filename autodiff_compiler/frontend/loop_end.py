@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from .avals import (
     same,
 )
 from .handlers import Val
-from .state import LEFT_WITH, State, columns_unless_returned, unless_returned
+from .state import LEFT_WITH, State, columns_unless_returned, shared, unless_returned
 from .structures import NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
@@ -384,24 +385,16 @@ class LoopEnd(Joiner):
                 if guess.partition.get(slot) != slot:
                     guess.partition[slot] = slot
                     self.again = True
-        for k, (slot, cell, av) in enumerate(ends):
-            for slot2, cell2, av2 in ends[:k]:
-                if cell != cell2 and (av.cell == av2.cell or av2.cell in end.links.get(av.cell, ())):
-                    if (slot, slot2) not in guess.links:
-                        guess.links.add((slot, slot2))
-                        self.again = True
-            for other in [av.cell, *end.links.get(av.cell, ())]:
-                # A buffer from before the loop that the name may have at the end.
-                if other in self.top.entry.heap and other != cell:
-                    if (slot, other) not in guess.links and other not in self.top.head_snapshot.links.get(cell, ()):
-                        guess.links.add((slot, other))
-                        self.again = True
-        for cell in self.top.entry.heap:
-            for other in end.links.get(cell, ()):
-                if other in self.top.entry.heap and other not in self.top.head_snapshot.links.get(cell, ()):
-                    if (cell, other) not in guess.links and (other, cell) not in guess.links:
-                        guess.links.add((cell, other))
-                        self.again = True
+        entry, links = self.top.entry.heap, self.top.head_snapshot.links
+        stands = collections.defaultdict(list)
+        for slot, cell, av in ends:
+            stands[av.cell].append((slot, cell))
+        for cell in [c for c in {*stands, *end.links} if c in entry]:
+            stands[cell].append((cell, cell))
+        for (a, x), (b, y), *_ in shared(end.links, stands):
+            if x != y and y not in links.get(x, ()) and not guess.links & {(a, b), (b, a)}:
+                guess.links.add((a, b))
+                self.again = True
 
     def link_part_of_item(self, slot: Any, cell: int) -> None:
         """A part of what is an item of a list at the end, and a container of its own at the top: a store into it may be

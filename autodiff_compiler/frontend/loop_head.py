@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -392,30 +393,13 @@ class LoopHead(Joiner):
 
     def link_heads(self) -> None:
         """Which of the new cells may share memory at the top of the body: those that do before it or after a trip."""
-        entry, state = self.entry, self.head
-        for k, (slot, cell, origin) in enumerate(self.slot_cells):
+        origins = self.interp.cells.origins
+        for slot, cell, origin in self.slot_cells:
             if slot in self.guess.origins:
-                origins = self.interp.cells.origins
                 origins[cell] = origins.get(cell, frozenset()) | self.guess.origins[slot]
             if origin is not None:
-                state.link(cell, origin, self.origin)
-                for other in state.links.get(origin, frozenset()) - {cell}:
-                    state.link(cell, other, self.origin)
-            for slot2, cell2, origin2 in self.slot_cells[:k]:
-                if cell2 == cell:
-                    continue
-                if (
-                    origin is not None
-                    and origin2 is not None
-                    and (origin == origin2 or origin2 in entry.links.get(origin, ()))
-                ):
-                    state.link(cell, cell2)
-                if (slot, slot2) in self.guess.links or (slot2, slot) in self.guess.links:
-                    state.link(cell, cell2, self.origin)
-        for a, b in self.guess.links:
-            if isinstance(a, int) or isinstance(b, int):
-                cells_a = [a] if isinstance(a, int) else [c for s, c, _ in self.slot_cells if s == a]
-                cells_b = [b] if isinstance(b, int) else [c for s, c, _ in self.slot_cells if s == b]
-                for x in cells_a:
-                    for y in cells_b:
-                        state.link(x, y, self.origin)
+                self.head.link_view(cell, origin, self.origin)
+        for pair in self.guess.links:
+            cells = [[x] if isinstance(x, int) else [c for s, c, _ in self.slot_cells if s == x] for x in pair]
+            for x, y in itertools.product(*cells):
+                self.head.link(x, y, self.origin)

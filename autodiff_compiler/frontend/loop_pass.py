@@ -78,19 +78,12 @@ class LoopPass(LoopHead):
         cond = interp.condition(test)
         if not isinstance(cond, Value):
             return interp.lower_block(body, True) if cond else done
-        start = interp.state
-        regions = (interp.builder.new_region(), interp.builder.new_region())
-        with interp.path(start.fork(), regions[0]):
-            first = interp.lower_block(body, True)
-            if isinstance(first, int) and first == CONTINUE:
-                first = NORMAL
-            states = [interp.state]
-        with interp.path(start.fork(), regions[1]):
-            states.append(interp.state)
-        if first is DEAD:
-            states[0] = start.fork()
-        interp.at(stmt)
-        return interp.join_paths(cond, regions, states, [first, done])
+
+        def trip() -> Any:
+            code = interp.lower_block(body, True)
+            return NORMAL if code is CONTINUE else code
+
+        return interp.either(cond, trip, lambda: done, stmt)
 
     # --- the operation --------------------------------------------------------------------------------------------
 

@@ -208,20 +208,7 @@ class Loops(Statements):
         for value in sorted(goes_on):
             test = self.emit(stmt, EQ, code, value)
             cond = test if cond is None else self.branch(cond, _constant(True), _constant(test), stmt)
-        start = self.state
-        regions = (self.builder.new_region(), self.builder.new_region())
-        with self.path(start.fork(), regions[0]):
-            first = rest()
-            states = [self.state]
-        with self.path(start.fork(), regions[1]):
-            left = possible - goes_on
-            second: Any = self.narrowed(code, left, {BREAK: NORMAL}, stmt)
-            states.append(self.state)
-        self.at(stmt)
-        for k, c in enumerate((first, second)):
-            if c is DEAD:
-                states[k] = start.fork()
-        return self.join_paths(cond, regions, states, [first, second])
+        return self.either(cond, rest, lambda: self.narrowed(code, possible - goes_on, {BREAK: NORMAL}, stmt), stmt)
 
     def narrowed(self, code: Value, left: frozenset[int], mapping: dict[int, int], stmt: Any) -> Any:
         """The code, known to be one of `left`, with some codes replaced."""
@@ -329,6 +316,7 @@ class Loops(Statements):
     # --- the loop proper ------------------------------------------------------------------------------------------
 
     def counted(self, times: Any, body: Any, node: Node) -> None:
+        """Lower a loop of our own making: ``body(i)`` for i in range(times)."""
         self.run_loop(node, (0, times, 1), body, None, [], [], None)
 
     def run_loop(
@@ -446,17 +434,8 @@ def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) 
     if possible == {finished}:
         return ctx.lower_block(orelse, False)
     cond = ctx.emit(stmt, EQ, code, finished)
-    start = ctx.state
-    regions = (ctx.builder.new_region(), ctx.builder.new_region())
-    with ctx.path(start.fork(), regions[0]):
-        first = ctx.lower_block(orelse, False)
-        states = [ctx.state]
-    with ctx.path(start.fork(), regions[1]):
-        second = ctx.narrowed(code, possible - {finished}, {BREAK: NORMAL}, stmt)
-        states.append(ctx.state)
-    if first is DEAD:
-        states[0] = start.fork()
-    return ctx.join_paths(cond, regions, states, [first, second])
+    left = lambda: ctx.narrowed(code, possible - {finished}, {BREAK: NORMAL}, stmt)
+    return ctx.either(cond, lambda: ctx.lower_block(orelse, False), left, stmt)
 
 
 def _remember(ctx: Loops, guess: Guess, entry: State) -> Any:

@@ -30,9 +30,6 @@ REMEDY = "ask it of an argument, or outside of the function"
 class Memory(Objects):
     """Flags, strides and the like."""
 
-    def array_attribute(self, av: Val, name: str, node: Node) -> Val:
-        raise NotImplementedError
-
     def memory_attribute(self, av: Val, name: str, node: Node) -> Val:
         """An attribute of an array, or of a number of NumPy's, that says how it lies in memory; else NotImplemented."""
         t = type_of(self.operand(av, node))

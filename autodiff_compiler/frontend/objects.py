@@ -211,9 +211,6 @@ class Objects(Derived):
 
         return Partial(fn, tuple(args), tuple(kwargs), tuple(kwargs.values()))
 
-    def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:
-        raise NotImplementedError
-
     # --- classes --------------------------------------------------------------------------------------------------
 
     def class_item(self, av: Obj, index: Val, node: Any) -> Any:

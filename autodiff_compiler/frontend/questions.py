@@ -250,15 +250,6 @@ class Questions(Access):
                 return made
         return self.fresh(self.emit(node, PRIMS[fn], self.operand(a, node), self.operand(b, node)), like=(a, b))
 
-    def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def set_of(self, av: Val, node: Node) -> set[Any]:
-        raise NotImplementedError
-
-    def compare_containers(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        raise NotImplementedError
-
     def same_item(self, a: Val, b: Val, node: Node) -> Val:
         """Whether containers take two items for equal: they are one object, or are equal."""
         once = a is b and not (type(a) is Value and a in self.builder.repeated)
@@ -339,9 +330,6 @@ class Questions(Access):
         if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
             return self.is_item(a, self.static_items(b, node), node)
         return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
-
-    def found(self, av: Val, test: Any, every: bool, node: Node) -> Val:
-        raise NotImplementedError
 
     def is_item(self, a: Val, items: list[Any], node: Node) -> Val:
         result: Any = proved("equal parts", False)

@@ -49,15 +49,6 @@ class Splitting(TryStatements):
         except NoPlaceBefore as error:
             self.plan.refuse(error.node)
 
-    def flattened_iterator(self, stmt: ast.For, av: Val) -> list[Any]:
-        raise NotImplementedError
-
-    def contents(self, av: Val) -> list[Any]:
-        raise NotImplementedError
-
-    def trips(self, stmt: ast.For, av: Val) -> list[Any] | None:
-        raise NotImplementedError
-
     def is_split(self, stmt: ast.If, rest: list[Any]) -> bool:
         """Whether what follows is lowered in both branches."""
         if not rest or not self.plan.actions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
 from ..ir.opset import GET, PRIMS
@@ -35,6 +37,8 @@ from .structures import LEAF, NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
     from .columns import ListColumns
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -113,6 +117,16 @@ class Cells:
     def family(self, cell: int) -> frozenset[int]:
         """The containers, as they were made, that this one may be."""
         return self.families.get(cell) or frozenset({cell})
+
+
+def shared(links: dict[int, frozenset[int]], stands: dict[int, list[T]]) -> Iterator[tuple[T, T, int, int]]:
+    """Which two may share memory behind a join, and the cells for which they stand there; `stands`: what stands
+    for each cell; maybe the cell itself."""
+    for x, group in stands.items():
+        yield from ((p, q, x, x) for p, q in itertools.combinations(group, 2))
+        for y in links.get(x, ()):
+            if y > x:
+                yield from ((p, q, x, y) for p, q in itertools.product(group, stands.get(y, ())))
 
 
 # Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.
@@ -471,40 +485,25 @@ class BranchJoiner(Joiner):
 
     def link_all(self) -> None:
         """Two cells may share memory after the join if they may on one of the paths."""
-        for side in (0, 1):
-            links = self.states[side].links
-            groups: dict[int, list[int]] = {}
-            for entry in self.merged:
-                origin = entry[1 + side]
-                if origin is not None:
-                    groups.setdefault(origin, []).append(entry[0])
-            heap = self.out.heap
-            for entry in self.merged:
-                if entry[1 + side] in self.cells.detached:
-                    self.cells.detached.add(entry[0])
+        for side, state in enumerate(self.states):
+            stands = collections.defaultdict(list)
+            for cell, *origins in self.merged:
+                if origins[side] is not None:
+                    stands[origins[side]].append(cell)
+                if origins[side] in self.cells.detached:
+                    self.cells.detached.add(cell)
             holders: dict[int, list[int]] = {}
             for holder, on, element in self.elements:
                 if on == side:
-                    for other in holders.setdefault(element, []):
-                        self.out.link(holder, other, self.origin)
-                    holders[element].append(holder)
-                    for origin in {element, *links.get(element, ())}:
-                        for other in {*groups.get(origin, ()), *([origin] if origin in heap else ())}:
-                            self.out.link(holder, other, self.origin)
-            for cell, group in list(groups.items()):
-                if cell in heap and cell not in group:
-                    group.append(cell)
-            for group in groups.values():
-                for i, x in enumerate(group):
-                    for y in group[i + 1 :]:
-                        self.out.link(x, y, self.origin)
-            causes = self.states[side].causes
-            for x, others in links.items():
-                for y in others:
-                    if y > x or x not in links.get(y, ()):
-                        for p in groups.get(x, [x] if x in heap else []):
-                            for q in groups.get(y, [y] if y in heap else []):
-                                self.out.link(p, q, causes.get((min(x, y), max(x, y))))
+                    holders.setdefault(element, []).append(holder)
+            for cell in [c for c in {*stands, *state.links, *holders} if c in self.out.heap]:
+                stands[cell].append(cell)
+            for element, lists in holders.items():
+                for origin in {element, *state.links.get(element, ())}:
+                    for pair in itertools.product(lists, [*lists, *stands.get(origin, ())]):
+                        self.out.link(*pair, self.origin)
+            for p, q, x, y in shared(state.links, stands):
+                self.out.link(p, q, self.origin if x == y else state.cause(x, y))
 
 
 def emit_if(builder: Builder, cond: Any, then: Region, orelse: Region, joiner: BranchJoiner) -> None:

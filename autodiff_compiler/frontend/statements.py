@@ -10,6 +10,7 @@ import ast
 import importlib
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -142,13 +143,26 @@ class Statements(Splitting):
         emit_if(self.builder, cond, regions[0], regions[1], joiner)
         return code
 
+    def either(
+        self,
+        cond: Any,
+        first: Callable[[], Any],
+        second: Callable[[], Any],
+        node: Node,
+        possible: frozenset[int] | None = None,
+        start: Any = None,
+    ) -> Any:
+        """Lower two paths, each of which gives its exit code; the exit code of both. See `join_paths`."""
+        regions, before = (self.builder.new_region(), self.builder.new_region()), self.state
+        states, codes = [], []
+        for region, lower in zip(regions, (first, second)):
+            with self.path(before.fork(), region):
+                codes.append(lower())
+                states.append(before.fork() if codes[-1] is DEAD else self.state)
+        self.at(node)
+        return self.join_paths(cond, regions, states, codes, possible, start)
+
     # --- assignments ----------------------------------------------------------------------------------------------
-
-    def store_slice(self, base: ListRef, index: SliceOf, av: Val, node: Node) -> None:
-        raise NotImplementedError
-
-    def augmented_container(self, fn: Any, current: Val, value: Val, node: Node) -> bool:
-        raise NotImplementedError
 
     def assign(self, target: ast.expr, av: Val, node: Node) -> None:
         if isinstance(target, ast.Name):
@@ -172,18 +186,6 @@ class Statements(Splitting):
             flag = self.emit(node, EQ, length, n)
             self.raise_unless(flag, ValueError, f"the number of values to unpack is not {n}", node)
         return [self.item_of(av, k, node) for k in range(n)]
-
-    def iter_length(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def item_of(self, av: Val, i: Any, node: Node) -> Val:
-        raise NotImplementedError
-
-    def store_attribute(self, base: Val, name: str, av: Val, node: Node) -> None:
-        raise NotImplementedError
-
-    def store_in_flat(self, flat: Ref, index: Val, value: Val, node: Node) -> None:
-        raise NotImplementedError
 
     def store_item(self, base: Val, index: Val, av: Val, node: Node) -> None:
         """``base[index] = av``."""
@@ -226,9 +228,6 @@ class Statements(Splitting):
             if cls is not None and class_lookup(cls, "__setitem__") is None:
                 self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
             self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
-
-    def is_own_attribute(self, base: Val, name: str) -> bool:
-        raise NotImplementedError
 
     def augmented(self, fn: Any, current: Val, value: Val, node: Node) -> tuple[bool, Any]:
         """``current op= value``: True if it was done in place, else the new value to bind."""
@@ -310,18 +309,9 @@ def _guard_rest(ctx: Statements, code: Any, rest: list[Any], tail: bool) -> Any:
     ctx.at(rest[0])
     others = ctx.codes[code] - {0}
     other = next(iter(others)) if len(others) == 1 else code
-    if other is code:
-        other_codes = others
     cond = ctx.builder.emit(EQ, code, NORMAL)
-    start = ctx.state
-    regions = (ctx.builder.new_region(), ctx.builder.new_region())
-    with ctx.path(start.fork(), regions[0]):
-        first = ctx.lower_block(rest, tail)
-        states = [ctx.state]
-    with ctx.path(start.fork(), regions[1]):
-        states.append(ctx.state)
-    ctx.at(rest[0])
-    return ctx.join_paths(cond, regions, states, [first, other], None if other is not code else other_codes, start)
+    left = others if other is code else None
+    return ctx.either(cond, lambda: ctx.lower_block(rest, tail), lambda: other, rest[0], left, ctx.state)
 
 
 def _lower_if(ctx: Statements, stmt: ast.If, cond: Any, rest: list[Any], tail: bool) -> tuple[Any, bool]:

@@ -57,9 +57,6 @@ class TryStatements(Matching):
     def leaves(self, code: Any) -> bool:
         return bool(NORMAL not in self.possible(code) and code is not DEAD)
 
-    def narrowed(self, code: Value, left: frozenset[int], mapping: dict[int, int], stmt: Any) -> Any:
-        raise NotImplementedError
-
     # --- handlers -----------------------------------------------------------------------------------------------
 
     def handlers(
