@@ -701,5 +701,3 @@ _FOR_RULES = frozenset({"axis", "axes", "keepdims"})
 _KEEP_ORDER = frozenset({"np.zeros_like", "np.ones_like", "np.empty_like", "np.full_like"})
 _IN_ORDER = _KEEP_ORDER | {"np.zeros", "np.ones", "np.empty", "np.full", "np.eye"}
 _CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.eye", "np.identity", "np.dot"}
-
-__all__ = ["FEW", "Calls", "dotted_name"]

@@ -112,6 +112,3 @@ def _is_in_class(ctx: Classes, av: Val, name: str, node: Node) -> bool:
     if isinstance(raw, types.FunctionType):
         ctx.outside(raw, (*ctx.class_path(av), ("member", name)), node)
     return isinstance(raw, (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType))
-
-
-__all__ = ["PYTHON", "Classes"]

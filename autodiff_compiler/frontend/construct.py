@@ -14,9 +14,8 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.core import structural_key
 from ..ir.opset import exception
-from ..tree import slot_names
+from ..tree import is_library_class, slot_names
 from .avals import (
-    MISSING,
     UNSET,
     Bound,
     Columns,
@@ -38,7 +37,7 @@ from .avals import (
 from .folds import proved
 from .handlers import Node, Val
 from .inputs import DATA, base_of, class_lookup
-from .objects import is_generated, is_library_class, is_object
+from .objects import is_generated, is_object
 from .recursion import Recursions
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -517,6 +516,3 @@ def _snapshot(ctx: Construct, av: Val, made: Copies, deep: bool, node: Node) -> 
     items = [inner(ctx.own_attribute(av, n, node)) for n in names]
     ctx.state.heap[new.cell] = Entries(tuple(names), tuple(items))
     return new
-
-
-__all__ = ["MISSING", "Construct", "is_generated"]

@@ -101,21 +101,3 @@ def constant(obj: Any) -> Any:
 def are_definitions(functions: Iterable[Any]) -> None:
     """The modules of these functions hold definitions."""
     _modules.update(module_of(fn) for fn in functions if isinstance(fn, types.FunctionType))
-
-
-__all__ = [
-    "DEFINED",
-    "METHODS",
-    "are_definitions",
-    "constant",
-    "definition_of",
-    "defines",
-    "defines_method",
-    "folded",
-    "is_definition",
-    "known",
-    "lookup",
-    "may_be_zero",
-    "place",
-    "refuse",
-]

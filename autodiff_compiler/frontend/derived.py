@@ -184,6 +184,3 @@ def _set_data(ctx: Derived, av: Instance, data: Any, node: Node) -> None:
 def _operated(ctx: Derived, fn: Any, a: Val, b: Val, node: Node) -> Val:
     """``a op b`` with a container on one side."""
     return ctx.binary(fn, ctx.underlying(a, node), ctx.underlying(b, node), node)
-
-
-__all__ = ["Derived"]

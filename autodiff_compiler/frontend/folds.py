@@ -35,6 +35,3 @@ def proved(fold: str, answer: T) -> T:
     if fold not in FOLDS:
         raise KeyError(fold)
     return answer
-
-
-__all__ = ["FOLDS", "proved"]

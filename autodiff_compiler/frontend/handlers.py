@@ -21,10 +21,9 @@ from ..ir.roles import MAKERS, names_of, signature_of
 from .avals import Obj
 
 if TYPE_CHECKING:
-    from .lower import Interpreter as Ctx
-else:
-    Ctx = Any
+    from .lower import Interpreter
 
+Ctx: TypeAlias = "Interpreter"
 # An abstract value: an `avals.Aval`, an `ir.core.Value`, or a constant, which stands for itself.
 Val: TypeAlias = Any
 # The syntax node that is being lowered, where one is at hand.
@@ -175,21 +174,3 @@ def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason:
     except ValueError:
         ctx.raises(TypeError, f"{name}() {reason}", ctx.node)
     ctx.fail(f"{name}() is called with arguments that are not supported: {reason}", ctx.node, "", ArgumentError)
-
-
-__all__ = [
-    "Ctx",
-    "Handler",
-    "Node",
-    "Val",
-    "apply",
-    "at_border",
-    "expands",
-    "expansion_of",
-    "handler_of",
-    "handler_of_node",
-    "lowers",
-    "method_of",
-    "raw_attribute",
-    "run",
-]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from ..ir.core import Value, structural_key, type_of
 from ..ir.opset import GET
 from ..ir.types import ANY, ANY_LENGTH, Dim, Ty
-from ..ir.types import join as join_types
 from .avals import (
     MISSING,
     Columns,
@@ -316,16 +315,10 @@ class LoopEnd(Joiner):
         old, new = guess.types[key], type_of(end)
         if head is end or new == old:
             return
-        varying = guess.varying.setdefault(key, set())
-        joined = join_types(old, new, dims)
+        joined, varies = guess.widened(key, old, new, dims)
+        self.again = self.again or varies
         if "object" in (old.kind, new.kind) and old.kind != new.kind and "undef" not in (old.kind, new.kind):
             joined = ANY
-        if joined.dims is not None and old.dims is not None and new.dims is not None:
-            fresh = {k for k, (x, y) in enumerate(zip(old.dims, new.dims)) if not dims.same(x, y)}
-            if not fresh <= varying:
-                varying |= fresh
-                self.again = True
-            joined = Ty(joined.kind, joined.dtype, old.dims, joined.elem, joined.length, joined.real)
         if joined.kind == "list" and joined.elem is not None and joined.elem.dims is not None:
             joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
         if joined != old:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
 from ..ir.opset import GET
-from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Ty, py_int
+from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Dims, Ty, py_int, renewed
 from ..ir.types import join as join_types
 from .avals import (
     MISSING,
@@ -74,6 +74,16 @@ class Guess:
         if slot in self.rebound:
             return True
         return slot[0] == "n" and (slot[1], slot[2]) in self.assumed and slot not in self.kept
+
+    def widened(self, key: Any, old: Ty, new: Ty, dims: Dims) -> tuple[Ty, bool]:
+        """The type of a leaf that covers both, and whether another axis is found on which they differ."""
+        joined = join_types(old, new, dims)
+        if joined.dims is None or old.dims is None or new.dims is None:
+            return joined, False
+        varying = self.varying.setdefault(key, set())
+        found = {k for k, (x, y) in enumerate(zip(old.dims, new.dims)) if not dims.same(x, y)} - varying
+        varying |= found
+        return replace(joined, dims=old.dims), bool(found)
 
     def rebinds(self, entry: State) -> bool:
         """Whether a name of an array or container is assumed to get another one in the body."""
@@ -156,33 +166,14 @@ class LoopHead(Joiner):
         guess = self.guess
         known = guess.types.get(key)
         dims = self.interp.builder.dims
-        joined = t if known is None else known if t == known or t.kind == "undef" else join_types(known, t, dims)
-        if known is not None and joined.dims is not None and t.dims is not None and known.dims is not None:
-            joined = self.with_varying(key, known, t, joined)
-        guess.types[key] = joined
-        varying = guess.varying.get(key)
-        actual = joined
-        if varying and joined.dims is not None:
-            actual = Ty(
-                joined.kind,
-                joined.dtype,
-                tuple([dims.fresh() if k in varying else d for k, d in enumerate(joined.dims)]),
-                real=joined.real,
-            )
+        if known is None:
+            guess.types[key] = t
+        elif t != known and t.kind != "undef":
+            guess.types[key], _ = guess.widened(key, known, t, dims)
+        actual = renewed(guess.types[key], guess.varying.get(key, ()), dims)
         value = self.region.param(actual, "" if hint.startswith("$") else hint)
         self.params.append((key, value, init))
         return value
-
-    def with_varying(self, key: Any, a: Ty, b: Ty, joined: Ty) -> Ty:
-        """Note the axes on which two types differ; they get a new unknown length on each trip."""
-        dims = self.interp.builder.dims
-        assert a.dims is not None and b.dims is not None and joined.dims is not None
-        varying = self.guess.varying.setdefault(key, set())
-        for k, (x, y) in enumerate(zip(a.dims, b.dims)):
-            if not dims.same(x, y):
-                varying.add(k)
-        dims_ = tuple([a.dims[k] if k in varying else d for k, d in enumerate(joined.dims)])
-        return Ty(joined.kind, joined.dtype, dims_, joined.elem, joined.length, joined.real)
 
     def generalize(self, av: Any, end: Any, slot: Any, hint: str) -> Any:
         """What a carried name is at the top of the body: its leaves are the loop's parameters."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ir.core import LOOP, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
-from ..ir.types import Ty, py_int
+from ..ir.types import py_int, renewed
 from .avals import substituted
 from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
@@ -100,15 +100,7 @@ class LoopPass(LoopHead):
         op.results = []
         replace: dict[Value, Value] = {}
         for (key, value, _), _exit in zip(self.params, exits):
-            t = self.guess.types[key]
-            varying = self.guess.varying.get(key)
-            if varying and t.dims is not None:
-                t = Ty(
-                    t.kind,
-                    t.dtype,
-                    tuple([builder.dims.fresh() if k in varying else d for k, d in enumerate(t.dims)]),
-                    t.elem,
-                )
+            t = renewed(self.guess.types[key], self.guess.varying.get(key, ()), builder.dims)
             result = Value(t, value.hint, op)
             op.results.append(result)
             replace[value] = result

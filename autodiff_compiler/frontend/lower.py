@@ -306,6 +306,3 @@ class _OutermostFrame:
         self.parent = None
         self.captured = False
         self.site = self.owner = None
-
-
-__all__ = ["Guard", "Input", "Interpreter", "Lowered", "bind_arguments", "lower"]

@@ -90,5 +90,3 @@ def _live_array(ctx: Memory, av: Ref, what: str, node: Node) -> tuple[Any, Any]:
 
 
 FLAGS_CLASS = type(np.zeros(0).flags)
-
-__all__ = ["FLAGS_CLASS", "Memory"]

@@ -464,6 +464,3 @@ def is_foreign(fn: types.FunctionType) -> bool:
     """A method of a class of the standard library; what `functools.total_ordering` makes is the user's."""
     module = root_module(fn)
     return module in sys.stdlib_module_names and module not in ("__main__", "functools", "dataclasses")
-
-
-__all__ = ["NATIVE", "Objects", "class_lookup", "is_library_class", "is_object"]

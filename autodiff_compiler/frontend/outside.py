@@ -409,6 +409,3 @@ def _is_before_loop(ctx: Outside, value: Value) -> bool:
 def home_of(value: Value) -> Any:
     """The region in which a value is defined."""
     return value.region if value.op is None else value.op.parent
-
-
-__all__ = ["Outside"]

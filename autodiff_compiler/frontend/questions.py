@@ -638,5 +638,3 @@ _ABSTRACT: dict[type, str] = {
     Seq: "tuple", ListRef: "list", DictRef: "dict", RangeOf: "range", SliceOf: "slice",
     ZipOf: "zip", EnumerateOf: "enumerate", ReversedOf: "reversed",
 }  # fmt: skip
-
-__all__ = ["Questions", "is_reflexive", "kind_of"]

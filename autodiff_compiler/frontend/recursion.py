@@ -15,7 +15,7 @@ from typing import Any
 from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
 from ..ir.spelling import identifier
-from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, same_dtype
+from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, renewed, same_dtype
 from .avals import (
     Bound,
     Closure,
@@ -65,16 +65,7 @@ class TypedLeaf:
 
     def actual(self, dims: Dims) -> Ty:
         """Its type, with new unknown lengths for the axes that vary."""
-        t = self.type
-        if not self.varying or t.dims is None:
-            return t
-        return Ty(
-            t.kind,
-            t.dtype,
-            tuple(dims.fresh() if k in self.varying else d for k, d in enumerate(t.dims)),
-            t.elem,
-            real=t.real,
-        )
+        return renewed(self.type, self.varying, dims)
 
 
 @dataclass(eq=False)
@@ -407,6 +398,3 @@ class Recursions(TypedStructures):
 
 def _later(d: Any, limit: int) -> bool:
     return isinstance(d, Dim) and d.root > limit
-
-
-__all__ = ["Recursions"]

@@ -12,6 +12,7 @@ import operator
 import os
 import re
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -346,93 +347,48 @@ def _equal_constants(x: Any, y: Any) -> bool:
     return type(x) is type(y) and repr(x) == repr(y)
 
 
-class _Names(ast.NodeVisitor):
-    """Collects the names that a function body binds, without entering nested functions."""
+class _Names:
+    """The names that statements bind, those of nested functions left out."""
 
-    def __init__(self) -> None:
+    def __init__(self, statements: Iterable[ast.AST]) -> None:
         self.bound: set[str] = set()
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.generator = False
+        todo = list(statements)
+        for node in todo:  # which grows on the way
+            todo += _own_parts(node)
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                self.generator = True
+            elif isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load):
+                    self.bound.add(node.id)
+            elif isinstance(node, ast.Global):
+                self.globals.update(node.names)
+            elif isinstance(node, ast.Nonlocal):
+                self.nonlocals.update(node.names)
+            elif isinstance(node, ast.alias):
+                self.bound.add(node.asname or node.name.split(".")[0])
+            else:  # of a function, class, exception handler or pattern
+                names = getattr(node, "name", None), getattr(node, "rest", None)
+                self.bound.update(name for name in names if name is not None)
 
-    def visit_Yield(self, node: ast.AST) -> None:
-        self.generator = True
 
-    visit_YieldFrom = visit_Yield
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        pass
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not isinstance(node.value, ast.Name):
-            self.visit(node.value)
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self.bound.add(node.id)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.bound.add(node.name)
-        for item in [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
-            self.visit(item)
-
-    visit_AsyncFunctionDef = visit_FunctionDef
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self.bound.add(node.name)
-        for item in [*node.decorator_list, *node.bases, *node.keywords]:
-            self.visit(item)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        for item in [*node.args.defaults, *[d for d in node.args.kw_defaults if d]]:
-            self.visit(item)
-
-    def _comprehension(self, node: Any) -> None:
-        # Its targets are its own; assignment expressions in it bind here.
-        for sub in ast.walk(node):
-            if isinstance(sub, ast.NamedExpr):
-                self.bound.add(sub.target.id)
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def visit_Global(self, node: ast.Global) -> None:
-        self.globals.update(node.names)
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self.nonlocals.update(node.names)
-
-    def visit_Import(self, node: ast.Import) -> None:
-        self.bound.update((a.asname or a.name.split(".")[0]) for a in node.names)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.bound.update((a.asname or a.name) for a in node.names)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.bound.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchAs(self, node: Any) -> None:
-        if node.name:
-            self.bound.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchStar(self, node: Any) -> None:
-        if node.name:
-            self.bound.add(node.name)
-
-    def visit_MatchMapping(self, node: Any) -> None:
-        if node.rest:
-            self.bound.add(node.rest)
-        self.generic_visit(node)
+def _own_parts(node: Any) -> Iterable[ast.AST]:
+    """The nodes right below one that may bind names in its scope."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        defaults = [*node.args.defaults, *[d for d in node.args.kw_defaults if d]]
+        return [*getattr(node, "decorator_list", ()), *defaults]
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    if hasattr(node, "generators"):  # its targets are its own; assignment expressions in it bind here
+        return [n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+    return ast.iter_child_nodes(node)
 
 
 def bound_names(nodes: list[Any]) -> set[str]:
     """The names that these statements bind in their own scope."""
-    names = _Names()
-    for node in nodes:
-        names.visit(node)
-    return names.bound
+    return _Names(nodes).bound
 
 
 def count_loads(node: Any) -> dict[str, int]:
@@ -519,12 +475,7 @@ def scope_of(node: FunctionNode) -> Scope:
     found = getattr(node, "_scope", None)
     if found is not None:
         return found  # type: ignore[no-any-return]
-    names = _Names()
-    if isinstance(node, ast.Lambda):
-        names.visit(node.body)
-    else:
-        for statement in node.body:
-            names.visit(statement)
+    names = _Names([node.body] if isinstance(node, ast.Lambda) else node.body)
     bound = (names.bound | set(_parameters(node.args))) - names.globals - names.nonlocals
     scope = Scope(frozenset(bound), frozenset(names.globals), frozenset(names.nonlocals), names.generator)
     node._scope = scope  # type: ignore[union-attr]

@@ -488,9 +488,10 @@ class BranchJoiner(Joiner):
         for side, state in enumerate(self.states):
             stands = collections.defaultdict(list)
             for cell, *origins in self.merged:
-                if origins[side] is not None:
-                    stands[origins[side]].append(cell)
-                if origins[side] in self.cells.detached:
+                origin = origins[side]
+                if origin is not None:
+                    stands[origin].append(cell)
+                if origin in self.cells.detached:
                     self.cells.detached.add(cell)
             holders: dict[int, list[int]] = {}
             for holder, on, element in self.elements:

@@ -5,6 +5,7 @@ A type is a set of facts. A missing fact (``None``, kind ``"any"``) means the wo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -337,6 +338,13 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
         shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
     return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
+
+
+def renewed(t: Ty, axes: Collection[int], dims: Dims) -> Ty:
+    """The type with new unknown lengths of these axes."""
+    if not axes or t.dims is None:
+        return t
+    return replace(t, dims=tuple([dims.fresh() if k in axes else d for k, d in enumerate(t.dims)]))
 
 
 def cotangent_list(t: Ty) -> Ty:
