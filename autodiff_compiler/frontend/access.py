@@ -13,6 +13,7 @@ from ..ir.core import Value, type_of
 from ..ir.opset import DIM, GET, LEN, LIST_GET, PRIMS, SHAPE_OF, infer_step, opaque
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.types import ANY
+from ..tree import class_lookup
 from .avals import (
     MISSING,
     Bound,
@@ -43,7 +44,6 @@ from .avals import (
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
-from .inputs import class_lookup
 from .memory import Memory
 from .ranges import range_item
 from .sets import is_set

@@ -27,7 +27,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     Partial,
     Poison,
     Ref,
@@ -430,11 +429,10 @@ def _call_cached(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if any(known is obj for known in ctx.plan.impure):
         if not kwargs and all(map(is_plain_key, args)) and _is_begin(ctx):
             # What it holds for these arguments is fetched at each call, as what a global holds is.
-            path: Any = (*(fn.path or (ObjectStep(("object", obj)),)), ("call", tuple(args), structural_key(args)))
+            path: Any = (*ctx.object_path(fn), ("call", tuple(args), structural_key(args)))
             return ctx.outside(ctx.folded(obj, args, {}, node), path, node)
         return ctx.call_unknown(obj, args, kwargs, node)
-    start: Any = fn.path or (ObjectStep(("object", obj)),)
-    wrapped = ctx.outside(obj.__wrapped__, (*start, ("attr", "__wrapped__")), node)
+    wrapped = ctx.outside(obj.__wrapped__, (*ctx.object_path(fn), ("attr", "__wrapped__")), node)
     if any(not _is_hashed(a) for a in [*args, *kwargs.values()]) or _is_cached_as_equal(ctx, obj, args):
         ctx.impure(obj)
     ctx.caching.append(obj)
@@ -472,7 +470,7 @@ def _dispatched(ctx: Calls, fn: Obj, args: list[Val], node: Node) -> Any:
             "make it one type on all paths, or call the implementation by its name",
         )
     chosen = fn.obj.dispatch(cls)
-    path: Any = (*(fn.path or (ObjectStep(("object", fn.obj)),)), ("attr", "registry"))
+    path: Any = (*ctx.object_path(fn), ("attr", "registry"))
     key = next(k for k, f in fn.obj.registry.items() if f is chosen)
     ctx.inputs.guard(path, "keys", tuple(fn.obj.registry))
     return ctx.outside(chosen, (*path, ("item", key)), node)

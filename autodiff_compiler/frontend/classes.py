@@ -10,6 +10,7 @@ import types
 import numpy as np
 
 from ..ir.core import Value, type_of
+from ..tree import class_lookup
 from .avals import (
     MISSING,
     Bound,
@@ -31,7 +32,6 @@ from .avals import (
 )
 from .folds import proved
 from .handlers import Node, Val
-from .inputs import class_lookup
 from .memory import FLAGS_CLASS
 from .objects import is_object
 from .questions import Questions

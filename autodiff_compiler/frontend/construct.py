@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.core import structural_key
 from ..ir.opset import exception
-from ..tree import is_library_class, slot_names
+from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
     Bound,
@@ -36,7 +36,7 @@ from .avals import (
 )
 from .folds import proved
 from .handlers import Node, Val
-from .inputs import DATA, base_of, class_lookup
+from .inputs import DATA, base_of
 from .objects import is_generated, is_object
 from .recursion import Recursions
 
@@ -85,21 +85,20 @@ class Construct(Recursions):
             self.fail("a member of an enum has to be known when the program is compiled", node, "pass the member")
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             new = class_lookup(cls, "__new__")
-            if (
-                not is_generated(new)
-                and not (isinstance(new, staticmethod) and is_generated(new.__func__))
-                and not (getattr(getattr(new, "__code__", None), "co_filename", "").startswith("<"))
-            ):
+            made_by = getattr(getattr(new, "__func__", new), "__code__", None)
+            if not getattr(made_by, "co_filename", "").startswith("<"):
                 self.fail(f"{cls.__name__} defines __new__", node, "use a function that makes the tuple")
             return _construct_named_tuple(self, cls, args, kwargs, node)
-        if base_of(cls) is not None:
-            return _construct_derived(self, fn, args, kwargs, node)
-        if any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
-            return self.call_unknown(cls, args, kwargs, node)
-        if cls is types.SimpleNamespace:
-            return self.new_object(cls, kwargs)
+        base = base_of(cls)
         caller = class_lookup(type(cls), "__call__")
-        if isinstance(caller, types.FunctionType):
+        if base is not None:
+            if caller is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
+                self.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
+        elif any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
+            return self.call_unknown(cls, args, kwargs, node)
+        elif cls is types.SimpleNamespace:
+            return self.new_object(cls, kwargs)
+        elif isinstance(caller, types.FunctionType):
             self.fail(f"the metaclass of {cls.__name__} defines __call__", node, "make the object in a function")
         new = class_lookup(cls, "__new__")
         new = new.__func__ if isinstance(new, staticmethod) else new
@@ -108,6 +107,8 @@ class Construct(Recursions):
             made = self.call(self.outside(new, path, node), [fn, *args], kwargs, node)
             if not (type(made) is Instance and issubclass(made.cls, cls)):
                 return made
+        elif base is not None:
+            made = self.new_derived(cls, args, node)
         elif new is not object.__new__:
             return self.call_unknown(cls, args, kwargs, node)
         else:
@@ -118,6 +119,8 @@ class Construct(Recursions):
         elif isinstance(init, types.FunctionType):
             path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
             self.call(self.outside(init, path, node), [made, *args], kwargs, node)
+        elif base is not None:
+            self.initialised(made, args, kwargs, node)
         elif (args or kwargs) and not isinstance(new, types.FunctionType):
             self.raises(TypeError, f"{cls.__name__}() takes no arguments", node)
         return made
@@ -296,27 +299,6 @@ class Construct(Recursions):
         self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
 
 
-def _construct_derived(ctx: Construct, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Any) -> Any:
-    """An instance of a class that is derived from a built-in container."""
-    cls: type = fn.obj
-    if type(cls).__call__ is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
-        ctx.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
-    new, init = class_lookup(cls, "__new__"), class_lookup(cls, "__init__")
-    if isinstance(new, staticmethod):
-        path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
-        made = ctx.call(ctx.outside(new.__func__, path, node), [fn, *args], kwargs, node)
-        if not (type(made) is Instance and issubclass(made.cls, cls)):
-            return made
-    else:
-        made = ctx.new_derived(cls, args, node)
-    if isinstance(init, types.FunctionType):
-        path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
-        ctx.call(ctx.outside(init, path, node), [made, *args], kwargs, node)
-    else:
-        ctx.initialised(made, args, kwargs, node)
-    return made
-
-
 def _construct_named_tuple(ctx: Construct, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
     values = dict(zip(cls._fields, args))
     if set(values) & set(kwargs):
@@ -459,14 +441,8 @@ def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -
         ]
         ctx.state.heap[cell] = Entries(content.keys, tuple(items))
         return new
-    if kind is Seq:
-        return Seq(tuple([inner(x) for x in av.items]), av.cls)
-    if kind is Maybe:
-        return Maybe(inner(av.av), av.flag)
-    if kind is Partial:
-        return Partial(inner(av.fn), tuple(map(inner, av.args)), av.names, tuple(map(inner, av.values)))
-    if kind is Bound and not isinstance(av.fn, str):
-        return Bound(av.fn, inner(av.self))  # a built-in method stays the one of the original
+    if kind in (Seq, Maybe, Partial) or (kind is Bound and not isinstance(av.fn, str)):
+        return av.with_parts([inner(x) for x in av.parts()])  # a built-in method stays the one of the original
     if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
         return _snapshot(ctx, av, made, deep, node)
     return _copied_array(ctx, av, made, node) if kind is Ref else av

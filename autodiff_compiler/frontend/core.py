@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,8 @@ from .plan import FoundWanting, Impure, Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
+
+T = TypeVar("T")
 
 LOCATED: dict[type, type[AutodiffError]] = {
     TypeError: ArgumentError,
@@ -299,6 +301,14 @@ class Core(Parts):
                 journal.half.update((cell, *self.state.links.get(cell, ())))
 
     # --- heap -----------------------------------------------------------------------------------------------------
+
+    def in_state(self, state: State, compute: Callable[[], T]) -> T:
+        """What `compute` gives in another state."""
+        present, self.state = self.state, state
+        try:
+            return compute()
+        finally:
+            self.state = present
 
     def held(self, cell: int) -> Any:
         """What a cell holds now, or of which list it is an item."""
@@ -645,7 +655,7 @@ class Core(Parts):
             finally:
                 self.facts = known
 
-    def joiner(self, a: State, b: State, regions: tuple[Region, Region] | None, node: Node = None) -> BranchJoiner:
+    def joiner(self, a: State, b: State, regions: tuple[Region, Region], node: Node = None) -> BranchJoiner:
         for cell, content in self.inputs.initial.items():
             for state in (a, b):
                 state.heap.setdefault(cell, content)

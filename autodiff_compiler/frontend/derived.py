@@ -14,9 +14,10 @@ import operator
 import types
 from typing import Any
 
+from ..tree import class_lookup
 from .avals import Bound, Entries, Instance, Obj, ObjectStep, Seq, describe
 from .handlers import Node, Val
-from .inputs import BASES, DATA, SELF, base_of, class_lookup
+from .inputs import BASES, DATA, SELF, base_of
 from .outside import Outside
 
 _STEMS = ("add", "mul", "or", "and", "sub", "xor")
@@ -74,7 +75,7 @@ class Derived(Outside):
         if self.caching:
             self.impure(self.caching[-1])
         self.check_undisturbed(origin.obj, node)
-        path: Any = origin.path or (ObjectStep(("object", origin.obj)),)
+        path = self.object_path(origin)
         return self.inputs.derived(origin.obj, path, self.is_native(av, *_WRITES[base]), self.loc_of(node))
 
     def own_dict(self, av: Val, node: Node) -> Val:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ir.core import Value, type_of
 from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS
+from ..tree import class_lookup
 from .avals import (
     Closure,
     Conflict,
@@ -35,7 +36,7 @@ from .core import Unreachable
 from .exits import DEAD
 from .folds import proved
 from .handlers import Ctx, Node, Val, handler_of_node, lowers
-from .inputs import class_lookup, is_lasting
+from .inputs import is_lasting
 from .objects import is_object
 from .pseudo import Computed
 from .sets import History, literal_constant

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ArgumentError, is_interruption
 from ..ir.roles import MAKERS, names_of, signature_of
+from ..tree import class_lookup
 from .avals import Obj
 
 if TYPE_CHECKING:
@@ -110,20 +111,15 @@ def handler_of(obj: Any) -> Handler | None:
             return found
         return None
     if found is None and type(obj) is types.BuiltinFunctionType and isinstance(obj.__self__, type):
-        return _HANDLERS.get(id(raw_attribute(obj.__self__, obj.__name__)))  # a class method is made when it is read
+        return _HANDLERS.get(id(class_lookup(obj.__self__, obj.__name__)))  # a class method is made when it is read
     return found
 
 
 @functools.cache
 def method_of(cls: type, name: str) -> Handler | None:
     """The handler of the method that a class, or the nearest of its bases, has under a name."""
-    at = id(raw_attribute(cls, name))
+    at = id(class_lookup(cls, name))
     return _METHODS.get(at) or _HANDLERS.get(at)
-
-
-def raw_attribute(cls: type, name: str) -> Any:
-    """What a class, or the nearest of its bases, holds under a name; None if none does."""
-    return next((klass.__dict__[name] for klass in cls.__mro__ if name in klass.__dict__), None)
 
 
 def at_border() -> list[Any]:

@@ -13,7 +13,7 @@ import enum
 import functools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
-from ..tree import is_library_class, slot_names
+from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
     Bound,
@@ -182,14 +182,6 @@ def lowering_of(obj: Any) -> Any:
     return None if found is None else found.__get__(obj)
 
 
-def class_lookup(cls: type, name: str) -> Any:
-    """What a class, or one of its bases, has under a name; None if nothing."""
-    for klass in cls.__mro__:
-        if name in klass.__dict__:
-            return klass.__dict__[name]
-    return None
-
-
 def base_of(cls: Any) -> type | None:
     """The built-in container that a class of the user's is derived from."""
     return _base_of(cls)
@@ -327,6 +319,13 @@ class Inputs:
 
     def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
         kind = type(obj)
+
+        def items(pairs: Iterable[tuple[Any, Any]]) -> tuple[Any, ...]:
+            return tuple([self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in pairs])
+
+        def attribute(which: str, known_as: str = "") -> Any:
+            return self.wrap(getattr(obj, which), (*path, ("attr", which)), known_as, hidden, loc)
+
         if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
@@ -359,20 +358,15 @@ class Inputs:
         if isinstance(obj, tuple) and (kind is tuple or hasattr(kind, "_fields")):
             self.guard(path, "type", kind)
             self.guard(path, "len", len(obj))
-            items = [
-                self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in enumerate(obj)
-            ]
-            return Seq(tuple(items), None if kind is tuple else kind)
+            return Seq(items(enumerate(obj)), None if kind is tuple else kind)
         if kind is list:
             self.guard(path, "type", list)
             self.guard(path, "len", len(obj))
-            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in enumerate(obj)]
-            return ListRef(self._container(obj, path, Items(tuple(items)), name, hidden))
+            return ListRef(self._container(obj, path, Items(items(enumerate(obj))), name, hidden))
         if kind is dict:
             self.guard(path, "type", dict)
             self.guard(path, "keys", tuple(obj))
-            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
-            return DictRef(self._container(obj, path, Entries(tuple(obj), tuple(items)), name, hidden))
+            return DictRef(self._container(obj, path, Entries(tuple(obj), items(obj.items())), name, hidden))
         if kind in (set, frozenset) and all(map(is_plain_key, obj)):
             self.guard(path, "eq", kind(obj))
             history = History(kind, (obj,), path=path)
@@ -381,68 +375,44 @@ class Inputs:
             self.guard(path, "type", kind)
             self.guard(path, "len", len(obj))
             self.guard((*path, ("attr", "maxlen")), "eq", obj.maxlen)
-            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in enumerate(obj)]
-            row = ListRef(self._inner(obj, path, Items(tuple(items)), name, hidden))
+            row = ListRef(self._inner(obj, path, Items(items(enumerate(obj))), name, hidden))
             return self._collection(obj, path, name, hidden, items=row, maxlen=obj.maxlen)
         if kind in (collections.OrderedDict, collections.defaultdict, collections.Counter):
             self.guard(path, "type", kind)
             self.guard(path, "keys", tuple(obj))
-            items = [self.wrap(x, (*path, ("item", k)), f"{name}_{k}", hidden, loc) for k, x in obj.items()]
-            content = Entries(tuple(obj), tuple(items))
+            content = Entries(tuple(obj), items(obj.items()))
             if kind is collections.OrderedDict:
                 cell = self._container(obj, path, content, name, hidden)
                 self.cells.ordered.add(cell)
                 return DictRef(cell)
             made = getattr(obj, "default_factory", None)
-            default = (
-                self.wrap(made, (*path, ("attr", "default_factory")), "", hidden, loc) if made is not None else None
-            )
+            default = None if made is None else attribute("default_factory")
             inner = DictRef(self._inner(obj, path, content, name, hidden))
             return self._collection(obj, path, name, hidden, entries=inner, default=default)
         if kind is slice:
             self.guard(path, "type", slice)
-            return SliceOf(
-                *[self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop", "step")]
-            )
+            return SliceOf(*[attribute(a, a) for a in ("start", "stop", "step")])
         if kind is range:
             self.guard(path, "type", range)
             self.guard((*path, ("attr", "step")), "eq", obj.step)
-            ends = [self.wrap(getattr(obj, a), (*path, ("attr", a)), a, hidden, loc) for a in ("start", "stop")]
-            return RangeOf(ends[0], ends[1], obj.step)
+            return RangeOf(attribute("start", "start"), attribute("stop", "stop"), obj.step)
         if kind is functools.partial:
             self.guard(path, "type", kind)
-            fn = self.wrap(obj.func, (*path, ("attr", "func")), "", hidden, loc)
-            args = self.wrap(obj.args, (*path, ("attr", "args")), "", hidden, loc)
+            fn, args = attribute("func"), attribute("args")
             names = tuple(obj.keywords)
             self.guard((*path, ("attr", "keywords")), "keys", names)
-            values = [
-                self.wrap(obj.keywords[k], (*path, ("attr", "keywords"), ("item", k)), k, hidden, loc) for k in names
-            ]
+            there = (*path, ("attr", "keywords"))
+            values = [self.wrap(obj.keywords[k], (*there, ("item", k)), k, hidden, loc) for k in names]
             return Partial(fn, args.items, names, tuple(values))
         if kind is types.MethodType:
             self.guard(path, "type", kind)
-            fn = self.wrap(obj.__func__, (*path, ("attr", "__func__")), "", hidden, loc)
-            return Bound(fn, self.wrap(obj.__self__, (*path, ("attr", "__self__")), "self", hidden, loc))
-        if isinstance(obj, np.dtype):
-            self.guard(path, "eq", obj)
-            return Obj(obj, path)
+            return Bound(attribute("__func__"), attribute("__self__", "self"))
         if isinstance(obj, _BOUND) and type(obj.__self__) in _WITH_METHODS:
             self.guard(path, "eq", obj)
-            return Bound(obj.__name__, self.wrap(obj.__self__, (*path, ("attr", "__self__")), "", hidden, loc))
-        if isinstance(obj, types.BuiltinFunctionType) and not isinstance(obj.__self__, (types.ModuleType, type(None))):
-            self.guard(path, "eq", obj)  # a method of an object is made anew each time it is asked for
-            return Obj(obj, path)
-        if (
-            isinstance(obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc))
-            or lowering_of(obj) is not None
-        ):
-            self.guard(path, "is", obj)
-            return Obj(obj, path)
-        if callable(obj) and not hasattr(obj, "__dict__"):
-            self.guard(path, "is", obj)
-            return Obj(obj, path)
-        if kind.__module__.split(".")[0] in ("numpy", "functools") and callable(obj):
-            self.guard(path, "is", obj)
+            return Bound(obj.__name__, attribute("__self__"))
+        guarded = _guarded_as_a_whole(obj)
+        if guarded is not None:
+            self.guard(path, guarded, obj)
             return Obj(obj, path)
         self.guard(path, "type", kind)
         self.objects.append((path, obj))
@@ -604,7 +574,20 @@ class Inputs:
         (self.cells.fortran if obj.flags.f_contiguous else self.cells.scattered).add(cell)
 
 
-def _item_name(obj: Any, name: str, k: int) -> str:
+def _guarded_as_a_whole(obj: Any) -> str | None:
+    """The kind of the guard on something of which nothing is looked at: by value or by identity."""
+    if isinstance(obj, np.dtype):
+        return "eq"
+    if isinstance(obj, types.BuiltinFunctionType) and not isinstance(obj.__self__, (types.ModuleType, type(None))):
+        return "eq"  # a method of an object is made anew each time it is asked for
+    plain = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
+    if isinstance(obj, plain) or lowering_of(obj) is not None:
+        return "is"
+    library = type(obj).__module__.split(".")[0] in ("numpy", "functools")
+    return "is" if callable(obj) and (library or not hasattr(obj, "__dict__")) else None
+
+
+def _item_name(obj: Any, name: str, k: Any) -> str:
     fields = getattr(type(obj), "_fields", None)
     return f"{name}_{fields[k]}" if fields else f"{name}_{k}"
 

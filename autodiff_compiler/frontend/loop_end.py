@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Value, structural_key, type_of
-from ..ir.opset import GET
 from ..ir.types import ANY, ANY_LENGTH, Dim, Ty
 from .avals import (
     MISSING,
@@ -30,7 +29,7 @@ from .avals import (
     same,
 )
 from .handlers import Val
-from .state import LEFT_WITH, State, columns_unless_returned, shared, unless_returned
+from .state import LEFT_WITH, State, array_in, columns_unless_returned, shared
 from .structures import NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class LoopEnd(Joiner):
 
     def here(self, compute: Callable[[], Any]) -> Any:
         """What `compute` gives in the state at the end of the body."""
-        return self.top.in_state(self.state, compute)
+        return self.interp.in_state(self.state, compute)
 
     def compare(self, before: Any, heap_before: Any) -> None:
         """Widen the guess wherever the end of the body does not fit it; else note what each parameter is there."""
@@ -167,7 +166,7 @@ class LoopEnd(Joiner):
     def array(self, a: Val, b: Val, at: Any) -> Any:
         if type(a) is not Ref:
             return self.clash(a, b, at)
-        value = self.end_value(b) if type(b) is Ref else b
+        value = array_in(self.interp, self.state, b, self.top.code) if type(b) is Ref else b
         if isinstance(value, Poison) or value is None:
             why = "is unknown after a store to a possible alias of it"
             return self.clash(a, Conflict(why, self.origin), at)
@@ -187,17 +186,6 @@ class LoopEnd(Joiner):
             self.guess.ends["content", at] = now
         self.match_content(("h", *at), content, now, b.cell, ("content", at))
         return a
-
-    def end_value(self, ref: Ref) -> Any:
-        """The array that a reference is at the end of the body; None if it is not known."""
-        base = self.state.heap.get(ref.cell)
-        builder = self.interp.builder
-        if type(base) is ItemOf:
-            read = lambda: self.interp.read(ref) if ref.path else self.interp.content(ref.cell)
-            return self.here(lambda: unless_returned(builder, self.top.code, read))
-        if base is None or isinstance(base, Poison) or not ref.path:
-            return base
-        return unless_returned(builder, self.top.code, lambda: builder.emit(GET, base, ref.path))
 
     def match_content(self, slot: Any, head: Any, now: Any, cell: int, noted: Any = None) -> None:
         """Does what a cell holds at the end fit what the top of the body assumed? `noted`: its key among the ends."""

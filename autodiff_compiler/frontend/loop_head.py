@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
-from ..ir.opset import GET
 from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Dims, Ty, py_int, renewed
 from ..ir.types import join as join_types
 from .avals import (
@@ -28,7 +27,7 @@ from .avals import (
     join,
     join_contents,
 )
-from .state import LEFT_WITH, State
+from .state import LEFT_WITH, State, array_in
 from .structures import NoCommonStructure, covers, width
 
 if TYPE_CHECKING:
@@ -223,13 +222,10 @@ class LoopHead(Joiner):
                 init: Any = UNDEF
                 t = guess.types.get(leaf, UNDEF_TY)
             elif type(av) is Ref:
-                base = self.entry.heap.get(av.cell)
-                if type(base) is ItemOf:
-                    base = self.in_state(self.entry, lambda: interp.content(av.cell))
-                if base is None or isinstance(base, Poison):
-                    self.head.heap[cell] = base or Poison(None, "is unknown here", self.origin)
+                init = array_in(interp, self.entry, av)
+                if init is None or isinstance(init, Poison):
+                    self.head.heap[cell] = init or Poison(None, "is unknown here", self.origin)
                     return Ref(cell)
-                init = interp.builder.emit(GET, base, av.path) if av.path else base
                 t = init.type
             else:
                 init, t = av, type_of(av)
@@ -273,7 +269,7 @@ class LoopHead(Joiner):
         if type(content) is ItemOf and end is not MISSING and type(end) is not ItemOf:
             if slot not in self.guess.dynamic:
                 return content  # it is found at the end that it does not stay an item
-            content = self.in_state(self.entry, lambda: self.interp.resolved(sample))
+            content = self.interp.in_state(self.entry, lambda: self.interp.resolved(sample))
         if slot in self.guess.dynamic and ItemOf not in (type(content), type(end)):
             return self.run_time_list(content, end, (slot, cell))
         if is_constant(sample):
@@ -351,14 +347,6 @@ class LoopHead(Joiner):
             params.append(self.param(key, init, t, init.hint if type(init) is Value else ""))
         return Columns(structure, tuple(params), distinct)
 
-    def in_state(self, state: State, compute: Any) -> Any:
-        """What `compute` gives in another state."""
-        present, self.interp.state = self.interp.state, state
-        try:
-            return compute()
-        finally:
-            self.interp.state = present
-
     def entry_list(self, content: Any, structure: Any, cell: int | None) -> Any:
         """The columns that a list is when the loop starts; None if some of it is not known."""
         if content is MISSING:
@@ -370,14 +358,14 @@ class LoopHead(Joiner):
                 return None
         found = self.guess.lists.get(id(content))
         if found is None or (structure is not None and found[1].structure is not structure):
-            made = self.in_state(self.entry, lambda: interp.columns(content, None, structure))
+            made = self.interp.in_state(self.entry, lambda: interp.columns(content, None, structure))
             found = self.guess.lists[id(content)] = (content, made)
         columns = found[1]
         if type(content) is Items and cell is not None:
             for element in cells:
                 self.head.link_view(cell, element)
             if cell in self.guess.cells:
-                self.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.structure))
+                self.interp.in_state(self.head, lambda: interp.adopt_all(cell, content.items, columns.structure))
             else:  # another list on each trip
                 interp.cells.detached.update(cells)
         return columns

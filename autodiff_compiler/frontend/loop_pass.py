@@ -147,16 +147,9 @@ class LoopPass(LoopHead):
 
     def after(self, replace: dict[Value, Value]) -> State:
         """The state after the loop: the head's structure with the results in place of the parameters."""
-        head = self.head_snapshot
-        out = State()
-        out.links = dict(head.links)
-        out.causes = dict(head.causes)
-        for env, names in head.envs.items():
-            out.envs[env] = {name: substituted(av, replace) for name, av in names.items()}
+        out = self.head_snapshot.rebuilt(lambda leaf: replace.get(leaf, leaf) if type(leaf) is Value else leaf)
         for (env, name), av in self.returned.items():
             out.envs[env][name] = substituted(av, replace)
-        for cell, content in head.heap.items():
-            out.heap[cell] = substituted(content, replace)
         return out
 
 

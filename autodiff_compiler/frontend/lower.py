@@ -119,7 +119,7 @@ class Interpreter(NumpyCalls):
 
 def _object_tree(ctx: Interpreter, av: Val, origin: Obj, leaves: list[Any]) -> Any:
     """An object from outside that is returned: itself, or a copy if it holds something to differentiate."""
-    path = origin.path or (ObjectStep(("object", origin.obj)),)
+    path = ctx.object_path(origin)
     content = ctx.checked(av.cell, None, "object") if type(av) is Instance else Entries((), ())
     written = [k for k, x in zip(content.keys, content.items) if x is not UNSET]
     found, _ = flatten(origin.obj)

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import MissingAttributeError
 from ..ir.foreign import root_module
 from ..pristine import as_it_was
-from ..tree import is_library_class
+from ..tree import class_lookup, is_library_class
 from . import definitions
 from .avals import (
     COLLECTIONS,
@@ -36,7 +36,7 @@ from .avals import (
 )
 from .derived import Derived
 from .handlers import Node, Val
-from .inputs import class_lookup, is_baked_module, is_lasting
+from .inputs import is_baked_module, is_lasting
 
 
 class _Native:
@@ -113,9 +113,6 @@ class Objects(Derived):
         return Obj(value, None)
 
     # --- objects --------------------------------------------------------------------------------------------------
-
-    def object_path(self, av: Obj) -> Any:
-        return av.path or (ObjectStep(("object", av.obj)),)
 
     def own_attribute(self, av: Val, name: str, node: Node) -> Val:
         """What the object itself holds under the name, or `MISSING`."""
@@ -215,7 +212,7 @@ class Objects(Derived):
 
     def class_item(self, av: Obj, index: Val, node: Any) -> Any:
         """``cls[index]``: a member of an enum by its name, what a metaclass gives, or ``list[float]``."""
-        cls, path = av.obj, av.path or (ObjectStep(("object", av.obj)),)
+        cls, path = av.obj, self.object_path(av)
         getter = class_lookup(type(cls), "__getitem__")
         if issubclass(cls, enum.Enum) and getter is enum.EnumMeta.__getitem__ and isinstance(index, str):
             if index not in cls.__members__:
@@ -320,7 +317,7 @@ class Objects(Derived):
 def _module_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     obj = av.obj
     value = getattr(obj, name, MISSING)
-    path: Any = av.path or (ObjectStep(("object", obj)),)
+    path = ctx.object_path(av)
     written = ctx.inputs.variables.get(("global", id(getattr(obj, "__dict__", None)), name))
     if written is not None:
         return ctx.use(ctx.checked(written, node, "variable").items[0], name, node)
@@ -343,7 +340,7 @@ def _module_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
 
 def _function_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     obj = av.obj
-    path: Any = av.path or (ObjectStep(("object", obj)),)
+    path = ctx.object_path(av)
     value = getattr(obj, name, MISSING)
     if isinstance(obj, types.FunctionType):
         if value is MISSING:
@@ -429,7 +426,7 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     cls = av.obj
     if name in ("__name__", "__qualname__", "__module__", "__doc__"):
         return getattr(cls, name)
-    path: Any = av.path or (ObjectStep(("object", cls)),)
+    path = ctx.object_path(av)
     if name == "_fields" and issubclass(cls, tuple):
         return ctx.outside(cls._fields, (*path, ("attr", name)), node)
     if name == "_make" and issubclass(cls, tuple):

@@ -67,6 +67,10 @@ from .structures import Leaf
 class Outside(Splices):
     """Changes of what lives outside of the function."""
 
+    def object_path(self, av: Obj) -> Any:
+        """Where an object is found."""
+        return av.path or (ObjectStep(("object", av.obj)),)
+
     # --- variables ------------------------------------------------------------------------------------------------
 
     def variable(self, name: str) -> tuple[Any, Any, str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
+from ..tree import class_lookup
 from .access import Access
 from .avals import (
     MISSING,
@@ -51,7 +52,7 @@ from .avals import (
 from .causes import prefer_known
 from .folds import proved
 from .handlers import Node, Val
-from .inputs import class_lookup, is_lasting
+from .inputs import is_lasting
 from .objects import NATIVE, is_generated, is_object
 
 NAMES = {

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.core import Value
+from ..tree import class_lookup
 from .avals import (
     Conflict,
     DeferredOf,
@@ -40,7 +41,6 @@ from .avals import (
 )
 from .calls import FEW
 from .collection_calls import Collections
-from .inputs import class_lookup
 from .objects import is_object
 from .sets import is_set
 

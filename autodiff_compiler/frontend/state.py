@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
-from ..ir.opset import GET, PRIMS
+from ..ir.opset import PRIMS
 from ..ir.types import ANY, UNDEF_TY, Ty
 from ..ir.types import join as join_types
 from .avals import (
@@ -30,6 +30,7 @@ from .avals import (
     is_plain,
     join,
     join_contents,
+    rebuilt,
     same,
 )
 from .exits import RETURN
@@ -52,6 +53,14 @@ class State:
 
     def fork(self) -> State:
         return State({k: dict(v) for k, v in self.envs.items()}, dict(self.heap), dict(self.links), dict(self.causes))
+
+    def rebuilt(self, change: Callable[[Any], Any]) -> State:
+        """The same with ``change(leaf)`` in the place of each leaf of what names and cells hold."""
+        out = State(links=dict(self.links), causes=dict(self.causes))
+        for env, names in self.envs.items():
+            out.envs[env] = {name: rebuilt(av, change) for name, av in names.items()}
+        out.heap = {cell: rebuilt(content, change) for cell, content in self.heap.items()}
+        return out
 
     def link(self, a: int, b: int, cause: Any = None) -> None:
         """`a` and `b` may share memory."""
@@ -149,6 +158,15 @@ def unless_returned(builder: Builder, code: Any, emit: Callable[[], Any]) -> Any
     return builder.if_(going_on, regions[0], regions[1], [value.type], [value.hint])[0]
 
 
+def array_in(interp: ListColumns, state: State, ref: Ref, code: Any = None) -> Any:
+    """The array that a reference is in a state; None or the `Poison` if it is not known. `code`: see above."""
+    base = state.heap.get(ref.cell)
+    if base is None or isinstance(base, Poison) or not (ref.path or type(base) is ItemOf):
+        return base
+    read = lambda: interp.read(ref) if ref.path else interp.content(ref.cell)
+    return interp.in_state(state, lambda: unless_returned(interp.builder, code, read))
+
+
 def columns_unless_returned(interp: ListColumns, content: Any, structure: Any, code: Any) -> Columns | None:
     """What a list holds as columns of the structure; None if some of it is not known."""
     if type(content) is Columns:
@@ -177,7 +195,7 @@ class BranchJoiner(Joiner):
     `at`, in the methods of a `Joiner`, is the hint for a value that is made.
     """
 
-    def __init__(self, interp: ListColumns, a: State, b: State, regions: tuple[Region, Region] | None):
+    def __init__(self, interp: ListColumns, a: State, b: State, regions: tuple[Region, Region]):
         self.interp = interp
         self.builder = interp.builder
         self.cells = interp.cells
@@ -229,27 +247,13 @@ class BranchJoiner(Joiner):
 
     def read(self, side: int, ref: Ref) -> Any:
         """The array that `ref` is on one path."""
-        base = self.states[side].heap.get(ref.cell)
-        if base is None or isinstance(base, Poison):
-            return base
-        if not ref.path and type(base) is not ItemOf:
-            return base
-        if self.regions is None:
-            return None
-        if type(base) is ItemOf:
-            return self.on_path(side, lambda: self.interp.content(ref.cell) if not ref.path else self.interp.read(ref))
         with self.builder.inside(self.regions[side]):
-            return unless_returned(self.builder, self.codes[side], lambda: self.builder.emit(GET, base, ref.path))
+            return array_in(self.interp, self.states[side], ref, self.codes[side])
 
     def on_path(self, side: int, compute: Callable[[], Any]) -> Any:
         """What `compute` gives in the state at the end of one path."""
-        assert self.regions is not None
-        present, self.interp.state = self.interp.state, self.states[side]
-        try:
-            with self.builder.inside(self.regions[side]):
-                return unless_returned(self.builder, self.codes[side], compute)
-        finally:
-            self.interp.state = present
+        with self.builder.inside(self.regions[side]):
+            return self.interp.in_state(self.states[side], compute)
 
     def merge(self, a: Any, b: Any, hint: str = "") -> Any:
         """The abstract value that stands for `a` on the first path and `b` on the second."""
@@ -259,10 +263,8 @@ class BranchJoiner(Joiner):
             if type(x) is Conflict:
                 return x
         if type(a) is Maybe or type(b) is Maybe or a is MISSING or b is MISSING:
-            if self.dead[0] and a is MISSING or self.dead[1] and b is MISSING:
-                x = b if a is MISSING else a
-                if type(x) is not Maybe:
-                    return self.merge_parts(a, b, hint)
+            if Maybe not in (type(a), type(b)) and self.dead[0 if a is MISSING else 1]:
+                return self.merge_parts(a, b, hint)
             flags = [x.flag if type(x) is Maybe else x is not MISSING for x in (a, b)]
             inner = [x.av if type(x) is Maybe else x for x in (a, b)]
             av = self.merge_parts(inner[0], inner[1], hint)
@@ -319,7 +321,7 @@ class BranchJoiner(Joiner):
 
     def merge_refs(self, a: Any, b: Any, hint: str) -> Any:
         """A reference that is to one cell on each path: the same pair is the same merged cell."""
-        sample = b if a is MISSING else a
+        there = [x for x in (a, b) if x is not MISSING]
         keys = [None if x is MISSING else (x.cell, structural_key(getattr(x, "path", ()))) for x in (a, b)]
         pair = (keys[0], keys[1])
         cell = self.pairs.get(pair)
@@ -327,26 +329,19 @@ class BranchJoiner(Joiner):
             cell = self.cells.new()
             self.pairs[pair] = cell
             self.note(cell, a, b)
-            if type(sample) is Ref:
+            if type(there[0]) is Ref:
                 values = [UNDEF if x is MISSING else self.read(k, x) for k, x in enumerate((a, b))]
-                for v in values:
-                    if v is None or isinstance(v, Poison):
-                        self.out.heap[cell] = v or Poison(None, "is unknown here", self.origin)
-                        break
+                unknown = [v for v in values if v is None or isinstance(v, Poison)]
+                if unknown:
+                    self.out.heap[cell] = unknown[0] or Poison(None, "is unknown here", self.origin)
                 else:
                     self.out.heap[cell] = self.leaf(values[0], values[1], hint)
-                cells = [x.cell for x in (a, b) if x is not MISSING]
-                if all(c in self.cells.numpy for c in cells):
+                if all(x.cell in self.cells.numpy for x in there):
                     self.cells.numpy.add(cell)
-                if all(
-                    c in self.cells.contiguous and not x.path
-                    for c, x in zip(cells, [x for x in (a, b) if x is not MISSING])
-                ):
+                if all(x.cell in self.cells.contiguous and not x.path for x in there):
                     self.cells.contiguous.add(cell)
             else:
-                self.cells.families[cell] = frozenset().union(
-                    *[self.cells.family(x.cell) for x in (a, b) if x is not MISSING]
-                )
+                self.cells.families[cell] = frozenset().union(*[self.cells.family(x.cell) for x in there])
                 contents = [
                     MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
                 ]
@@ -355,7 +350,7 @@ class BranchJoiner(Joiner):
                         self.cells.detached.add(cell)  # it may still be the one in the list
                     contents = [self.unlisted(k, c) for k, c in enumerate(contents)]
                 self.out.heap[cell] = self.merge_content(contents[0], contents[1], cell, hint)
-        return sample.to(cell)
+        return there[0].to(cell)
 
     def merge_content(self, a: Any, b: Any, cell: int, hint: str = "") -> Any:
         """What a cell holds that holds `a` on the first path and `b` on the second."""
@@ -386,9 +381,8 @@ class BranchJoiner(Joiner):
         """What an item of a list holds on one path."""
         if type(content) is not ItemOf:
             return content
-        if self.regions is None:
-            return Poison(None, "is an item of a list on one path", self.origin)
-        return self.on_path(side, lambda: self.interp.resolved(content))
+        resolved = lambda: self.interp.resolved(content)
+        return self.on_path(side, lambda: unless_returned(self.builder, self.codes[side], resolved))
 
     def item(self, a: Any, b: Any, at: Any) -> Any:
         x = b if a is MISSING else a
@@ -406,31 +400,25 @@ class BranchJoiner(Joiner):
             return x.with_parts(
                 [self.number(v if x is a else MISSING, v if x is b else MISSING, hint) for v in x.leaves]
             )
-        if self.regions is None:
-            return Poison(None, "is a list of different lengths on different paths", self.origin)
         interp = self.interp
-        present = interp.state
+        contents = list(enumerate((a, b)))
         try:
-            structures = []
-            for side, content in enumerate((a, b)):
-                interp.state = self.states[side]
-                if type(content) is Columns or content.items:
-                    with self.builder.inside(self.regions[side]):
-                        structures.append(interp.items_structure(content))
+            structures = [
+                self.on_path(side, lambda content=content: interp.items_structure(content))  # type: ignore[misc]
+                for side, content in contents
+                if type(content) is Columns or content.items
+            ]
             structure = LEAF if not structures else joined(structures[0], structures[-1])
             sides = []
-            for side, content in enumerate((a, b)):
-                interp.state = self.states[side]
-                with self.builder.inside(self.regions[side]):
-                    sides.append(columns_unless_returned(interp, content, structure, self.codes[side]))
+            for side, content in contents:
+                made = lambda: columns_unless_returned(interp, content, structure, self.codes[side])  # noqa: B023
+                sides.append(self.on_path(side, made))
                 if type(content) is Items:
-                    inside = interp.cells_in(content.items)
+                    inside = interp.in_state(self.states[side], lambda: interp.cells_in(content.items))  # noqa: B023
                     self.elements += [(cell, side, element) for element in inside]
                     self.cells.detached.update(inside)
         except NoCommonStructure as error:
             return Poison(None, f"is a list of different lengths on different paths that {error}", self.origin)
-        finally:
-            interp.state = present
         first, second = sides
         if first is None or second is None:
             return Poison(None, "is a list of different lengths on two paths, of items that are not known", self.origin)
@@ -474,14 +462,11 @@ class BranchJoiner(Joiner):
         if all(self.returned):
             return MISSING
         live = y if self.returned[0] else x
-        if live is MISSING:
-            return MISSING
         before = self.start.envs.get(env, {}).get(name, MISSING) if self.start is not None else MISSING
-        if live is before or type(live) is Conflict:
+        if live is MISSING or live is before or type(live) is Conflict:
             return live
-        if type(live) is Maybe:
-            return self.merge(MISSING if self.returned[0] else live, live if self.returned[0] else MISSING, name)
-        return self.merge_parts(MISSING if self.returned[0] else live, live if self.returned[0] else MISSING, name)
+        merge = self.merge if type(live) is Maybe else self.merge_parts
+        return merge(MISSING, live, name) if self.returned[0] else merge(live, MISSING, name)
 
     def link_all(self) -> None:
         """Two cells may share memory after the join if they may on one of the paths."""

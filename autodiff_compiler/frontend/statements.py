@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import CALL, Value, type_of
 from ..ir.opset import ASSERT, EQ, RAISE, exception, infer_step
+from ..tree import class_lookup
 from .avals import (
     DictRef,
     Entries,
@@ -39,7 +40,7 @@ from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RETURN
 from .expressions import _BINARY
 from .handlers import Ctx, Node, Val, expansion_of, handler_of_node, lowers
-from .inputs import class_lookup, is_baked_module
+from .inputs import is_baked_module
 from .objects import is_object
 from .pseudo import Run, surely_exits
 from .splitting import Splitting

@@ -20,7 +20,7 @@ from ..errors import AutodiffError, UnsupportedError
 from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
-from .avals import MISSING, Conflict, Obj, Seq, rebuilt
+from .avals import MISSING, Conflict, Obj, Seq
 from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
@@ -207,14 +207,7 @@ class TryStatements(Matching):
                 found[v] = Value(join(UNDEF_TY, v.type, dims), v.hint, op)
             return found[v]
 
-        def out(av: Val) -> Any:
-            return rebuilt(av, lambda x: leaf(x) if type(x) is Value else x)
-
-        new = State(links=dict(state.links), causes=dict(state.causes))
-        for env, names in state.envs.items():
-            new.envs[env] = {name: out(av) for name, av in names.items()}
-        for cell, content in state.heap.items():
-            new.heap[cell] = out(content)
+        new = state.rebuilt(lambda x: leaf(x) if type(x) is Value else x)
         if type(code) is Value:
             possible = self.codes[code]
             code = leaf(code)

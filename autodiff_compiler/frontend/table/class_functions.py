@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
+from ...tree import class_lookup
 from ..avals import (
     MISSING,
     Bound,
@@ -26,7 +27,6 @@ from ..avals import (
 from ..classes import PYTHON
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
-from ..inputs import class_lookup
 from ..library.attributes import attribute_or, has_attribute
 from ..objects import NATIVE, is_generated, is_object
 from ..questions import ASKED_HASH

@@ -6,6 +6,7 @@ import collections
 import operator
 from typing import Any
 
+from ...tree import class_lookup
 from ..avals import (
     MISSING,
     DictRef,
@@ -18,12 +19,12 @@ from ..avals import (
     is_constant,
     key_av,
 )
-from ..handlers import Ctx, Val, lowers, raw_attribute
+from ..handlers import Ctx, Val, lowers
 
 
 def _both(name: str) -> tuple[Any, Any]:
     """The method of a dictionary, and that of an ordered one."""
-    return raw_attribute(dict, name), raw_attribute(collections.OrderedDict, name)
+    return class_lookup(dict, name), class_lookup(collections.OrderedDict, name)
 
 
 def _entries(ctx: Ctx, av: DictRef) -> dict[Any, Val]:
@@ -125,7 +126,7 @@ def _update(ctx: Ctx, self: DictRef, more: Val = MISSING, /, **kwargs: Val) -> N
     _replace(ctx, self, {**entries, **kwargs})
 
 
-@lowers(raw_attribute(dict, "fromkeys"), raw_attribute(collections.OrderedDict, "fromkeys"))
+@lowers(class_lookup(dict, "fromkeys"), class_lookup(collections.OrderedDict, "fromkeys"))
 def _fromkeys(ctx: Ctx, iterable: Val, value: Val = None) -> Val:
     keys = ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node)
     return ctx.new_dict({ctx.static_key(k, ctx.node): value for k in keys})

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.opset import INDEX_TABLE
+from ...tree import class_lookup
 from ..avals import (
     MISSING,
     DeferredOf,
@@ -19,7 +20,7 @@ from ..avals import (
     is_number,
     is_static_int,
 )
-from ..handlers import Ctx, Val, lowers, raw_attribute
+from ..handlers import Ctx, Val, lowers
 
 UNROLLED_ROWS = 64  # more rows of product() and the like are looked up at run time
 
@@ -66,7 +67,7 @@ def _chain(ctx: Ctx, /, *iterables: Val) -> Instance:
     return ctx.one_shot(DeferredOf("chain", (None, *iterables)))
 
 
-@lowers(raw_attribute(itertools.chain, "from_iterable"))
+@lowers(class_lookup(itertools.chain, "from_iterable"))
 def _from_iterable(ctx: Ctx, iterable: Val, /) -> Instance:
     return ctx.one_shot(DeferredOf("chained", (ctx.iter_of(iterable, ctx.node), None)))
 
