@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import DIM, GET, LEN, LIST_GET, PRIMS, SHAPE_OF, infer_step, opaque
+from ..ir.opset import DIM, GET, LEN, LIST_GET, NDIM, PRIMS, SHAPE_OF, infer_step, opaque
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.types import ANY
 from ..tree import class_lookup
@@ -155,8 +155,6 @@ class Access(Memory):
             t = type_of(self.operand(av, node))
             if t.dims is not None:
                 return proved("length", len(t.dims))
-            from ..ir.opset import NDIM
-
             return self.emit(node, NDIM, self.operand(av, node))
         if name == "size":
             x = self.operand(av, node)

@@ -176,10 +176,8 @@ class Calls(Construct):
                 node,
                 "pass numbers and arrays",
             )
-        operands = [self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for a in args]
-        keywords = {
-            k: self.plain(a, node) if type(a) in (Seq, ListRef) else self.operand(a, node) for k, a in kwargs.items()
-        }
+        operands = [self.plain(a, node) for a in args]
+        keywords = {k: self.plain(a, node) for k, a in kwargs.items()}
         numeric = is_inert(obj) and not _stores(obj, args, kwargs)
         if not numeric:
             # It may write into what it is given: it gets copies, and what the originals hold then is not known.
@@ -210,11 +208,9 @@ class Calls(Construct):
 
     def inline_function(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         obj: types.FunctionType = fn.obj
-        if self.on_yield is not None:
-            pass
-        elif obj.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            if obj.__code__.co_flags & inspect.CO_GENERATOR:
-                self.fail(f"{obj.__name__!r} is a generator", node, "return a list")
+        if self.on_yield is None and obj.__code__.co_flags & inspect.CO_GENERATOR:
+            self.fail(f"{obj.__name__!r} is a generator", node, "return a list")
+        if self.on_yield is None and obj.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.fail(f"{obj.__name__!r} is an async function", node, "write an ordinary function")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
         ours = is_definition(obj)

@@ -121,7 +121,7 @@ def _own(node: Any) -> Iterator[Action | None]:
 
 
 def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
-    if isinstance(up, ast.If):
+    if isinstance(up, (ast.If, ast.IfExp)):
         if node is not up.test:
             yield Action(SPLIT, up)
     elif isinstance(up, ast.match_case):
@@ -137,9 +137,6 @@ def _enclosing(up: Any, node: Any) -> Iterator[Action | None]:
     elif isinstance(up, (ast.For, ast.While)):
         if node is not getattr(up, "iter", None):
             yield from _own(up)
-    elif isinstance(up, ast.IfExp):
-        if node is not up.test:
-            yield Action(SPLIT, up)
     elif isinstance(up, ast.BoolOp):
         if node is not up.values[0]:
             yield Action(SPLIT, up)

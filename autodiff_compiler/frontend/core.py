@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, LIST_NEW, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
+from ..ir.opset import DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
 from ..tree import is_library_class
 from . import definitions
@@ -498,15 +498,6 @@ class Core(Parts):
         if av.path is not None and len(av.path) + (av.path[0][0] != "object") > 1 and not isinstance(av.obj, np.dtype):
             self.inputs.guard(av.path, "is", av.obj)
         return av.obj
-
-    def sequence_value(self, av: Val, node: Node) -> Val:
-        """An operand in which a list of values is one IR list value."""
-        if type(av) is ListRef:
-            content = self.checked(av.cell, node, "list")
-            if type(content) is Columns:
-                return self.one_list(content, node)
-            return self.emit(node, LIST_NEW, tuple([self.operand(x, node) for x in content.items]))
-        return self.operand(av, node)
 
     def plain(self, av: Val, node: Node) -> Val:
         """For printing and messages: an operand in which containers are tuples."""

@@ -6,6 +6,7 @@ is not the user's, though: what it looks up is not guarded, and its errors are l
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -23,29 +24,19 @@ METHODS: dict[Any, types.FunctionType] = {}
 _modules: set[str] = set()
 
 
-def defines(*fns: Val) -> Callable[[F], F]:
-    """The decorated function says what a call of `fns` means."""
+def defines(*keys: Val, table: dict[Any, types.FunctionType] = DEFINED) -> Callable[[F], F]:
+    """The decorated function says what a call of these callables means."""
 
     def enter(definition: F) -> F:
         assert isinstance(definition, types.FunctionType)
         _modules.add(module_of(definition))
-        for fn in fns:
-            DEFINED[fn] = definition
+        table.update(dict.fromkeys(keys, definition))
         return definition
 
     return enter
 
 
-def defines_method(*keys: Val) -> Callable[[F], F]:
-    """The decorated function says what a call of these methods of ufuncs means."""
-
-    def enter(definition: F) -> F:
-        assert isinstance(definition, types.FunctionType)
-        _modules.add(module_of(definition))
-        METHODS.update(dict.fromkeys(keys, definition))
-        return definition
-
-    return enter
+defines_method = functools.partial(defines, table=METHODS)  # for methods of ufuncs
 
 
 def refuse(message: str, remedy: str = "") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Value, type_of
-from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS
+from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS, opaque
 from ..tree import class_lookup
 from .avals import (
     Closure,
@@ -240,8 +240,6 @@ def _answers(ctx: Expressions, av: Val, node: Node) -> bool:
 
 
 def _emit_opaque(ctx: Expressions, fn: Any, name: str, args: list[Val], node: Node) -> Any:
-    from ..ir.opset import opaque
-
     return ctx.emit(node, opaque(fn, name), *args)
 
 
@@ -313,30 +311,14 @@ def _repeat_list(ctx: Expressions, x: ListRef, times: Any, node: Node) -> Any:
 def _bool_op(ctx: Expressions, node: ast.BoolOp, k: int, as_condition: bool) -> Any:
     """``a and b`` or ``a or b``, evaluating no more than Python does."""
     item = node.values[k]
-    last = k == len(node.values) - 1
-    if as_condition:
-        value: Any = ctx.condition(item)
-        flag = value
-    else:
-        value = ctx.ev(item)
-        if last:
-            return value
-        flag = ctx.truth(value, item)
-    if last:
+    value = ctx.condition(item) if as_condition else ctx.ev(item)
+    if k == len(node.values) - 1:
         return value
-    if isinstance(node.op, ast.And):
-        return ctx.branch(
-            flag,
-            lambda: _bool_op(ctx, node, k + 1, as_condition),
-            lambda: proved("evaluated", False) if as_condition else value,
-            node,
-        )
-    return ctx.branch(
-        flag,
-        lambda: proved("evaluated", True) if as_condition else value,
-        lambda: _bool_op(ctx, node, k + 1, as_condition),
-        node,
-    )
+    flag = value if as_condition else ctx.truth(value, item)
+    stop = isinstance(node.op, ast.Or)
+    later = lambda: _bool_op(ctx, node, k + 1, as_condition)
+    settled = lambda: proved("evaluated", stop) if as_condition else value
+    return ctx.branch(flag, settled if stop else later, later if stop else settled, node)
 
 
 def _compare_chain(ctx: Expressions, node: ast.Compare, left: Val, k: int) -> Any:

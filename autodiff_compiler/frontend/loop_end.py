@@ -242,33 +242,29 @@ class LoopEnd(Joiner):
         self.again = True
 
     def run_time_list(self, head: Any, now: Any, at: Any) -> Any:
+        try:
+            self.match_lists(head, now, *at[:3])
+        except NoCommonStructure as error:
+            self.guess.ends[at[2]] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            self.again = True
+
+    def match_lists(self, head: Any, now: Any, slot: Any, cell: int, noted: Any) -> None:
+        """Does a list at the end fit the one at the top? At least one of them is of run-time length."""
         guess = self.guess
-        slot, cell, noted, _ = at
         if type(head) is Items:
             guess.dynamic.add(slot)
             guess.ends[noted] = now
-            try:
-                distinct = type(now) is Items or now.distinct
-                guess.columns[slot] = (self.here(lambda: self.interp.items_structure(now)), distinct)
-                if type(now) is Items and not now.items:
-                    del guess.columns[slot]
-            except NoCommonStructure as error:
-                guess.ends[noted] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
+            structure = self.here(lambda: self.interp.items_structure(now))
+            guess.columns[slot] = (structure, type(now) is Items or now.distinct)
+            if type(now) is Items and not now.items:
+                del guess.columns[slot]
             self.again = True
             return
         if slot not in guess.columns:
             return  # it shares its cell with another slot, which is looked at
         known, distinct = guess.columns[slot]
-        try:
-            if type(now) is Items and not now.items:
-                end = known
-            else:
-                end = self.here(lambda: self.interp.items_structure(now))
-            wider = joined(known, end)
-        except NoCommonStructure as error:
-            guess.ends[noted] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
-            self.again = True
-            return
+        empty = type(now) is Items and not now.items
+        wider = joined(known, known if empty else self.here(lambda: self.interp.items_structure(now)))
         columns = self.end_columns(now, known) if wider is known else None
         if columns is None:
             guess.ends[noted] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)

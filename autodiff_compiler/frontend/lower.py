@@ -13,7 +13,7 @@ import numpy as np
 from .. import deep
 from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.budget import Exhausted, compiling
-from ..ir.core import Function, Loc, Op, Value
+from ..ir.core import Function, Loc, Op, Value, leaves
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..tree import flatten, is_object
@@ -194,8 +194,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
             keywords[name] = av
         else:
             positional.append(av)
-    target = fn
-    loc = location_of(target)
+    loc = location_of(fn)
     frame = _OutermostFrame(loc)
     interp.frame = frame  # type: ignore[assignment]
     interp.builder.loc = loc
@@ -265,8 +264,6 @@ def own_what_is_stored_into(interp: Interpreter) -> None:
 
 
 def _region_values(region: Any) -> list[Value]:
-    from ..ir.core import leaves
-
     out = list(leaves(region.exit))
     for op in region.ops:
         for sub in op.regions:

@@ -29,6 +29,7 @@ from .avals import (
     Instance,
     Obj,
     ObjectStep,
+    Partial,
     Seq,
     Super,
     describe,
@@ -204,8 +205,6 @@ class Objects(Derived):
         return self.outside(raw, path, node)
 
     def partial(self, fn: Any, args: list[Val], kwargs: dict[str, Val]) -> Any:
-        from .avals import Partial
-
         return Partial(fn, tuple(args), tuple(kwargs), tuple(kwargs.values()))
 
     # --- classes --------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ store into the array is refused.
 
 from __future__ import annotations
 
+import ast
 import types
 from typing import Any, NoReturn
 
@@ -297,8 +298,6 @@ def _is_written(ctx: Outside, name: str) -> bool:
 
 def _stored_names(ctx: Outside) -> set[str]:
     """The attributes that the function at hand stores: it may well do so to the same object."""
-    import ast
-
     nodes = ast.walk(ctx.frame.node)
     return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
 

@@ -38,6 +38,7 @@ from .avals import (
     Partial,
     RangeOf,
     Ref,
+    Reference,
     ReversedOf,
     Seq,
     SliceOf,
@@ -198,16 +199,16 @@ class Questions(Access):
         classes = [self.class_of(x, node) for x in (a, b)]
         if None not in classes and classes[0] is not classes[1]:
             return proved("two classes", False)
-        if type(a) is Ref and type(b) is Ref:
-            return _is_array(self, a, b)
-        if type(a) is type(b) and type(a) in (ListRef, DictRef, Instance):
-            return _is_one_container(self, a, b, node)
+        if type(a) is type(b) and isinstance(a, Reference):
+            return _is_one_reference(self, a, b)
         if type(a) is Closure and type(b) is Closure and a.node is not b.node:
             return proved("two objects", False)
         return None
 
     def place_outside(self, av: Val) -> Any:
-        """Where a list, dictionary or object was found, if it comes from outside."""
+        """Where an array, list, dictionary or object was found, if it comes from outside."""
+        if type(av) is Ref and av.path:
+            return None
         found = self.inputs.outside.get(av.cell)
         return found[2] if found is not None else self.inputs.found_at.get(av.cell)
 
@@ -278,25 +279,28 @@ class Questions(Access):
 
     def same_items(self, xs: list[Any], ys: list[Any], node: Node) -> Any:
         """Whether two sequences of items are equal."""
-        if len(xs) != len(ys):
-            return proved("length", False)
-        result: Any = proved("equal parts", True)
-        for k, (x, y) in enumerate(zip(xs, ys)):
+        return self.equal_parts(list(zip(xs, ys)), False, node) if len(xs) == len(ys) else proved("length", False)
+
+    def is_item(self, a: Val, items: list[Any], node: Node) -> Val:
+        return self.equal_parts([(item, a) for item in items], True, node)
+
+    def equal_parts(self, pairs: list[tuple[Any, Any]], stop: bool, node: Node) -> Any:
+        """Whether one of the pairs is equal, or, if `stop` is False, whether all are. Python stops at the first that
+        settles it, and a comparison further on may raise."""
+        prim = PRIMS[operator.or_ if stop else operator.and_]
+        known = proved("equal parts", not stop)
+        result: Any = known
+        for k, (x, y) in enumerate(pairs):
             equal = self.same_item(x, y, node)
-            if equal is False:
-                return (
-                    proved("equal parts", False)
-                    if result is True
-                    else self.emit(node, PRIMS[operator.and_], result, False)
-                )
-            if equal is True:
+            if equal is known:
                 continue
-            if not all(map(is_reflexive, [*xs[k + 1 :], *ys[k + 1 :]])):
-                # Python stops at the first that differs, and a comparison further on may raise.
-                test = equal if result is True else self.emit(node, PRIMS[operator.and_], result, equal)
-                rest = partial(self.same_items, xs[k + 1 :], ys[k + 1 :], node)
-                return self.branch(test, rest, lambda: proved("equal parts", False), node)
-            result = equal if result is True else self.emit(node, PRIMS[operator.and_], result, equal)
+            result = equal if result is known else self.emit(node, prim, result, equal)
+            if equal is stop:
+                return result
+            rest = pairs[k + 1 :]
+            if not all(is_reflexive(z) for pair in rest for z in pair):
+                later, settled = partial(self.equal_parts, rest, stop, node), lambda: proved("equal parts", stop)
+                return self.branch(result, settled if stop else later, later if stop else settled, node)
         return result
 
     # --- membership -----------------------------------------------------------------------------------------------
@@ -331,25 +335,6 @@ class Questions(Access):
         if type(b) in (Seq, ListRef) and not (type(b) is ListRef and type(self.content(b.cell)) is Columns):
             return self.is_item(a, self.static_items(b, node), node)
         return self.emit(node, CONTAINS, self.operand(b, node), self.operand(a, node))
-
-    def is_item(self, a: Val, items: list[Any], node: Node) -> Val:
-        result: Any = proved("equal parts", False)
-        for k, item in enumerate(items):
-            equal = self.same_item(item, a, node)
-            if equal is True:
-                return (
-                    proved("equal parts", True)
-                    if result is False
-                    else self.emit(node, PRIMS[operator.or_], result, True)
-                )
-            if equal is False:
-                continue
-            rest = items[k + 1 :]
-            result = equal if result is False else self.emit(node, PRIMS[operator.or_], result, equal)
-            if rest and not (is_reflexive(a) and all(map(is_reflexive, rest))):
-                others = partial(self.is_item, a, rest, node)
-                return self.branch(result, lambda: proved("equal parts", True), others, node)
-        return result
 
     def require_hash(self, av: Val, node: Node) -> None:
         """What is looked up in a set or a dictionary has to be hashable."""
@@ -439,16 +424,6 @@ def _is_object_from_outside(ctx: Questions, a: Obj, b: Obj, node: Node) -> Any:
     return proved("same path", same)
 
 
-def _is_array(ctx: Questions, a: Ref, b: Ref) -> Any:
-    """Whether two arrays are one object. A view is an object of its own, and what shares no memory is another."""
-    places = [None if x.path else ctx.inputs.found_at.get(x.cell) for x in (a, b)]
-    if a.cell != b.cell and places[0] is not None and places[1] is not None:
-        return _is_at(ctx, places[0], places[1])
-    if a.cell == b.cell or b.cell in ctx.state.links.get(a.cell, ()) or a.cell in ctx.state.links.get(b.cell, ()):
-        return None
-    return proved("two objects", False)
-
-
 def _is_at(ctx: Questions, a: Val, b: Val) -> bool:
     """Whether two paths lead to one object, under a guard."""
     if a == b:
@@ -458,14 +433,17 @@ def _is_at(ctx: Questions, a: Val, b: Val) -> bool:
     return proved("same path", same)
 
 
-def _is_one_container(ctx: Questions, a: Val, b: Val, node: Node) -> Val:
+def _is_one_reference(ctx: Questions, a: Any, b: Any) -> Any:
+    """Whether two arrays or containers are one object. A view is an object of its own, and what shares no memory is
+    another."""
     if a.cell == b.cell:
-        return proved("one object", True)
+        return None if type(a) is Ref else proved("one object", True)
     places = [ctx.place_outside(x) for x in (a, b)]
-    if places[0] is not None and places[1] is not None:
-        return _is_at(ctx, places[0], places[1])
-    family = ctx.cells.family(a.cell) & ctx.cells.family(b.cell)
-    return None if family else proved("two objects", False)
+    if None not in places:
+        return _is_at(ctx, *places)
+    near = ctx.state.links.get(a.cell, ()) if type(a) is Ref else ()
+    family = () if type(a) is Ref else ctx.cells.family(a.cell) & ctx.cells.family(b.cell)
+    return None if family or b.cell in near else proved("two objects", False)
 
 
 def _compare_kinds(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:

@@ -462,19 +462,14 @@ def _run(ctx: Ctx, stmt: Run) -> Any:
     return stmt.run()
 
 
-@lowers(ast.Pass, ast.Global, ast.Nonlocal)
-def _pass(ctx: Ctx, stmt: ast.Pass) -> int:
-    return NORMAL
+_CODES: dict[type, int] = {
+    ast.Pass: NORMAL, ast.Global: NORMAL, ast.Nonlocal: NORMAL, ast.Break: BREAK, ast.Continue: CONTINUE,
+}  # fmt: skip
 
 
-@lowers(ast.Break)
-def _break(ctx: Ctx, stmt: ast.Break) -> int:
-    return BREAK
-
-
-@lowers(ast.Continue)
-def _continue(ctx: Ctx, stmt: ast.Continue) -> int:
-    return CONTINUE
+@lowers(*_CODES)
+def _jump(ctx: Ctx, stmt: ast.stmt) -> int:
+    return _CODES[type(stmt)]
 
 
 @lowers(ast.Return)
