@@ -318,19 +318,6 @@ class RangeOf(Composite):
 
 
 @record
-class EnumerateOf(Composite):
-    single = ("it", "start")
-    it: Any
-    start: Any
-
-
-@record
-class ZipOf(Composite):
-    many = ("its",)
-    its: tuple[Any, ...]
-
-
-@record
 class ReversedOf(Composite):
     """``reversed(it)``, which starts from the length that a list has then.
 
@@ -354,7 +341,7 @@ class ViewOf(Composite):
 
 @record
 class IndexedOf(Composite):
-    """An iterable whose item number `i` is computed when it is asked for, such as ``map(f, xs)``."""
+    """An iterable whose item number `i` follows from `i`, such as ``itertools.count()``."""
 
     many = ("its",)
     kind: str
@@ -362,14 +349,19 @@ class IndexedOf(Composite):
 
 
 @record
-class DeferredOf(Composite):
-    """An iterable whose items are all computed when a loop begins, such as ``filter(f, xs)``."""
+class StreamOf(Composite):
+    """What takes its items from iterators, such as a zip, a map, a filter or a generator expression."""
 
     many = ("its",)
     kind: str
     its: tuple[Any, ...]
     node: Any = None  # of a generator expression
     env: int = -1
+
+    @property
+    def is_plain(self) -> bool:
+        """Its items are tuples of those of its iterators."""
+        return self.kind in ("zip", "enumerate")
 
 
 class OneShot:
@@ -749,14 +741,13 @@ def describe(av: Any) -> str:
         RangeOf: "a range",
         ViewOf: "a view of a dictionary",
         FlagsOf: "the flags of an array",
-        ZipOf: "a zip",
-        EnumerateOf: "an enumeration",
         ReversedOf: "a reversed sequence",
         IndexedOf: "what is computed item by item",
-        DeferredOf: "what is computed item by item",
     }
     if type(av) in names:
         return names[type(av)]
+    if type(av) is StreamOf:
+        return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, "what is computed item by item")
     if type(av) is Instance:
         if av.cls is OneShot:
             return "an iterator"

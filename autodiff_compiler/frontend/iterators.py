@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.core import Value
-from ..ir.opset import DIM, PRIMS
+from ..ir.opset import DIM, PRIMS, SUB
 from .avals import (
     Columns,
-    DeferredOf,
     DictRef,
     Entries,
     IndexedOf,
@@ -23,9 +22,10 @@ from .avals import (
     Obj,
     RangeOf,
     Ref,
+    ReversedOf,
     Seq,
+    StreamOf,
     ViewOf,
-    ZipOf,
     describe,
     is_collection,
     is_static_int,
@@ -33,7 +33,8 @@ from .avals import (
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
-from .remains import ENDLESS, endless, is_iterator
+from .loops import containers_in
+from .remains import in_step, is_iterator
 from .sets import is_set
 from .streams import Streams
 
@@ -42,61 +43,62 @@ class Iterators(Streams):
     # --- what is asked of an iterable -----------------------------------------------------------------------------
 
     def iterated(self, av: Val, node: Node) -> list[Val] | None:
-        if type(av) is DeferredOf and av.kind == "generator":
-            if type(av.its[0]) in (RangeOf, Ref):
-                return None
-            items = self.iterated(av.its[0], node)
-            return None if items is None else [_made_of(self, av, x) for x in items]
+        """The items of an iterable whose number is known, or None."""
+        if type(av) is ReversedOf:
+            _check_reversed(self, av, node)
+            inner = self.iterated(av.it, node)
+            return None if inner is None else inner[: av.length][::-1]
+        if type(av) is StreamOf:
+            rows = _rows(self, av, node)
+            return None if rows is None else [self.combined(av, list(row), node) for row in rows]
         if type(av) is not IndexedOf:
-            return super().iterated(av, node)
-        if av.kind in ("map", "starmap"):
-            rows = self.iterated(ZipOf(av.its[1:]) if av.kind == "map" else av.its[1], node)
-            if rows is None or all(type(x) in (RangeOf, Ref) for x in av.its[1:]):
-                return None
-            return [self.applied(av, row, node) for row in rows]
+            return None if type(av) is Ref else self.known_items(av, node)
         if av.kind == "pairwise":
             items = self.iterated(av.its[0], node)
             return None if items is None else [Seq(pair) for pair in itertools.pairwise(items)]
         if av.kind == "from" and is_static_int(av.its[1]) and type(av.its[0]) not in (RangeOf, Ref):
-            items = None if endless(av.its[0]) else self.iterated(av.its[0], node)
+            items = None if self.endless(av.its[0]) else self.iterated(av.its[0], node)
             return None if items is None else items[av.its[1] :]
         if av.kind == "repeat" and len(av.its) == 2 and is_static_int(av.its[1]):
             return [av.its[0]] * max(av.its[1], 0)
         return None
 
-    def applied(self, av: IndexedOf, row: Any, node: Node) -> Any:
-        """An item of map() or starmap()."""
-        return self.call(av.its[0], self.unpacked(row, None, node), {}, node)
+    def combined(self, av: StreamOf, row: list[Any], node: Node) -> Any:
+        """An item of a stream, of what its iterators give."""
+        if av.kind == "generator":
+            return self.within(self.frames[av.env], lambda: _element(self, av, row[0]))
+        if av.is_plain:
+            return Seq(tuple(row))
+        return self.call(av.its[0], row if av.kind == "map" else self.unpacked(row[0], None, node), {}, node)
 
     def iter_length(self, av: Val, node: Node) -> Val:
+        kind = type(av)
         if is_collection(av):
             return self.iter_length(self.inner(av, node), node)
-        if isinstance(av, str) or type(av) is ViewOf:
+        if kind is ReversedOf:
+            if av.length is not None:
+                return av.length
+            _check_reversed(self, av, node)
+            return self.iter_length(av.it, node)
+        if kind is StreamOf:
+            return _shortest_length(self, av, node)
+        if kind in (Ref, ListRef, Seq, RangeOf, DictRef, ViewOf, Instance, Obj, Value) or isinstance(av, str):
             return self.length(av, node)
-        if type(av) is ZipOf:
-            finite = tuple([x for x in av.its if not endless(x)])
-            if av.its and not finite:
-                self.fail("a loop over iterators that do not end", node, "add one that ends, such as range(n)")
-            return super().iter_length(ZipOf(finite), node)
-        if type(av) is DeferredOf:
-            return self.iter_length(av.its[0], node)
-        if type(av) is not IndexedOf:
-            return super().iter_length(av, node)
-        if av.kind == "map":
-            return self.iter_length(ZipOf(av.its[1:]), node)
-        if av.kind == "starmap":
-            return self.iter_length(av.its[1], node)
-        if av.kind == "pairwise":
-            n = self.binary(operator.sub, self.iter_length(av.its[0], node), 1, node)
+        if kind is not IndexedOf:
+            self.fail(
+                f"a loop over {describe(av)} is not supported",
+                node,
+                "loop over a range, an array, a list or a dictionary",
+            )
+        if av.kind in ("pairwise", "from"):
+            skipped = 1 if av.kind == "pairwise" else av.its[1]
+            n = self.binary(operator.sub, self.iter_length(av.its[0], node), skipped, node)
             return self.call(Obj(max, None), [n, 0], {}, node)
         if av.kind == "table":
             return self.emit(node, DIM, self.operand(av.its[0], node), 0)
-        if av.kind == "from":
-            n = self.binary(operator.sub, self.iter_length(av.its[0], node), av.its[1], node)
-            return self.call(Obj(max, None), [n, 0], {}, node)
         if av.kind == "islice":
             source, start, stop, step = av.its
-            if not endless(source):
+            if not self.endless(source):
                 n = self.iter_length(source, node)
                 stop = n if stop is None else self.call(Obj(min, None), [stop, n], {}, node)
             if stop is None:
@@ -112,21 +114,27 @@ class Iterators(Streams):
         self.fail(f"a loop over itertools.{av.kind}() does not end", node, "zip it with what ends")
 
     def item_of(self, av: Val, i: Any, node: Node) -> Val:
+        """The item that an iterable gives at index `i`."""
+        kind = type(av)
         if is_set(av):
             return self.item_of(self.in_order(av, node), i, node)
         if is_collection(av) and not is_iterator(av):
             return self.item_of(self.inner(av, node), i, node)
-        if type(av) is ViewOf or type(av) is DictRef:
+        if kind is ViewOf or kind is DictRef:
             return self.subscript(Seq(tuple(self.known_items(av, node) or ())), i, node)
-        if type(av) is DeferredOf:
-            return _made_of(self, av, self.item_of(av.its[0], i, node))
-        if type(av) is not IndexedOf:
-            return super().item_of(av, i, node)
+        if kind is StreamOf:
+            return self.combined(av, [self.item_of(x, i, node) for x in in_step(av) or ()], node)
+        if kind is ReversedOf:
+            n = self.iter_length(av.it, node) if av.length is None else av.length
+            at = self.number(SUB, self.number(SUB, n, 1, node), i, node)
+            _check_reversed(self, av, node, at if is_static_int(at) else None)
+            return self.item_of(av.it, at, node)
+        if kind is RangeOf:
+            way = _times(self, i, av.step, node)
+            return way if _is_zero(av.start) else self.binary(operator.add, av.start, way, node)
+        if kind is not IndexedOf:
+            return self.subscript(av, i, node)
         its = av.its
-        if av.kind == "map":
-            return self.call(its[0], [self.item_of(x, i, node) for x in its[1:]], {}, node)
-        if av.kind == "starmap":
-            return self.applied(av, self.item_of(its[1], i, node), node)
         if av.kind == "pairwise":
             after = self.binary(operator.add, i, 1, node)
             return Seq((self.item_of(its[0], i, node), self.item_of(its[0], after, node)))
@@ -140,16 +148,17 @@ class Iterators(Streams):
             place = self.binary(operator.add, self.binary(operator.mul, i, its[3], node), its[1], node)
             return self.item_of(its[0], place, node)
         if av.kind == "count":
-            return self.binary(operator.add, its[0], self.binary(operator.mul, i, its[1], node), node)
+            way = _times(self, i, its[1], node)
+            return way if _is_zero(its[0]) else self.binary(operator.add, way, its[0], node)
         if av.kind == "cycle":
             return self.item_of(its[0], self.binary(operator.mod, i, self.iter_length(its[0], node), node), node)
-        return its[0]
+        return self.item_of(its[0], i, node) if av.kind == "entries" else its[0]
 
     def static_items(self, av: Val, node: Node) -> list[Val]:
         """The items of something iterable of known length."""
         av = self.iterable(av, node)
         items = self.iterated(av, node)
-        if items is None and type(av) is ZipOf:
+        if items is None and type(av) is StreamOf and av.kind == "zip":
             items = _shortest(self, av, node)
         if items is None:
             self.fail(
@@ -183,7 +192,7 @@ class Iterators(Streams):
 
     def mapped(self, fn: Any, *its: Val, node: Node) -> Instance:
         """``map(fn, *its)``."""
-        return self.one_shot(IndexedOf("map", (fn, *[self.iter_of(x, node) for x in its])))
+        return self.one_shot(StreamOf("map", (fn, *[self.iter_of(x, node) for x in its])))
 
     def found(self, av: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
         """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know."""
@@ -210,20 +219,78 @@ class Iterators(Streams):
         return self.first_found(it, known, opposite, lambda: proved("equal parts", every), node)
 
 
-def _made_of(ctx: Iterators, av: DeferredOf, item: Val) -> Any:
+def _times(ctx: Iterators, i: Any, step: Any, node: Node) -> Any:
+    return i if is_static_int(step) and step == 1 else ctx.binary(operator.mul, i, step, node)
+
+
+def _is_zero(av: Val) -> bool:
+    return is_static_int(av) and av == 0
+
+
+def _element(ctx: Iterators, av: StreamOf, item: Val) -> Any:
     """What a generator expression makes of an item."""
-
-    def compute() -> Any:
-        target = av.node.generators[0].target
-        ctx.assign(target, item, target)
-        return ctx.ev(av.node.elt)
-
-    return ctx.within(ctx.frames[av.env], compute)
+    target = av.node.generators[0].target
+    ctx.assign(target, item, target)
+    return ctx.ev(av.node.elt)
 
 
-def _shortest(ctx: Iterators, av: ZipOf, node: Node) -> list[Any] | None:
+def _rows(ctx: Iterators, av: StreamOf, node: Node) -> list[Any] | None:
+    """The items of the iterables of a stream, side by side, if their number is known; to go through ranges and arrays
+    alone a loop is better."""
+    parts = in_step(av) or ()
+    lists = [None if type(x) is Ref or ctx.endless(x) else ctx.iterated(x, node) for x in parts]
+    ranges = () if av.kind == "enumerate" else (RangeOf,)
+    if all(items is None or type(x) in ranges for x, items in zip(parts, lists)):
+        return None
+    n = min(len(items) for items in lists if items is not None)
+    columns = []
+    for x, items in zip(parts, lists):
+        if items is None:
+            length: Any = n if ctx.endless(x) else ctx.iter_length(x, node)
+            if not (isinstance(length, int) and length >= n):
+                return None
+            items = [ctx.item_of(x, k, node) for k in range(n)]
+        columns.append(items)
+    return list(zip(*columns))
+
+
+def _shortest_length(ctx: Iterators, av: StreamOf, node: Node) -> Any:
+    """The number of items of a stream: of those of its iterables the smallest."""
+    parts = in_step(av) or ()
+    lengths: list[Any] = []
+    for x in parts:
+        if not ctx.endless(x):
+            n = ctx.iter_length(x, node)
+            if not any(ctx.same_length(n, m) for m in lengths):
+                lengths.append(n)
+    if parts and not lengths:
+        if av.kind not in ("zip", "map"):
+            return ctx.iter_length(parts[-1], node)  # tells that it does not end
+        ctx.fail("a loop over iterators that do not end", node, "add one that ends, such as range(n)")
+    return ctx.call(Obj(min, None), lengths, {}, node) if len(lengths) > 1 else lengths[0] if lengths else 0
+
+
+def _check_reversed(ctx: Iterators, av: ReversedOf, node: Node, index: Val = None) -> None:
+    """What is gone through from its end has, as far as that matters, the length that it had when that began."""
+    cells = containers_in(ctx, av.it) if type(av.it) in (ListRef, ViewOf) else []
+    if not any(c in ctx.resized[av.since :] for c in cells):
+        return
+    items = ctx.iterated(av.it, node)
+    if items is not None and av.length is not None:
+        if len(items) == av.length:
+            return
+        if type(av.it) is ListRef and len(items) > (av.length - 1 if index is None else index):
+            return  # what was there is reached by its number
+    ctx.fail(
+        f"{describe(av.it)} that changes its length while reversed() runs over it",
+        node,
+        "loop over a copy: reversed(list(...))",
+    )
+
+
+def _shortest(ctx: Iterators, av: StreamOf, node: Node) -> list[Any] | None:
     """The items of a zip, one of whose parts has a known length, and the others are found not to be shorter."""
-    lengths = [None if endless(x) else ctx.iter_length(x, node) for x in av.its]
+    lengths = [None if ctx.endless(x) else ctx.iter_length(x, node) for x in av.its]
     known = [k for k in lengths if isinstance(k, int)]
     if not known:
         return None
@@ -294,4 +361,4 @@ def _generator_exp(ctx: Ctx, node: ast.GeneratorExp) -> Val:
     return ctx.generator(node, ctx.ev_iter(node.generators[0].iter), node.generators[0].iter)
 
 
-__all__ = ["ENDLESS", "Iterators", "endless"]
+__all__ = ["Iterators"]

@@ -6,19 +6,16 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..ir.core import Value, type_of
+from ..ir.core import Value
 from ..ir.opset import ADD, EQ, SUB
 from ..ir.types import ANY
 from .avals import (
     Conflict,
-    DeferredOf,
     DictRef,
-    EnumerateOf,
     IndexedOf,
     Instance,
     ItemOf,
@@ -31,12 +28,10 @@ from .avals import (
     Reference,
     ReversedOf,
     Seq,
+    StreamOf,
     ViewOf,
-    ZipOf,
-    describe,
     is_collection,
     is_reference,
-    is_static_int,
     parts_of,
 )
 from .causes import actions_for
@@ -81,7 +76,7 @@ class Loops(Statements):
 
     def contents(self, av: Val) -> list[Any]:
         """What the containers inside an iterable hold now."""
-        return [self.held(cell) for cell in _containers_in(self, av)]
+        return [self.held(cell) for cell in containers_in(self, av)]
 
     def trips(self, stmt: ast.For, av: Val) -> list[Any] | None:
         """The items of a loop that is unrolled, or None."""
@@ -118,9 +113,9 @@ class Loops(Statements):
     def looped(self, av: Val, node: Node) -> Val:
         """An iterable in which long sequences of numbers or arrays are lists of run-time length, made once."""
         kind = type(av)
-        if kind is EnumerateOf or kind is ReversedOf:
+        if kind is ReversedOf:
             return replace(av, it=self.looped(av.it, node))
-        if kind is ZipOf:
+        if kind is StreamOf and av.is_plain:
             return replace(av, its=tuple([self.looped(x, node) for x in av.its]))
         if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
             return av
@@ -130,40 +125,6 @@ class Loops(Statements):
         made = av if kind is ListRef else self.new_list(items)
         self.made_columns(made, node)
         return made
-
-    def iterated(self, av: Val, node: Node) -> list[Val] | None:
-        """The items of an iterable whose number is known, or None."""
-        if type(av) is EnumerateOf:
-            inner = self.iterated(av.it, node) if type(av.it) is not Ref else None
-            if inner is None or not isinstance(av.start, int):
-                return None
-            return [Seq((av.start + k, x)) for k, x in enumerate(inner)]
-        if type(av) is ZipOf:
-            lists = [self.iterated(x, node) if type(x) is not Ref else None for x in av.its]
-            known = [x for x in lists if x is not None]
-            if (
-                not known
-                or any(type(x) is RangeOf for x in av.its)
-                and len(known) == len([x for x in av.its if type(x) is RangeOf])
-            ):
-                return None
-            n = min(len(x) for x in known)
-            columns = []
-            for x, items in zip(av.its, lists):
-                if items is None:
-                    length = self.length(x, node)
-                    if length is not n and not (isinstance(length, int) and length >= n):
-                        return None
-                    items = [self.item_of(x, k, node) for k in range(n)]
-                columns.append(items)
-            return [Seq(tuple(row)) for row in zip(*columns)]
-        if type(av) is ReversedOf:
-            _check_reversed(self, av, node)
-            inner = self.iterated(av.it, node) if type(av.it) is not Ref else None
-            return None if inner is None else inner[: av.length][::-1]
-        if type(av) is Ref:
-            return None
-        return self.known_items(av, node)
 
     def unroll(
         self,
@@ -247,8 +208,9 @@ class Loops(Statements):
                 return (last, stop, -r.step), lambda i: i
             self.fail("reversed() of a range with this step", node, "write the reversed range")
         length = self.iter_length(av, node)
-        if type(av) is EnumerateOf and type(av.it) is RangeOf and av.it.step == 1 and av.it.start == 0:
-            return (0, av.it.stop, 1), lambda i: self.item_of(av, i, node)
+        numbered = av.its[1] if kind is StreamOf and av.kind == "enumerate" else None
+        if type(numbered) is RangeOf and numbered.step == 1 and numbered.start == 0:
+            return (0, numbered.stop, 1), lambda i: self.item_of(av, i, node)
         if kind is ReversedOf:
             return (self.number(SUB, length, 1, node), -1, -1), lambda i: self.item_of(av.it, i, node)
         return (0, length, 1), lambda i: self.item_of(av, i, node)
@@ -261,57 +223,6 @@ class Loops(Statements):
         if isinstance(a, int) and a == 0 and prim is ADD:
             return b
         return self.emit(node, prim, a, b)
-
-    def iter_length(self, av: Val, node: Any) -> Any:
-        kind = type(av)
-        if kind is ReversedOf and av.length is not None:
-            return av.length
-        if kind is ReversedOf:
-            _check_reversed(self, av, node)
-        if kind is EnumerateOf or kind is ReversedOf:
-            return self.iter_length(av.it, node)
-        if kind is ZipOf:
-            lengths: list[Any] = []
-            for x in av.its:
-                n = self.iter_length(x, node)
-                if not any(self.same_length(n, m) for m in lengths):
-                    lengths.append(n)
-            if not lengths:
-                return 0
-            out = lengths[0]
-            if len(lengths) > 1:
-                out = self.call(Obj(min, None), lengths, {}, node)
-            return out
-        if kind in (Ref, ListRef, Seq, RangeOf, DictRef, Instance, Obj) or type(av) is Value:
-            return self.length(av, node)
-        self.fail(
-            f"a loop over {describe(av)} is not supported", node, "loop over a range, an array, a list or a dictionary"
-        )
-
-    def same_length(self, n: Any, m: Any) -> bool:
-        if isinstance(n, int) or isinstance(m, int):
-            return type(n) is type(m) and n == m
-        a, b = type_of(n).length, type_of(m).length
-        return n is m or (a is not None and b is not None and self.builder.dims.same(a, b))
-
-    def item_of(self, av: Val, i: Any, node: Node) -> Val:
-        """The item that an iterable gives at index `i`."""
-        kind = type(av)
-        if kind is EnumerateOf:
-            return Seq((self.number(ADD, i, av.start, node), self.item_of(av.it, i, node)))
-        if kind is ZipOf:
-            return Seq(tuple([self.item_of(x, i, node) for x in av.its]))
-        if kind is ReversedOf:
-            n = self.iter_length(av.it, node) if av.length is None else av.length
-            at = self.number(SUB, self.number(SUB, n, 1, node), i, node)
-            _check_reversed(self, av, node, at if is_static_int(at) else None)
-            return self.item_of(av.it, at, node)
-        if kind is RangeOf:
-            step = i if isinstance(av.step, int) and av.step == 1 else self.binary(operator.mul, i, av.step, node)
-            return (
-                step if isinstance(av.start, int) and av.start == 0 else self.binary(operator.add, av.start, step, node)
-            )
-        return self.subscript(av, i, node)
 
     # --- the loop proper ------------------------------------------------------------------------------------------
 
@@ -370,17 +281,18 @@ class Loops(Statements):
         return _after_loop(self, stmt, code, test, orelse)
 
 
-def _containers_in(ctx: Loops, av: Val) -> list[int]:
+def containers_in(ctx: Loops, av: Val) -> list[int]:
+    """The cells of the containers inside an iterable."""
     if is_reference(av):
         return [av.cell]
-    return [cell for part in parts_of(av) if type(av) is not Seq for cell in _containers_in(ctx, part)]
+    return [cell for part in parts_of(av) if type(av) is not Seq for cell in containers_in(ctx, part)]
 
 
 def _still(ctx: Loops, av: Val, items: list[Any], k: int, held: list[Any], stmt: Any) -> list[Any]:
     """The items that a loop goes through, looked up again if its body has changed a list or dictionary."""
     if all(x is y for x, y in zip(held, ctx.contents(av))):
         return items
-    if type(av) in (IndexedOf, ReversedOf, DeferredOf):
+    if type(av) in (IndexedOf, ReversedOf) or (type(av) is StreamOf and not av.is_plain):
         ctx.fail("a list that changes while a loop runs over what is computed of it", stmt, "loop over a copy")
     now = ctx.iterated(av, stmt)
     sized = type(av) is ViewOf or type(av) is DictRef
@@ -403,24 +315,6 @@ def _all_items(ctx: Loops, av: Val, node: Node) -> list[Val]:
 def _of_one_kind(ctx: Loops, items: list[Any]) -> bool:
     """Numbers and arrays, which a list of run-time length may hold."""
     return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
-
-
-def _check_reversed(ctx: Loops, av: ReversedOf, node: Node, index: Val = None) -> None:
-    """What is gone through from its end has, as far as that matters, the length that it had when that began."""
-    cells = _containers_in(ctx, av.it) if type(av.it) in (ListRef, ViewOf) else []
-    if not any(c in ctx.resized[av.since :] for c in cells):
-        return
-    items = ctx.iterated(av.it, node)
-    if items is not None and av.length is not None:
-        if len(items) == av.length:
-            return
-        if type(av.it) is ListRef and len(items) > (av.length - 1 if index is None else index):
-            return  # what was there is reached by its number
-    ctx.fail(
-        f"{describe(av.it)} that changes its length while reversed() runs over it",
-        node,
-        "loop over a copy: reversed(list(...))",
-    )
 
 
 def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) -> Any:

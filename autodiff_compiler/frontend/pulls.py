@@ -12,20 +12,8 @@ from typing import Any, NoReturn
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from .avals import (
-    DeferredOf,
-    EnumerateOf,
-    IndexedOf,
-    Instance,
-    Items,
-    ListRef,
-    OneShot,
-    Seq,
-    ZipOf,
-    describe,
-    is_static_int,
-)
-from .remains import AT_END, ENDLESS, UNROLL_LIMIT, Remains, endless
+from .avals import IndexedOf, Instance, Items, ListRef, Seq, StreamOf, describe, is_static_int
+from .remains import AT_END, UNROLL_LIMIT, Remains, in_step, is_iterator
 
 DYNAMIC_TRIES = 24  # items that a filter drops, one after the other, by conditions known at run time
 Then = Callable[[Any], Any]
@@ -48,48 +36,33 @@ class Pulls(Remains):
 
     def pull(self, it: Any, then: Then, done: Callable[[], Any], node: Any) -> Any:
         """The value of ``then(item)`` for the next item of an iterator, or of ``done()`` where there is none."""
-        if not (type(it) is Instance and it.cls is OneShot):
+        if not is_iterator(it):
             method = self.type_attribute(it, "__next__") if type(it) is Instance else None
             if method is None:
                 self.fail(f"{describe(it)} is not an iterator", node, "use iter()", ArgumentError)
             return then(self.call(method, [it], {}, node))
         source, place = self.left_in(it, node)
-        kind = type(source)
-        if kind is ZipOf:
-            if not source.its:
-                return done()
-            return self.pull_all(source.its, [], lambda row: then(Seq(tuple(row))), done, node)
-        if kind is IndexedOf and source.kind == "map":
-            fn = source.its[0]
-            return self.pull_all(source.its[1:], [], lambda row: then(self.call(fn, row, {}, node)), done, node)
-        if kind is IndexedOf and source.kind == "starmap":
-            return self.pull(source.its[1], lambda row: then(self.applied(source, row, node)), done, node)
-        if kind is EnumerateOf:
-
-            def numbered(item: Any) -> Any:
-                self.advance(it, source, self.binary(operator.add, place, 1, node), node)
-                return then(Seq((self.binary(operator.add, source.start, place, node), item)))
-
-            return self.pull(source.it, numbered, done, node)
-        if kind is DeferredOf:
-            if source.kind == "entries":
-                self.check_entries(source, node)
-            else:
+        if type(source) is StreamOf:
+            parts = in_step(source)
+            if parts is None:
                 handler: Any = getattr(self, "pull_" + source.kind)
                 return handler(it, source, then, done, node)
+            made = lambda row: then(self.combined(source, row, node))
+            return self.pull_all(parts, [], made, done, node) if parts else done()
+        if type(source) is IndexedOf and source.kind == "entries":
+            self.check_entries(source, node)
 
         def take() -> Any:
-            item = self.item_of(source if kind is not DeferredOf else source.its[0], place, node)
+            item = self.item_of(source, place, node)
             self.advance(it, source, self.binary(operator.add, place, 1, node), node)
             return then(item)
 
-        if kind is IndexedOf and source.kind in ENDLESS and endless(source):
+        if self.endless(source):
             return take()
-        length = len(source.its[1].items) if kind is DeferredOf else self.left_length(source, node)
-        left = self.truth(self.compare_with(operator.lt, place, length, node), node)
+        left = self.truth(self.compare_with(operator.lt, place, self.left_length(source, node), node), node)
 
         def ended() -> Any:
-            if kind is ListRef:
+            if type(source) is ListRef:
                 self.advance(it, source, AT_END, node)  # it stays there, even if the list grows
             return done()
 
@@ -159,7 +132,7 @@ class Pulls(Remains):
             if out is not token:
                 return out
 
-    def pull_filter(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_filter(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         inner, fn, want = source.its
 
         def attempt(again: Callable[[], Any]) -> Any:
@@ -172,7 +145,7 @@ class Pulls(Remains):
 
         return self.retrying(attempt, node)
 
-    def pull_generator(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_generator(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         generators, scope, caller = source.node.generators, self.frames[source.env], self.frame
 
         def attempt(again: Callable[[], Any]) -> Any:
@@ -210,26 +183,9 @@ class Pulls(Remains):
 
         return self.retrying(attempt, node)
 
-    def pull_chain(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
-        """`its`: the iterator that is being gone through, or None, and what comes after it."""
+    def pull_chain(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
+        """`its`: what gives the iterables, and the iterator of the one that is being gone through, or None."""
 
-        def attempt(again: Callable[[], Any]) -> Any:
-            current, *rest = self.left_in(it, node)[0].its
-            if current is None:
-                if not rest:
-                    return done()
-                current = self.iter_of(rest.pop(0), node)
-                self.restate(it, source, (current, *rest), node)
-
-            def ended() -> Any:
-                self.restate(it, source, (None, *rest), node)
-                return again()
-
-            return self.pull(current, then, ended, node)
-
-        return self.retrying(attempt, node)
-
-    def pull_chained(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
         def attempt(again: Callable[[], Any]) -> Any:
             outer, current = self.left_in(it, node)[0].its
 
@@ -247,7 +203,7 @@ class Pulls(Remains):
 
         return self.retrying(attempt, node)
 
-    def pull_accumulate(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_accumulate(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: the iterator, the function, what was given last in a tuple, and the initial value in a tuple."""
         inner, fn, total, initial = source.its
         if initial.items:
@@ -266,7 +222,7 @@ class Pulls(Remains):
             return lambda a, x: self.binary(operator.add, a, x, node)
         return lambda a, x: self.call(fn, [a, x], {}, node)
 
-    def pull_islice(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_islice(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: the iterator, how many items were taken from it, the number of the next, the end, and the step."""
         inner, count, after, stop, step = source.its
         if not (is_static_int(count) and is_static_int(after) and (stop is None or is_static_int(stop))):
@@ -288,7 +244,7 @@ class Pulls(Remains):
 
         return self.pull(inner, got, done, node)
 
-    def pull_takewhile(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_takewhile(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         inner, fn, ended = source.its
         if ended is not False:
             if ended is True:
@@ -305,7 +261,7 @@ class Pulls(Remains):
 
         return self.pull(inner, got, done, node)
 
-    def pull_dropwhile(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_dropwhile(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         def attempt(again: Callable[[], Any]) -> Any:
             inner, fn, begun = self.left_in(it, node)[0].its
 
@@ -323,16 +279,7 @@ class Pulls(Remains):
 
         return self.retrying(attempt, node)
 
-    def pull_compress(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
-        def attempt(again: Callable[[], Any]) -> Any:
-            def got(row: list[Any]) -> Any:
-                return self.branch(self.truth(row[1], node), lambda: then(row[0]), again, node)
-
-            return self.pull_all(source.its, [], got, done, node)
-
-        return self.retrying(attempt, node)
-
-    def pull_pairwise(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_pairwise(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         inner, before = source.its
 
         def first(item: Any) -> Any:
@@ -345,7 +292,7 @@ class Pulls(Remains):
 
         return self.pull(inner, got if before.items else first, done, node)
 
-    def pull_cycle(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_cycle(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: the iterator, the items seen, and the number of the next of them, once it has ended."""
         inner, seen, place = source.its
 
@@ -364,7 +311,7 @@ class Pulls(Remains):
         self.restate(it, source, (inner, seen, (place + 1) % len(seen.items)), node)
         return then(seen.items[place])
 
-    def pull_longest(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_longest(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: a tuple of the iterators, None for those at their end; and the filling."""
         its, fill = source.its
         left = list(its.items)
@@ -379,7 +326,7 @@ class Pulls(Remains):
             return done()
         return then(Seq(tuple(row)))
 
-    def pull_strict(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_strict(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         row: list[Any] = []
         for k, inner in enumerate(source.its):
             item = self.next_of(inner, node)
@@ -395,7 +342,7 @@ class Pulls(Remains):
             row += item
         return then(Seq(tuple(row))) if row else done()
 
-    def pull_tee(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_tee(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: the iterator, the items that this one has not given yet, and all its siblings, which wait for those
         that it takes."""
         inner, waiting, siblings = source.its
@@ -412,7 +359,7 @@ class Pulls(Remains):
 
         return self.pull(inner, got, done, node)
 
-    def pull_groupby(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_groupby(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         """`its`: the iterator, the key function, and a list: the item and key at hand, and which group is open."""
         inner, fn, hand = source.its
         state = self.known_items(hand, node) or []
@@ -433,7 +380,7 @@ class Pulls(Remains):
             return done()
         item, key = state[0], state[1]
         self.state.heap[hand.cell] = Items((item, key, key, number + 1))
-        group = self.one_shot(DeferredOf("group", (inner, fn, hand, key, number + 1)))
+        group = self.one_shot(StreamOf("group", (inner, fn, hand, key, number + 1)))
         return then(Seq((key, group)))
 
     def next_grouped(self, inner: Any, fn: Any, hand: ListRef, current: Any, number: int, node: Any) -> None:
@@ -450,7 +397,7 @@ class Pulls(Remains):
             self.fail("itertools.groupby() by keys known at run time only", node, "write a loop with an `if`")
         return equal
 
-    def pull_group(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_group(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         inner, fn, hand, key, number = source.its
         state = self.known_items(hand, node) or []
         if len(state) != 4 or state[3] != number or not self.same_key(state[1], key, node):
@@ -458,7 +405,7 @@ class Pulls(Remains):
         self.next_grouped(inner, fn, hand, key, number, node)
         return then(state[0])
 
-    def pull_called(self, it: Instance, source: DeferredOf, then: Then, done: Any, node: Any) -> Any:
+    def pull_called(self, it: Instance, source: StreamOf, then: Then, done: Any, node: Any) -> Any:
         fn, sentinel = source.its
         item = self.call(fn, [], {}, node)
         equal = self.truth(self.compare_with(operator.eq, item, sentinel, node), node)
@@ -471,7 +418,7 @@ class Pulls(Remains):
 
     # --- to be defined by the parts -------------------------------------------------------------------------------
 
-    def applied(self, av: IndexedOf, row: Any, node: Any) -> Any:
+    def combined(self, av: StreamOf, row: list[Any], node: Any) -> Any:
         raise NotImplementedError
 
 

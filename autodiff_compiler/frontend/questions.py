@@ -26,10 +26,7 @@ from .avals import (
     Closure,
     Columns,
     Conflict,
-    DeferredOf,
     DictRef,
-    EnumerateOf,
-    IndexedOf,
     Instance,
     ListRef,
     Maybe,
@@ -39,11 +36,9 @@ from .avals import (
     RangeOf,
     Ref,
     Reference,
-    ReversedOf,
     Seq,
     SliceOf,
     ViewOf,
-    ZipOf,
     describe,
     is_collection,
     is_constant,
@@ -70,7 +65,6 @@ SIGNS = {
 ASKED = {fn: asked(sign, fn) for fn, sign in SIGNS.items()}
 ASKED_TRUTH, ASKED_IN = asked("bool", bool), asked("in", operator.contains)
 ASKED_LENGTH, ASKED_HASH = asked("len", len), asked("hash", hash)
-_ITERATORS = (ZipOf, EnumerateOf, ReversedOf, IndexedOf, DeferredOf)
 _NUMERIC = (int, float, complex)
 # Sets, dictionaries with an order and what holds bytes are equal to objects of other classes too.
 _KNOWS_ONLY_ITS_OWN = frozenset({*_NUMERIC, str, list, tuple, dict, types.SimpleNamespace})
@@ -145,7 +139,7 @@ class Questions(Access):
                 if isinstance(length, int)
                 else self.emit(node, PRIMS[operator.gt], length, 0)
             )
-        if kind in _CALLABLES or kind in _ITERATORS or kind is SliceOf or is_collection(av):
+        if kind in _CALLABLES or kind is SliceOf or is_collection(av):
             return proved("class", True)
         x = self.operand(av, node)
         if type(x) is Value and x in self.known:
@@ -615,5 +609,4 @@ _KINDS: dict[type, str] = {
 }  # fmt: skip
 _ABSTRACT: dict[type, str] = {
     Seq: "tuple", ListRef: "list", DictRef: "dict", RangeOf: "range", SliceOf: "slice",
-    ZipOf: "zip", EnumerateOf: "enumerate", ReversedOf: "reversed",
 }  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +16,8 @@ from ..ir.core import Value
 from ..tree import class_lookup
 from .avals import (
     Conflict,
-    DeferredOf,
     DictRef,
     Entries,
-    EnumerateOf,
     IndexedOf,
     Instance,
     Items,
@@ -32,8 +29,8 @@ from .avals import (
     Ref,
     ReversedOf,
     Seq,
+    StreamOf,
     ViewOf,
-    ZipOf,
     is_collection,
     is_static_int,
     key_av,
@@ -42,20 +39,18 @@ from .avals import (
 from .calls import FEW
 from .collection_calls import Collections
 from .objects import is_object
+from .ranges import known
 from .sets import is_set
 
 UNROLL_LIMIT = 200
-DYNAMIC_TRIES = 24  # items that a filter drops, one after the other, by conditions known at run time
 
 ENDLESS = ("count", "cycle", "repeat")
+TOGETHER = ("zip", "enumerate", "map", "starmap")  # streams that take an item of each of their iterators
 ITERATOR_KEYS = ("$source", "$place")
 AT_END = 1 << 60  # the place of an iterator that has found the end of its list
 PARTLY = Conflict(
     "is an iterator of which a part has been taken", remedy="make a list of it first, list(...), and loop over that"
 )
-Then = Callable[[Any], Any]
-
-
 Count = Any  # an int, inf, or None
 
 _ITERABLE = ("__iter__", "__getitem__")
@@ -90,7 +85,7 @@ class Remains(Collections):
         if type(av) is DictRef or type(av) is ViewOf or is_collection(av):
             keys = self.keys_of(av, node)
             if keys is not None:
-                return self.one_shot(DeferredOf("entries", (av, keys)))
+                return self.one_shot(IndexedOf("entries", (av, keys)))
         return self.one_shot(av)
 
     def keys_of(self, av: Any, node: Any) -> Seq | None:
@@ -114,7 +109,7 @@ class Remains(Collections):
             up = up.parent
         inner = self.comprehension_frame(comp.generators)
         inner.captured = True
-        return self.one_shot(DeferredOf("generator", (self.iter_of(first, node),), comp, inner.env))
+        return self.one_shot(StreamOf("generator", (self.iter_of(first, node),), comp, inner.env))
 
     # --- what is left ---------------------------------------------------------------------------------------------
 
@@ -125,12 +120,12 @@ class Remains(Collections):
     def advance(self, it: Instance, source: Any, place: Any, node: Any) -> None:
         self.mutate(it.cell, Entries(ITERATOR_KEYS, (source, place)), node)
 
-    def restate(self, it: Instance, source: DeferredOf, its: tuple[Any, ...], node: Any) -> None:
+    def restate(self, it: Instance, source: StreamOf, its: tuple[Any, ...], node: Any) -> None:
         self.advance(it, replace(source, its=its), 0, node)
 
     def source_of(self, it: Any) -> Any:
         """What an iterator goes through, or None if that is not known."""
-        if type(it) is not Instance or it.cls is not OneShot:
+        if not is_iterator(it):
             return it
         held = self.held(it.cell)
         return held.items[0] if type(held) is Entries else None
@@ -139,34 +134,39 @@ class Remains(Collections):
         content = self.held(cell)
         return type(content) is Entries and content.keys == ITERATOR_KEYS
 
+    def endless(self, av: Any) -> bool:
+        """An iterable that surely does not end."""
+        source = self.source_of(av)
+        if type(source) is StreamOf:
+            parts = in_step(source)
+            return bool(parts) and all(map(self.endless, parts or ()))
+        if type(source) is not IndexedOf or (source.kind == "repeat" and len(source.its) == 2):
+            return False
+        return source.kind in ENDLESS or (source.kind == "from" and self.endless(source.its[0]))
+
     def count(self, av: Any, node: Any) -> Count:
         """No fewer than the items that are left, as far as that is known at compile time: an int, inf, or None."""
         kind = type(av)
-        if kind is Instance and av.cls is OneShot:
+        if is_iterator(av):
             held = self.held(av.cell)
             if type(held) is not Entries or not is_static_int(held.items[1]):
                 return None
             source, place = held.items
             n = self.count(source, node)
-            return max(n - place, 0) if n is not None and not has_parts(source) else n
-        if kind is ZipOf or (kind is IndexedOf and av.kind == "map"):
-            counts = [self.count(x, node) for x in (av.its if kind is ZipOf else av.its[1:])]
-            return None if None in counts else min(counts, default=0)
-        if kind is ReversedOf and av.length is not None:
-            return av.length
-        if kind is EnumerateOf or kind is ReversedOf:
-            return self.count(av.it, node)
+            return n if n is None or type(source) is StreamOf else max(n - place, 0)
+        if kind is StreamOf:
+            return self.stream_count(av, node)
+        if kind is ReversedOf:
+            return self.count(av.it, node) if av.length is None else av.length
         if kind is IndexedOf:
-            if av.kind == "starmap":
-                return self.count(av.its[1], node)
+            if av.kind == "entries":
+                return len(av.its[1].items)
             if av.kind == "repeat" and len(av.its) == 2:
                 return max(av.its[1], 0) if is_static_int(av.its[1]) else None
             return math.inf if av.kind in ENDLESS else None
-        if kind is DeferredOf:
-            return self.deferred_count(av, node)
         if kind is RangeOf:
-            bounds = (av.start, av.stop, av.step)
-            return len(range(*bounds)) if all(map(is_static_int, bounds)) else None
+            real = known(av)
+            return None if real is None else len(real)
         if kind is ListRef:
             content = self.content(av.cell)
             return len(content.items) if type(content) is Items else None
@@ -174,49 +174,35 @@ class Remains(Collections):
             t = self.read(av, node).type
             n = self.builder.dims.find(t.dims[0]) if t.kind == "array" and t.dims else None
             return n if is_static_int(n) else None
-        if is_iterator(av) or (kind is Instance and not is_collection(av)) or kind in (Obj, Value):
+        if (kind is Instance and not is_collection(av)) or kind in (Obj, Value):
             return None
         items = self.known_items(av, node)
         return None if items is None else len(items)
 
-    def deferred_count(self, av: DeferredOf, node: Any) -> Count:
-        its = av.its
-        if av.kind == "generator":
-            inner = all(self.is_short(g.iter, av) for g in av.node.generators[1:])
-            return self.count(its[0], node) if inner else None
-        if av.kind == "entries":
-            return len(its[1].items)
-        if av.kind == "called":
+    def stream_count(self, av: StreamOf, node: Any) -> Count:
+        kind, its = av.kind, av.its
+        if kind == "generator" and not all(self.is_short(g.iter, av) for g in av.node.generators[1:]):
+            return None
+        if kind == "called":
             return UNROLL_LIMIT
-        if av.kind == "chain":
-            counts = [self.count(x, node) for x in its if x is not None]
-            return None if None in counts else sum(counts)
-        if av.kind == "chained":
-            outer = self.source_of(its[0])
-            known = self.known_items(outer, node) if type(outer) in (Seq, ListRef) else None
-            counts = [None] if known is None else [self.count(x, node) for x in known]
-            return None if None in counts else sum(counts)
-        if av.kind == "cycle":
-            return None if self.count(its[0], node) is None else math.inf
-        if av.kind == "longest":
-            counts = [self.count(x, node) for x in its[0].items]
-            return None if None in counts else max(counts, default=0)
-        if av.kind == "strict":
-            counts = [self.count(x, node) for x in its]
-            return None if None in counts else min(counts, default=0)
-        n = self.count(its[0], node)
-        if av.kind == "islice":
+        counts = [self.count(x, node) for x in self.through(av)]
+        if None in counts:
+            return None
+        if kind == "chain":
+            return None if self.chained(av) is None else sum(counts)
+        if kind == "longest":
+            return max(counts, default=0)
+        n = min(counts, default=0)
+        if kind == "cycle":
+            return math.inf
+        if kind == "islice":
             static_end = its[3] is None or is_static_int(its[3])
-            ends = its[3] if its[3] is not None else math.inf
-            return None if n is None or not static_end else min(n, max(ends - its[1], 0))
-        if av.kind == "compress":
-            m = self.count(its[1], node)
-            return None if n is None or m is None else min(n, m)
-        if av.kind == "tee":
-            return None if n is None else n + len(self.known_items(its[1], node) or ())
-        return None if n is None else n + (av.kind == "accumulate")
+            return min(n, max((math.inf if its[3] is None else its[3]) - its[1], 0)) if static_end else None
+        if kind == "tee":
+            return n + len(self.known_items(its[1], node) or ())
+        return n + (kind == "accumulate")
 
-    def is_short(self, node: ast.expr, av: DeferredOf) -> bool:
+    def is_short(self, node: ast.expr, av: StreamOf) -> bool:
         """An inner iterable of a generator expression whose length is surely known at compile time, if the targets of
         the outer ones are."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
@@ -237,26 +223,10 @@ class Remains(Collections):
 
     def leaves_of(self, av: Any) -> list[Any]:
         """What an iterator goes through in the end."""
-        kind = type(av)
-        if kind is Instance and av.cls is OneShot:
-            return self.leaves_of(self.source_of(av))
-        parts: tuple[Any, ...] | None = None
-        if kind is ZipOf:
-            parts = av.its
-        elif kind is IndexedOf and av.kind in ("map", "starmap"):
-            parts = av.its[1:]
-        elif kind is EnumerateOf or kind is ReversedOf:
-            parts = (av.it,)
-        elif kind is DeferredOf:
-            if av.kind == "longest":
-                parts = tuple(av.its[0].items)
-            elif av.kind in ("chain", "compress", "strict"):
-                parts = av.its
-            elif av.kind == "entries":
-                return [av.its[0]]
-            else:
-                parts = av.its[:1]
-        return [av] if parts is None else [x for p in parts if p is not None for x in self.leaves_of(p)]
+        source = self.source_of(av)
+        if type(source) is StreamOf:
+            return [x for part in self.through(source) for x in self.leaves_of(part)]
+        return self.leaves_of(source.it) if type(source) is ReversedOf else [source]
 
     def unrolls(self, it: Any, node: Any) -> bool:
         """The loop over an iterator is copied out, one trip for each item."""
@@ -268,111 +238,99 @@ class Remains(Collections):
         if any(type(x) not in plain and not (type(x) is IndexedOf and x.kind in ENDLESS) for x in leaves):
             return True
         source = self.source_of(it)
-        return type(source) is DeferredOf and n <= FEW and not any(type(x) is Ref for x in leaves)
+        small = type(source) is StreamOf and source.kind not in TOGETHER and n <= FEW
+        return small and not any(type(x) is Ref for x in leaves)
+
+    def through(self, av: StreamOf) -> list[Any]:
+        """The iterables that a stream goes through, as far as they are known."""
+        if av.kind == "longest":
+            return [x for x in av.its[0].items if x is not None]
+        if av.kind == "strict":
+            return list(av.its)
+        known = self.chained(av) if av.kind == "chain" else None
+        return known if known is not None else list(in_step(av) or av.its[:1])
+
+    def chained(self, av: StreamOf) -> list[Any] | None:
+        """The iterables left in a chain, if they are known."""
+        outer, current = av.its
+        held = self.held(outer.cell)
+        if type(held) is not Entries or type(held.items[0]) not in (Seq, ListRef) or not is_static_int(held.items[1]):
+            return None
+        known = self.known_items(held.items[0], None)
+        begun = [] if current is None else [current]
+        return None if known is None else [*begun, *known[held.items[1] :]]
 
     # --- items by their number ------------------------------------------------------------------------------------
 
     def by_number(self, av: Any, node: Any) -> bool:
         """Item number `i` of what is left can be computed from `i` alone."""
-        kind = type(av)
-        if kind is Instance and av.cls is OneShot:
-            return self.by_number(self.source_of(av), node)
-        if kind is ZipOf:
-            return all(self.by_number(x, node) for x in av.its)
-        if kind is EnumerateOf:
-            return self.by_number(av.it, node)
-        if kind is IndexedOf and av.kind in ("map", "starmap"):
-            return all(self.by_number(x, node) for x in av.its[1:])
-        if kind is DeferredOf:
-            its = av.its
-            if av.kind == "generator":
-                gens = av.node.generators
-                return len(gens) == 1 and not gens[0].ifs and self.by_number(its[0], node)
-            if av.kind == "entries":
-                return True
-            if av.kind == "pairwise":
-                return not its[1].items and self.is_inert(its[0], node)
-            if av.kind == "cycle":
-                return not its[1].items and not is_static_int(its[2]) and self.is_inert(its[0], node)
-            if av.kind == "islice":
-                from_start = is_static_int(its[2]) and its[2] == its[1] and is_static_int(its[4]) and its[4] == 1
-                return (its[1] == 0 and type(its[1]) is int) and (
-                    self.is_inert(its[0], node) or (from_start and self.by_number(its[0], node))
-                )
-            if av.kind == "strict":
-                return all(self.is_inert(x, node) for x in its)
-            return False
-        if kind is type(None) or kind is Conflict:
-            return False
-        return kind is not Instance or is_collection(av)
+        source = self.source_of(av)
+        if type(source) is not StreamOf:
+            plain_object = type(source) is Instance and not is_collection(source)
+            return not (source is None or type(source) is Conflict or plain_object)
+        kind, its = source.kind, source.its
+        if kind == "strict":
+            return all(self.is_inert(x, node) for x in its)
+        parts = in_step(source)
+        if parts is not None:
+            return all(self.by_number(x, node) for x in parts)
+        if kind == "pairwise":
+            return not its[1].items and self.is_inert(its[0], node)
+        if kind == "cycle":
+            return not its[1].items and not is_static_int(its[2]) and self.is_inert(its[0], node)
+        if kind == "islice":
+            from_start = is_static_int(its[2]) and its[2] == its[1] and is_static_int(its[4]) and its[4] == 1
+            return (its[1] == 0 and type(its[1]) is int) and (
+                self.is_inert(its[0], node) or (from_start and self.by_number(its[0], node))
+            )
+        return False
 
     def is_inert(self, av: Any, node: Any) -> bool:
         """To compute an item runs nothing of the user's, so that it may be done at any time, and more than once."""
-        kind = type(av)
-        if kind is Instance and av.cls is OneShot:
-            return self.is_inert(self.source_of(av), node)
-        if kind is ZipOf:
-            return all(self.is_inert(x, node) for x in av.its)
-        if kind is EnumerateOf:
-            return self.is_inert(av.it, node)
-        if kind is IndexedOf:
-            if av.kind in ("map", "starmap"):
-                return False
-            return av.kind not in ("from", "islice", "pairwise", "cycle") or self.is_inert(av.its[0], node)
-        if kind is DeferredOf:
-            return (
-                av.kind in ("entries", "pairwise", "cycle", "islice", "strict")
-                and self.by_number(av, node)
-                and all(self.is_inert(x, node) for x in (av.its if av.kind == "strict" else av.its[:1]))
-            )
-        return self.by_number(av, node)
+        source = self.source_of(av)
+        if type(source) is StreamOf:
+            inert = source.kind in ("zip", "enumerate", "strict", "pairwise", "cycle", "islice")
+            return inert and self.by_number(source, node) and all(self.is_inert(x, node) for x in self.through(source))
+        if type(source) is IndexedOf and source.kind in ("from", "islice", "pairwise", "cycle"):
+            return self.is_inert(source.its[0], node)
+        return self.by_number(source, node)
 
     def opened(self, av: Any, left: Any, node: Any) -> Any:
         """The iterable whose items, by their numbers, are those left in an iterator; it then holds what `left` says."""
-        kind = type(av)
-        if kind is Instance and av.cls is OneShot:
+        if is_iterator(av):
             source, place = self.left_in(av, node)
             self.advance(av, left, 0, node)
-            if type(source) is EnumerateOf:
-                start = self.binary(operator.add, source.start, place, node)
-                return EnumerateOf(self.opened(source.it, left, node), start)
             inner = self.opened(source, left, node)
-            if (is_static_int(place) and place == 0) or (has_parts(source) and type(source) is not DeferredOf):
+            if type(source) is StreamOf or (is_static_int(place) and place == 0):
                 return inner
             if type(inner) is Seq and is_static_int(place):
                 return Seq(inner.items[place:])
+            if type(inner) is IndexedOf and inner.kind == "count":
+                return IndexedOf("count", (self.item_of(inner, place, node), inner.its[1]))
             return IndexedOf("from", (inner, place))
-        if kind is ZipOf or (kind is IndexedOf and av.kind in ("map", "starmap")):
-            first = 0 if kind is ZipOf else 1
-            its = av.its[first:]
-            if len(its) > 1:
-                left = PARTLY  # the shortest decides
-            parts = [self.opened(x, left, node) for x in its]
-            return ZipOf(tuple(parts)) if kind is ZipOf else IndexedOf(av.kind, (av.its[0], *parts))
-        if kind is EnumerateOf:
-            return EnumerateOf(self.opened(av.it, left, node), av.start)
-        if kind is DeferredOf:
-            its = av.its
-            if av.kind == "entries":
-                self.check_entries(av, node)
-                return its[0]
-            if av.kind == "pairwise":
-                return IndexedOf("pairwise", (self.opened(its[0], left, node),))
-            if av.kind == "cycle":
-                return IndexedOf("cycle", (self.opened(its[0], left, node),))
-            if av.kind == "strict":
-                parts = [self.opened(x, left, node) for x in its]
-                self.check_lengths(parts, node)
-                return ZipOf(tuple(parts))
-            if av.kind == "islice":
-                return self.opened_slice(its, left, node)
-            return replace(av, its=tuple([self.opened(x, left, node) for x in its]))
-        return av
+        if type(av) is IndexedOf and av.kind == "entries":
+            self.check_entries(av, node)
+            return av.its[0]
+        if type(av) is not StreamOf:
+            return av
+        if av.kind == "strict":
+            parts = [self.opened(x, left, node) for x in av.its]
+            self.check_lengths(parts, node)
+            return StreamOf("zip", tuple(parts))
+        if av.kind == "islice":
+            return self.opened_slice(av.its, left, node)
+        its = in_step(av)
+        if its is None:  # pairwise or cycle
+            return IndexedOf(av.kind, (self.opened(av.its[0], left, node),))
+        ending = [x for x in its if not self.endless(x)]
+        lefts = [left if ending == [x] else PARTLY for x in its]  # of several the shortest decides
+        made = tuple([self.opened(x, now, node) for x, now in zip(its, lefts)])
+        return replace(av, its=(*av.its[: len(av.its) - len(its)], *made))
 
     def opened_slice(self, its: tuple[Any, ...], left: Any, node: Any) -> Any:
         it, _, start, stop, step = its
         place: Any = 0
-        plain = type(it) is Instance and not has_parts(self.source_of(it))
+        plain = is_iterator(it) and type(self.source_of(it)) is not StreamOf
         if plain:
             source, place = self.left_in(it, node)
         inner = self.opened(it, left, node)
@@ -383,7 +341,7 @@ class Remains(Collections):
             self.advance(it, source, end, node)
         elif stop is not None and is_iterator(it):
             self.advance(it, PARTLY, 0, node)
-        items = None if endless(inner) else self.iterated(inner, node)
+        items = None if self.endless(inner) else self.iterated(inner, node)
         if items is not None and all(x is None or is_static_int(x) for x in (start, stop)):
             return Seq(tuple(items[start:stop:step]))
         return IndexedOf("islice", (inner, start, stop, step))
@@ -394,7 +352,7 @@ class Remains(Collections):
             equal = self.truth(self.compare_with(operator.eq, a, b, node), node)
             self.raise_unless(equal, ValueError, "zip() arguments have different lengths", node)
 
-    def check_entries(self, source: DeferredOf, node: Any) -> None:
+    def check_entries(self, source: IndexedOf, node: Any) -> None:
         """What Python says of a dictionary or set that changes while an iterator goes through it."""
         av, keys = source.its
         now = self.keys_of(av, node)
@@ -410,36 +368,21 @@ def is_iterator(av: Any) -> bool:
     return type(av) is Instance and av.cls is OneShot
 
 
-def has_parts(source: Any) -> bool:
-    """The places are those of the iterators inside."""
-    if type(source) is DeferredOf:
-        return bool(source.kind != "entries")
-    return type(source) in (ZipOf, EnumerateOf) or (type(source) is IndexedOf and source.kind in ("map", "starmap"))
-
-
-def endless(av: Any) -> bool:
-    """An iterable, opened, that does not end."""
-    if type(av) is EnumerateOf:
-        return endless(av.it)
-    if type(av) is ZipOf:
-        return bool(av.its) and all(map(endless, av.its))
-    if type(av) is DeferredOf:
-        return av.kind == "generator" and endless(av.its[0])
-    return type(av) is IndexedOf and (
-        (av.kind in ENDLESS and not (av.kind == "repeat" and len(av.its) == 2))
-        or (av.kind in ("map", "starmap") and all(map(endless, av.its[1:])))
-        or (av.kind == "from" and endless(av.its[0]))
-    )
+def in_step(av: StreamOf) -> tuple[Any, ...] | None:
+    """The iterators that give one item for each item of the stream; None if theirs are more or fewer."""
+    if av.kind in TOGETHER:
+        return av.its[1:] if av.kind in ("map", "starmap") else av.its
+    simple = av.kind == "generator" and len(av.node.generators) == 1 and not av.node.generators[0].ifs
+    return av.its if simple else None
 
 
 __all__ = [
     "AT_END",
-    "ENDLESS",
     "ITERATOR_KEYS",
     "PARTLY",
+    "TOGETHER",
     "UNROLL_LIMIT",
     "Remains",
-    "endless",
-    "has_parts",
+    "in_step",
     "is_iterator",
 ]

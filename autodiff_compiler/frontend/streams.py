@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..errors import AutodiffError
+from ..ir.core import type_of
 from .avals import (
     MISSING,
     Conflict,
-    DeferredOf,
     DictRef,
     Entries,
-    EnumerateOf,
     IndexedOf,
     Instance,
     Items,
@@ -25,8 +24,8 @@ from .avals import (
     OneShot,
     Ref,
     Seq,
+    StreamOf,
     ViewOf,
-    ZipOf,
     is_collection,
     parts_of,
     same,
@@ -39,7 +38,7 @@ from .loops import EXIT_LIMIT
 from .plan import UNROLL
 from .pseudo import choice, computed, run
 from .pulls import Pulls
-from .remains import ITERATOR_KEYS, PARTLY, UNROLL_LIMIT, endless, is_iterator
+from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step, is_iterator
 from .source import LoopFacts
 from .splitting import Bind, Later
 from .state import State
@@ -56,7 +55,7 @@ class Streams(Pulls):
         """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
         if type(av) in (Maybe, Conflict):
             av = self.use(av, "the iterable", node)
-        if type(av) in (ZipOf, EnumerateOf, IndexedOf, DeferredOf):
+        if type(av) in (IndexedOf, StreamOf):
             av = self.one_shot(av)
         av = self.underlying(av, node, "__iter__")
         if type(av) in (Instance, Obj) and not is_collection(av):
@@ -78,9 +77,8 @@ class Streams(Pulls):
         source = self.source_of(it)
         if self.unrolls(it, node) and self.steps_known(it, node):
             return True
-        return type(source) is DeferredOf and (
-            source.kind in ("filter", "chain", "chained", "accumulate")
-            or (source.kind == "generator" and len(source.its) == 1)
+        return type(source) is StreamOf and (
+            source.kind in ("filter", "chain", "accumulate") or (source.kind == "generator" and len(source.its) == 1)
         )
 
     def push(self, av: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
@@ -90,11 +88,11 @@ class Streams(Pulls):
         """
         at = node if at is None else at
         av = self.underlying(av, node, "__iter__")
-        if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, ZipOf, EnumerateOf, Maybe)):
+        if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, Maybe)):
             if type(av) is not ListRef or type(self.content(av.cell)) is Items:
                 av = self.iter_of(av, node)
         source = self.source_of(av)
-        kind = source.kind if is_iterator(av) and type(source) is DeferredOf else ""
+        kind = source.kind if is_iterator(av) and type(source) is StreamOf else ""
         if kind == "generator" and len(source.its) == 1:
             caller, comp = self.frame, source.node
 
@@ -114,11 +112,6 @@ class Streams(Pulls):
 
             self.push(source.its[0], tried, node, few, at)
         elif kind == "chain":
-            self.restate(av, source, (), node)
-            for part in source.its:
-                if part is not None:
-                    self.push(part, one, node, few)
-        elif kind == "chained":
             outer, current = source.its
             self.restate(av, source, (outer, None), node)
             if current is not None:
@@ -135,7 +128,7 @@ class Streams(Pulls):
                 av = self.check_zip(self.opened(av, Seq(()), node), node)
             self.each(av, one, node, few, at)
 
-    def push_accumulated(self, it: Instance, source: DeferredOf, one: Callable[[Any], None], node: Node) -> None:
+    def push_accumulated(self, it: Instance, source: StreamOf, one: Callable[[Any], None], node: Node) -> None:
         inner, fn, given, initial = source.its
         self.restate(it, source, (inner, fn, Seq(()), Seq(())), node)
         if given.items or initial.items:
@@ -257,26 +250,25 @@ class Streams(Pulls):
         )
 
     def filters(self, source: Any) -> bool:
-        if type(source) is not DeferredOf:
+        if type(source) is not StreamOf:
             return False
         if source.kind == "generator":
             return any(g.ifs for g in source.node.generators)
-        return source.kind in ("filter", "takewhile", "dropwhile", "compress", "called")
+        return source.kind in ("filter", "takewhile", "dropwhile", "called")
 
     def computed_inside(self, it: Val, node: Node) -> Any:
         """An iterator over the same items; those of filters inside are computed now, where nobody can tell."""
         source = self.left_in(it, node)[0] if is_iterator(it) else None
         if self.by_number(it, node):
             return it
-        if type(source) in (ZipOf, EnumerateOf) or (type(source) is IndexedOf and source.kind in ("map", "starmap")):
+        if type(source) is StreamOf and source.kind in TOGETHER:
             made: dict[int, Any] = {}  # zip(it, it) goes through one iterator
             for x in parts_of(source):
                 if is_iterator(x) and x.cell not in made:
                     made[x.cell] = self.computed_inside(x, node)
             parts = [made[x.cell] if is_iterator(x) else x for x in parts_of(source)]
-            place = self.left_in(it, node)[1]
             self.advance(it, PARTLY, 0, node)
-            return self.new_collection(OneShot, **dict(zip(ITERATOR_KEYS, (with_parts(source, parts), place))))
+            return self.one_shot(with_parts(source, parts))
         return self.one_shot(self.ahead(it, node))
 
     def ahead(self, it: Val, node: Node) -> Any:
@@ -332,26 +324,28 @@ class Streams(Pulls):
     def check_zip(self, av: Val, node: Node) -> Any:
         """An opened iterable, checked: zip() has taken one item more of what comes before the first part that ends, and
         nobody must be able to tell."""
-        if type(av) is EnumerateOf:
-            self.check_zip(av.it, node)
-        elif type(av) is DeferredOf or (type(av) is IndexedOf and av.kind in ("from", "islice", "pairwise", "cycle")):
-            self.check_zip(av.its[0], node)
-        elif type(av) is ZipOf or (type(av) is IndexedOf and av.kind in ("map", "starmap")):
-            its = av.its if type(av) is ZipOf else av.its[1:]
-            for k, x in enumerate(its):
-                self.check_zip(x, node)
-                if not self.is_inert(x, node) and k < len(its) - 1:
-                    lengths = [None if endless(y) else self.iter_length(y, node) for y in its[k:]]
-                    surely = lengths[0] is not None and all(
-                        n is None or self.same_length(lengths[0], n) for n in lengths[1:]
+        opened_part = type(av) is IndexedOf and av.kind in ("from", "islice", "pairwise", "cycle")
+        parts = in_step(av) or () if type(av) is StreamOf else av.its[:1] if opened_part else ()
+        for k, x in enumerate(parts):
+            self.check_zip(x, node)
+            if not self.is_inert(x, node) and k < len(parts) - 1:
+                lengths = [None if self.endless(y) else self.iter_length(y, node) for y in parts[k:]]
+                surely = lengths[0] is not None and all(
+                    n is None or self.same_length(lengths[0], n) for n in lengths[1:]
+                )
+                if not surely and not self.probed(functools.partial(self.item_of, x, 0, node))[1]:
+                    self.fail(
+                        "zip() or map() of an iterator whose items have effects, and of others that may be shorter",
+                        node,
+                        "put the shortest one first, or make a list of it: list(...)",
                     )
-                    if not surely and not self.probed(functools.partial(self.item_of, x, 0, node))[1]:
-                        self.fail(
-                            "zip() or map() of an iterator whose items have effects, and of others that may be shorter",
-                            node,
-                            "put the shortest one first, or make a list of it: list(...)",
-                        )
         return av
+
+    def same_length(self, n: Any, m: Any) -> bool:
+        if isinstance(n, int) or isinstance(m, int):
+            return type(n) is type(m) and n == m
+        a, b = type_of(n).length, type_of(m).length
+        return n is m or (a is not None and b is not None and self.builder.dims.same(a, b))
 
     # --- loops ----
 
@@ -389,10 +383,10 @@ class Streams(Pulls):
             return self.unroll_taken(stmt, it, head, body)
         since = len(self.computed_ahead)
         if not self.by_number(it, stmt.iter):
-            inside = [Instance(OneShot, c) for c in self.cells_in([it]) if self.is_iterator_cell(c)]
+            inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
             it = self.computed_inside(it, stmt.iter)
-            for inner in inside:
-                self.advance(inner, PARTLY, 0, stmt.iter)
+            for cell in set(inside).difference(self.cells_in([it])):
+                self.advance(Instance(OneShot, cell), PARTLY, 0, stmt.iter)
         ended = [] if partly else self.chain_of(it)
         av = self.opened(it, PARTLY, stmt.iter)
         code = self.loop_over(stmt, self.check_zip(av, stmt.iter), head, body)
@@ -406,7 +400,7 @@ class Streams(Pulls):
         if not is_iterator(it):
             return []
         source = self.source_of(it)
-        parts = [x for x in parts_of(source) if is_iterator(x)]
+        parts = [x for x in parts_of(source) if is_iterator(x) and not self.endless(x)]
         return [it, *(self.chain_of(parts[0]) if len(parts) == 1 else [])]
 
     def staged(
@@ -414,7 +408,7 @@ class Streams(Pulls):
     ) -> tuple[Any, Callable[[Any], None], list[Any]]:
         """The iterator below filters and generator expressions, what begins a trip with its item, and what follows."""
         source = self.source_of(it)
-        kind = source.kind if is_iterator(it) and type(source) is DeferredOf else ""
+        kind = source.kind if is_iterator(it) and type(source) is StreamOf else ""
         box: list[Any] = []
 
         def begin(compute: Callable[[], Any]) -> Any:
@@ -495,9 +489,9 @@ class Streams(Pulls):
         source = self.source_of(it)
         if source is None:
             return False
-        if type(source) is DeferredOf and (self.filters(source) or source.kind in ("chain", "chained")):
+        if type(source) is StreamOf and (self.filters(source) or source.kind == "chain"):
             return True
-        if type(source) is DeferredOf and source.kind == "generator" and len(source.node.generators) > 1:
+        if type(source) is StreamOf and source.kind == "generator" and len(source.node.generators) > 1:
             return True
         return any(self.searches(x) for x in parts_of(source) if is_iterator(x))
 

@@ -16,8 +16,6 @@ from ...tree import class_lookup
 from ..avals import (
     MISSING,
     Bound,
-    DeferredOf,
-    IndexedOf,
     Instance,
     Obj,
     Ref,
@@ -62,7 +60,7 @@ def _isinstance(ctx: Ctx, obj: Val, class_or_tuple: Val, /) -> Val:
             answers = {issubclass(cls, classes) for cls in kinds}
             if len(answers) == 1:
                 return proved("class", answers.pop())
-    elif type(obj) in (Bound, DeferredOf, IndexedOf, Instance):
+    elif type(obj) in (Bound, Instance):
         if all(c.__module__ in ("builtins", "numpy") and not issubclass(object, c) for c in classes) and not any(
             issubclass(c, collections.abc.Iterator) for c in classes
         ):

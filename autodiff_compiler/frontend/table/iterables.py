@@ -13,17 +13,16 @@ from ...errors import ArgumentError
 from ...ir.opset import PRIMS
 from ..avals import (
     MISSING,
-    DeferredOf,
     DictRef,
-    EnumerateOf,
+    IndexedOf,
     Instance,
     ListRef,
     Obj,
     Ref,
     ReversedOf,
     Seq,
+    StreamOf,
     ViewOf,
-    ZipOf,
     describe,
     is_collection,
 )
@@ -38,7 +37,7 @@ from ..sets import is_set
 @lowers(iter)
 def _iter(ctx: Ctx, obj: Val, sentinel: Val = MISSING, /) -> Val:
     if sentinel is not MISSING:
-        return ctx.one_shot(DeferredOf("called", (obj, sentinel)))
+        return ctx.one_shot(StreamOf("called", (obj, sentinel)))
     return ctx.iter_of(obj, ctx.node)
 
 
@@ -57,7 +56,8 @@ def _next(ctx: Ctx, it: Val, default: Val = MISSING, /) -> Val:
 
 @lowers(enumerate)
 def _enumerate(ctx: Ctx, iterable: Val, start: Val = 0) -> Instance:
-    return ctx.one_shot(EnumerateOf(ctx.iter_of(iterable, ctx.node), start))
+    numbers = ctx.one_shot(IndexedOf("count", (start, 1)))
+    return ctx.one_shot(StreamOf("enumerate", (numbers, ctx.iter_of(iterable, ctx.node))))
 
 
 @lowers(zip)
@@ -65,7 +65,7 @@ def _zip(ctx: Ctx, /, *iterables: Val, strict: Val = False) -> Instance:
     if not isinstance(strict, bool):
         ctx.fail("zip() with strict= known at run time only", ctx.node, "write True or False", ArgumentError)
     its = tuple([ctx.iter_of(a, ctx.node) for a in iterables])
-    return ctx.one_shot(DeferredOf("strict", its) if strict and its else ZipOf(its))
+    return ctx.one_shot(StreamOf("strict" if strict and its else "zip", its))
 
 
 @lowers(map)
@@ -75,7 +75,7 @@ def _map(ctx: Ctx, function: Val, iterable: Val, /, *iterables: Val) -> Instance
 
 @lowers(filter)
 def _filter(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
-    return ctx.one_shot(DeferredOf("filter", (ctx.iter_of(iterable, ctx.node), function, True)))
+    return ctx.one_shot(StreamOf("filter", (ctx.iter_of(iterable, ctx.node), function, True)))
 
 
 @lowers(reversed)

@@ -10,13 +10,14 @@ from ...ir.opset import INDEX_TABLE
 from ...tree import class_lookup
 from ..avals import (
     MISSING,
-    DeferredOf,
+    Bound,
     IndexedOf,
     Instance,
     ListRef,
     RangeOf,
     Ref,
     Seq,
+    StreamOf,
     is_number,
     is_static_int,
 )
@@ -64,28 +65,28 @@ def _chosen(ctx: Ctx, iterable: Val, r: Val = None) -> Instance:
 
 @lowers(itertools.chain)
 def _chain(ctx: Ctx, /, *iterables: Val) -> Instance:
-    return ctx.one_shot(DeferredOf("chain", (None, *iterables)))
+    return ctx.one_shot(StreamOf("chain", (ctx.one_shot(Seq(iterables)), None)))
 
 
 @lowers(class_lookup(itertools.chain, "from_iterable"))
 def _from_iterable(ctx: Ctx, iterable: Val, /) -> Instance:
-    return ctx.one_shot(DeferredOf("chained", (ctx.iter_of(iterable, ctx.node), None)))
+    return ctx.one_shot(StreamOf("chain", (ctx.iter_of(iterable, ctx.node), None)))
 
 
 @lowers(itertools.accumulate)
 def _accumulate(ctx: Ctx, iterable: Val, func: Val = None, *, initial: Val = None) -> Instance:
     begin = Seq(() if initial is None else (initial,))
-    return ctx.one_shot(DeferredOf("accumulate", (ctx.iter_of(iterable, ctx.node), func, Seq(()), begin)))
+    return ctx.one_shot(StreamOf("accumulate", (ctx.iter_of(iterable, ctx.node), func, Seq(()), begin)))
 
 
 @lowers(itertools.pairwise)
 def _pairwise(ctx: Ctx, iterable: Val, /) -> Instance:
-    return ctx.one_shot(DeferredOf("pairwise", (ctx.iter_of(iterable, ctx.node), Seq(()))))
+    return ctx.one_shot(StreamOf("pairwise", (ctx.iter_of(iterable, ctx.node), Seq(()))))
 
 
 @lowers(itertools.starmap)
 def _starmap(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
-    return ctx.one_shot(IndexedOf("starmap", (function, ctx.iter_of(iterable, ctx.node))))
+    return ctx.one_shot(StreamOf("starmap", (function, ctx.iter_of(iterable, ctx.node))))
 
 
 @lowers(itertools.repeat)
@@ -103,7 +104,7 @@ def _cycle(ctx: Ctx, iterable: Val, /) -> Instance:
     it = ctx.iter_of(iterable, ctx.node)
     if ctx.is_inert(it, ctx.node):  # its items now are those that it will give
         return ctx.one_shot(IndexedOf("cycle", (ctx.as_list(it, ctx.node),)))
-    return ctx.one_shot(DeferredOf("cycle", (it, Seq(()), None)))
+    return ctx.one_shot(StreamOf("cycle", (it, Seq(()), None)))
 
 
 @lowers(itertools.islice)
@@ -115,29 +116,35 @@ def _islice(ctx: Ctx, iterable: Val, stop: Val, /, *bounds: Val) -> Instance:
     start, step = 0 if start is None else start, 1 if step is None else step
     if not (is_static_int(start) and is_static_int(step)):
         ctx.fail("itertools.islice() with a start or step known at run time only", ctx.node, "use an array")
-    return ctx.one_shot(DeferredOf("islice", (ctx.iter_of(iterable, ctx.node), 0, start, stop, step)))
+    return ctx.one_shot(StreamOf("islice", (ctx.iter_of(iterable, ctx.node), 0, start, stop, step)))
 
 
 @lowers(itertools.zip_longest)
 def _zip_longest(ctx: Ctx, /, *iterables: Val, fillvalue: Val = None) -> Instance:
     its = Seq(tuple([ctx.iter_of(a, ctx.node) for a in iterables]))
-    return ctx.one_shot(DeferredOf("longest", (its, fillvalue)))
+    return ctx.one_shot(StreamOf("longest", (its, fillvalue)))
 
 
 @lowers(itertools.filterfalse)
 def _filterfalse(ctx: Ctx, function: Val, iterable: Val, /) -> Instance:
-    return ctx.one_shot(DeferredOf("filter", (ctx.iter_of(iterable, ctx.node), function, False)))
+    return ctx.one_shot(StreamOf("filter", (ctx.iter_of(iterable, ctx.node), function, False)))
 
 
 @lowers(itertools.compress)
 def _compress(ctx: Ctx, data: Val, selectors: Val) -> Instance:
-    its = ctx.iter_of(data, ctx.node), ctx.iter_of(selectors, ctx.node)
-    return ctx.one_shot(DeferredOf("compress", its))
+    rows = ctx.one_shot(StreamOf("zip", (ctx.iter_of(data, ctx.node), ctx.iter_of(selectors, ctx.node))))
+    chosen = ctx.one_shot(StreamOf("filter", (rows, _item(1), True)))
+    return ctx.mapped(_item(0), chosen, node=ctx.node)
+
+
+def _item(k: int) -> Bound:
+    """``operator.itemgetter(k)``."""
+    return Bound("@itemgetter", Seq((k,)))
 
 
 @lowers(itertools.takewhile, itertools.dropwhile)
 def _while_true(ctx: Ctx, predicate: Val, iterable: Val, /) -> Instance:
-    return ctx.one_shot(DeferredOf(ctx.callee.__name__, (ctx.iter_of(iterable, ctx.node), predicate, False)))
+    return ctx.one_shot(StreamOf(ctx.callee.__name__, (ctx.iter_of(iterable, ctx.node), predicate, False)))
 
 
 @lowers(itertools.tee)
@@ -146,12 +153,12 @@ def _tee(ctx: Ctx, iterable: Val, n: Val = 2, /) -> Seq:
         ctx.fail("itertools.tee() of a number known at run time only", ctx.node, "give the number")
     it = ctx.iter_of(iterable, ctx.node)
     waiting = Seq(tuple([ctx.new_list([]) for _ in range(n)]))
-    return Seq(tuple([ctx.one_shot(DeferredOf("tee", (it, w, waiting))) for w in waiting.items]))
+    return Seq(tuple([ctx.one_shot(StreamOf("tee", (it, w, waiting))) for w in waiting.items]))
 
 
 @lowers(itertools.groupby)
 def _groupby(ctx: Ctx, iterable: Val, key: Val = None) -> Instance:
-    return ctx.one_shot(DeferredOf("groupby", (ctx.iter_of(iterable, ctx.node), key, ctx.new_list([]))))
+    return ctx.one_shot(StreamOf("groupby", (ctx.iter_of(iterable, ctx.node), key, ctx.new_list([]))))
 
 
 @lowers(*[getattr(itertools, name) for name in ("batched",) if hasattr(itertools, name)])
