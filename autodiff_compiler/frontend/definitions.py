@@ -31,6 +31,8 @@ def defines(*keys: Val, table: dict[Any, types.FunctionType] = DEFINED) -> Calla
         assert isinstance(definition, types.FunctionType)
         _modules.add(module_of(definition))
         table.update(dict.fromkeys(keys, definition))
+        if definition.__closure__ is not None and table is DEFINED:  # one of a family: errors name the function
+            definition.__name__ = keys[0].__name__
         return definition
 
     return enter
@@ -78,7 +80,9 @@ def is_definition(fn: Any) -> bool:
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:
-    """What a global name is in a definition."""
+    """What a name that is no local one is in a definition."""
+    if name in fn.__code__.co_freevars and fn.__closure__ is not None:
+        return constant(fn.__closure__[fn.__code__.co_freevars.index(name)].cell_contents)
     return constant(fn.__globals__[name] if name in fn.__globals__ else BUILTINS[name])
 
 
