@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -57,7 +56,7 @@ class Loops(Statements):
             av = self.looped(av, stmt)
         items = self.trips(stmt, av)
         if items is not None:
-            return self.unroll(stmt, items, 0, av, self.contents(av), head, body)
+            return self.unroll(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
         began = len(self.resized)
         code = self.run_loop(
@@ -83,25 +82,6 @@ class Loops(Statements):
         items = self.unrollable(av, stmt)
         return _all_items(self, av, stmt) if items is None and self.plan.has(UNROLL, stmt) else items
 
-    def unroll_while(self, stmt: ast.While, k: int, left: int = EXIT_LIMIT) -> Any:
-        for n in itertools.count(k) if left else ():
-            cond = self.condition(stmt.test)
-            if isinstance(cond, Value):
-                self.plan.require(actions_for(self, cond), self.plan.avoided(UNROLL, stmt))
-                self.plan.refuse(stmt)
-            if not cond:
-                return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
-            with self.copy("unroll", stmt, "the loop"):
-                code = self.lower_block(stmt.body, True)
-            if isinstance(code, int):
-                if code == BREAK:
-                    return NORMAL
-                if code in (RETURN, RAISED, DEAD):
-                    return code
-                continue
-            return self.after_trip(code, functools.partial(self.unroll_while, stmt, n + 1, left - 1), stmt)
-        self.plan.refuse(stmt)
-
     def unrollable(self, av: Val, node: Node) -> list[Val] | None:
         """The items to unroll a loop over, or None if it is to stay a loop."""
         if type(av) is RangeOf or type(av) is Ref:
@@ -126,26 +106,12 @@ class Loops(Statements):
         self.made_columns(made, node)
         return made
 
-    def unroll(
-        self,
-        stmt: ast.For,
-        items: list[Any],
-        k: int,
-        av: Val,
-        held: list[Any],
-        head: Callable[[Any], None],
-        body: list[Any],
-        left: int = EXIT_LIMIT,
-    ) -> Any:
-        """One copy of the body per item; `break` and `continue` by their codes."""
-        n = k - 1
-        while True:
-            n += 1
-            items, held = _still(self, av, items, n, held, stmt), self.contents(av)
-            if n >= len(items):
-                break
+    def unroll(self, stmt: Any, begin: Callable[[], Any], body: list[Any], left: int = EXIT_LIMIT) -> Any:
+        """One copy of the body for each trip; `break` and `continue` by their codes. ``begin()`` gives what begins the
+        next trip, or None where the loop is at its end."""
+        while (head := begin()) is not None:
             with self.copy("unroll", stmt, "the loop"):
-                head(items[n].now() if type(items[n]) is Later else items[n])
+                head()
                 code = self.lower_block(body, True)
             if isinstance(code, int):
                 if code == BREAK:
@@ -155,9 +121,24 @@ class Loops(Statements):
                 continue
             if not left and self.plan.has(UNROLL, stmt):
                 self.plan.refuse(stmt)
-            rest = functools.partial(self.unroll, stmt, items, n + 1, av, held, head, body, max(left - 1, 0))
+            rest = functools.partial(self.unroll, stmt, begin, body, max(left - 1, 0))
             return self.after_trip(code, rest, stmt)
         return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
+
+    def trips_over(self, stmt: ast.For, items: list[Any], av: Val, head: Callable[[Any], None]) -> Callable[[], Any]:
+        """What begins the trips of an unrolled loop over these items of `av`."""
+        n, held = -1, self.contents(av)
+
+        def begin() -> Any:
+            nonlocal n, items, held
+            n += 1
+            items, held = _still(self, av, items, n, held, stmt), self.contents(av)
+            if n >= len(items):
+                return None
+            item = items[n]
+            return lambda: head(item.now() if type(item) is Later else item)
+
+        return begin
 
     def after_trip(self, code: Value, rest: Callable[[], Any], stmt: Any) -> Any:
         """Go on with the next copies where the last one ended with 0 or `continue`."""
@@ -401,8 +382,15 @@ def _for(ctx: Ctx, stmt: ast.For) -> Any:
 
 @lowers(ast.While)
 def _while(ctx: Ctx, stmt: ast.While) -> Any:
+    def begin() -> Any:
+        cond = ctx.condition(stmt.test)
+        if isinstance(cond, Value):
+            ctx.plan.require(actions_for(ctx, cond), ctx.plan.avoided(UNROLL, stmt))
+            ctx.plan.refuse(stmt)
+        return (lambda: None) if cond else None
+
     if ctx.plan.has(UNROLL, stmt):
-        return ctx.unroll_while(stmt, 0)
+        return ctx.unroll(stmt, begin, stmt.body)
     return ctx.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
 
 

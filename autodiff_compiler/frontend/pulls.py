@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from ..errors import ArgumentError
 from ..ir.core import Value
 from .avals import IndexedOf, Instance, Items, ListRef, Seq, StreamOf, describe, is_static_int
-from .remains import AT_END, UNROLL_LIMIT, Remains, in_step, is_iterator
+from .remains import AT_END, Remains, in_step, is_iterator
 
 DYNAMIC_TRIES = 24  # items that a filter drops, one after the other, by conditions known at run time
 Then = Callable[[Any], Any]
@@ -97,16 +97,6 @@ class Pulls(Remains):
                 "write a loop with an `if`, or make a list of it first: list(...)",
             )
         return box[-1:] if more else []
-
-    def drained(self, it: Any, one: Callable[[Any], None], node: Any) -> None:
-        """Run `one` for each item that is left."""
-        for _ in range(UNROLL_LIMIT + 1):
-            item = self.next_of(it, node)
-            if not item:
-                return
-            with self.copy("unroll", node, "the loop"):
-                one(item[0])
-        self.fail("an iterator that does not end, or of very many items", node, "write a `while` loop")
 
     def retrying(self, attempt: Callable[[Callable[[], Any]], Any], node: Any) -> Any:
         """What `attempt(again)` gives; it calls `again` to be run once more."""

@@ -32,10 +32,8 @@ from .avals import (
     with_parts,
 )
 from .core import Unreachable
-from .exits import BREAK, DEAD, NORMAL, RAISED, RETURN
+from .exits import BREAK, DEAD, NORMAL
 from .handlers import Node, Val
-from .loops import EXIT_LIMIT
-from .plan import UNROLL
 from .pseudo import choice, computed, run
 from .pulls import Pulls
 from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step, is_iterator
@@ -118,7 +116,10 @@ class Streams(Pulls):
                 self.push(current, one, node, few)
             self.push(outer, lambda part: self.push(part, one, node, few), node, few, at)
         elif is_iterator(av) and self.unrolls(av, node) and self.steps_known(av, node):
-            self.drained(av, one, node)
+            begin = self.trips_taken(av, one, node)
+            while (step := begin()) is not None:
+                with self.copy("unroll", node, "the loop"):
+                    step()
         elif kind == "accumulate":
             self.push_accumulated(av, source, one, node)
         else:
@@ -380,7 +381,7 @@ class Streams(Pulls):
         unrolls = self.unrolls(it, stmt.iter)
         it, head, body = self.staged(it, head, body, stmt.iter)
         if unrolls and self.steps_known(it, stmt.iter):
-            return self.unroll_taken(stmt, it, head, body)
+            return self.unroll(stmt, self.trips_taken(it, head, stmt.iter), body)
         since = len(self.computed_ahead)
         if not self.by_number(it, stmt.iter):
             inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
@@ -461,28 +462,17 @@ class Streams(Pulls):
             self.plan.refuse(stmt)
         return NORMAL
 
-    def unroll_taken(
-        self, stmt: ast.For, it: Val, head: Callable[[Any], None], body: list[Any], left: int = EXIT_LIMIT
-    ) -> Any:
-        """One copy of the body for each item of an iterator, which is computed when its trip begins."""
-        for _ in range(UNROLL_LIMIT + 1):
-            item = self.next_of(it, stmt.iter)
-            if not item:
-                return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
-            with self.copy("unroll", stmt, "the loop"):
-                head(item[0])
-                code = self.lower_block(body, True)
-            if isinstance(code, int):
-                if code == BREAK:
-                    return NORMAL
-                if code in (RETURN, RAISED, DEAD):
-                    return code
-                continue
-            if not left and self.plan.has(UNROLL, stmt):
-                self.plan.refuse(stmt)
-            rest = functools.partial(self.unroll_taken, stmt, it, head, body, max(left - 1, 0))
-            return self.after_trip(code, rest, stmt)
-        self.fail("a loop over a list that its body makes longer and longer", stmt, "use a while loop")
+    def trips_taken(self, it: Val, head: Callable[[Any], None], node: Node) -> Callable[[], Any]:
+        """What begins the trips of an unrolled loop: each item of an iterator is computed when its trip begins."""
+        left = iter(range(UNROLL_LIMIT + 1))
+
+        def begin() -> Any:
+            if next(left, None) is None:
+                self.fail("a loop over a list that its body makes longer and longer", node, "use a while loop")
+            item = self.next_of(it, node)
+            return functools.partial(head, item[0]) if item else None
+
+        return begin
 
     def searches(self, it: Val) -> bool:
         """To find the next item takes a loop."""

@@ -36,8 +36,8 @@ def _accumulation(function: Any) -> Any:
     return accumulate
 
 
-for _ufunc, _function in ((np.add, np.cumsum), (np.multiply, np.cumprod)):
-    defines_method((_ufunc, "accumulate"))(_accumulation(_function))
+for _ufunc, _running in ((np.add, np.cumsum), (np.multiply, np.cumprod)):
+    defines_method((_ufunc, "accumulate"))(_accumulation(_running))
 
 
 @defines_method("outer")
