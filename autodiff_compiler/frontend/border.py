@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import Prim, Value
+from ..ir.core import Prim, Value, type_of
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
+from ..ir.types import Ty
 from .avals import Columns, Conflict, Instance, ListRef, Maybe, Obj, RangeOf, Seq
 from .handlers import Node, Val
 from .orders import Orders
@@ -87,9 +88,24 @@ class Border(Orders):
             if type(content) is not Columns:
                 items = [self.as_array(x, node) for x in content.items]
                 return av if all(x is y for x, y in zip(items, content.items)) else self.new_list(items)
-            if type(content.structure) is not Leaf:
-                return self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
-        return av
+        return self.of_arrays(av, node)
+
+    def of_arrays(self, av: Val, node: Node) -> Val:
+        """A list of run-time length with what NumPy makes of its items; all else as it is."""
+        content = self.run_time_items(av, node)
+        if content is None or type(content.structure) is Leaf:
+            return av
+        return self.as_list(self.mapped(Obj(np.array, None), av, node=node), node)
+
+    def run_time_items(self, av: Val, node: Node) -> Columns | None:
+        """What a list of run-time length holds; None for all else."""
+        content = self.checked(av.cell, node, "list") if type(av) is ListRef else None
+        return content if type(content) is Columns else None
+
+    def type_of_items(self, av: Val, node: Node) -> Ty | None:
+        """The type of the items of a list of run-time length that are numbers or arrays."""
+        content = self.run_time_items(av, node)
+        return type_of(content.leaves[0]).elem if content is not None and type(content.structure) is Leaf else None
 
     def as_array(self, av: Val, node: Node) -> Val:
         """What `np.asarray` makes of a container; all else as it is."""

@@ -50,6 +50,8 @@ from .structures import (
     width,
 )
 
+CHANGED = "is an item of a list that was changed"
+
 
 class ListColumns(Disturbances):
     """Reading and changing items of lists of run-time length."""
@@ -308,16 +310,24 @@ class ListColumns(Disturbances):
 
     def forget_items(self, cell: int, node: Any, which: Callable[[int, ItemOf], bool] = lambda c, held: True) -> None:
         """Before the items of a list move, or others take their places: what refers to one keeps what it is now."""
-        heap = self.state.heap
-        while items := [
-            c for c, held in heap.items()
-            if type(held) is ItemOf and held.cell == cell and c != cell and which(c, held)
-        ]:  # fmt: skip
-            for other in items:  # of one that is a container, the parts are such items again
-                held = heap[other]
-                why = Poison(self.loc_of(node), "is an item of a list that was changed")
-                heap[other] = self.resolved(held) if held.sure else why
-                self.cells.detached.add(other)
+
+        def found() -> list[int]:
+            held = self.state.heap.items()
+            return [c for c, x in held if type(x) is ItemOf and x.cell == cell and c != cell and which(c, x)]
+
+        self.let_go(found, CHANGED, node)
+
+    def let_go(self, found: Callable[[], list[int]], why: str, node: Any) -> dict[int, Any]:
+        """Cells that are items of a list hold from now on, for themselves, what they hold now; what that is. Of one
+        that is a container the parts are such items then, so ``found()`` is asked again."""
+        kept: dict[int, Any] = {}
+        while cells := found():
+            for cell in cells:
+                item = self.state.heap[cell]
+                kept[cell] = self.resolved(item) if item.sure else Poison(self.loc_of(node), why)
+                self.state.heap[cell] = kept[cell]
+                self.cells.detached.add(cell)
+        return kept
 
     def forget_replaced(self, cell: int, item: ItemOf, operands: list[Any], leaves: list[Any], node: Any) -> None:
         """Before a part of an item is replaced by another array or container: what refers to the old one keeps it."""
@@ -343,15 +353,12 @@ class ListColumns(Disturbances):
         if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
             return
         heap = self.state.heap
-        while items := [
-            c for c in self.state.links.get(cell, ())
-            if type(heap.get(c)) is ItemOf and not self.may_be(heap[c].structure, old)
-        ]:  # fmt: skip
-            for other in items:
-                held = heap[other]
-                why = Poison(self.loc_of(node), "may be a part of what was changed")
-                heap[other] = self.resolved(held) if held.sure else why
-                self.cells.detached.add(other)
+
+        def found() -> list[int]:
+            linked = self.state.links.get(cell, ())
+            return [c for c in linked if type(x := heap.get(c)) is ItemOf and not self.may_be(x.structure, old)]
+
+        self.let_go(found, "may be a part of what was changed", node)
 
     def may_be(self, structure: Any, content: Any) -> bool:
         """An item of this structure, or a part of one, may be the container that holds this."""
@@ -384,13 +391,11 @@ class ListColumns(Disturbances):
     def own_items(self, cell: int, av: Any, node: Any) -> dict[int, Any]:
         """What the cells of `av` that are items of this list hold: from now on for themselves, not as such items."""
         heap = self.state.heap
-        found: dict[int, Any] = {}
-        while items := [(c, x) for c in self.cells_in([av]) if type(x := heap.get(c)) is ItemOf and x.cell == cell]:
-            for c, item in items:
-                why = Poison(self.loc_of(node), "is an item of a list that was changed")
-                heap[c] = found[c] = self.resolved(item) if item.sure else why
-                self.cells.detached.add(c)
-        return found
+
+        def found() -> list[int]:
+            return [c for c in self.cells_in([av]) if type(x := heap.get(c)) is ItemOf and x.cell == cell]
+
+        return self.let_go(found, CHANGED, node)
 
     def fitting(self, base: ListRef, columns: Columns, item: Any, node: Any) -> list[Any]:
         """The operands for an item that goes into a list of run-time length."""

@@ -13,9 +13,9 @@ from ..ir.core import Prim, Value, type_of
 from ..ir.opset import GET
 from ..ir.roles import signature_of
 from .avals import Obj, Ref, Seq, describe, is_number
+from .border import Border
 from .handlers import Node, Val
 from .layout import Layout, layout_of
-from .stacking import Stacking
 from .state import FOLDED, PROTECTED
 
 # Methods and functions without a signature.
@@ -37,7 +37,7 @@ def takes_out(fn: Any) -> bool:
     return "out" in signature.parameters if signature is not None else getattr(fn, "__name__", "") in _TAKE_OUT
 
 
-class Outputs(Stacking):
+class Outputs(Border):
     def numpy_at(self, node: Node, fn: Any, *args: Val) -> Val:
         return self.call(Obj(fn, None), list(args), {}, node)
 

@@ -47,7 +47,7 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         return made if rank >= least else ctx.subscript(made, new, node)
     if copy is True:
         options.pop("copy", None)
-    made = ctx.stacked(source, node)
+    made = _stacked(ctx, source)
     if plain and made is not source:
         return made if found is None else ctx.cast_copy(made, found, node)
     value = ctx.call_prim(PRIMS[np.array], [made, *([dtype] if dtype is not None else [])], options, node)
@@ -55,6 +55,17 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         ctx.state.links.pop(value.cell, None)
         ctx.cells.numpy.add(value.cell)
     return value
+
+
+def _stacked(ctx: Ctx, source: Val) -> Val:
+    """The array that NumPy makes of a list of run-time length, of arrays, lists or tuples of numbers; all else as it
+    is."""
+    av = ctx.of_arrays(source, ctx.node)
+    item = ctx.type_of_items(av, ctx.node)
+    if item is None or item.kind != "array" or item.dims is None:
+        return av
+    # np.array of no arrays at all would have one axis: np.stack raises there.
+    return ctx.call_prim(PRIMS[np.stack], [av], {}, ctx.node)
 
 
 @lowers(np.fromiter, border=True)

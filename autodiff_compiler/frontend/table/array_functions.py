@@ -9,11 +9,10 @@ import numpy as np
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ...ir.roles import signature_of
-from ..avals import Columns, ListRef, Obj, Ref, Seq, SliceOf, is_constant, is_number
+from ..avals import ListRef, Obj, Ref, Seq, SliceOf, is_constant, is_number
 from ..definitions import folded, known, may_be_zero, place, refuse
 from ..handlers import Ctx, Val, apply, lowers
 from ..library.arrays import stack_rows
-from ..structures import Leaf
 from .array_views import mark_folded
 
 # --- what definitions say -----------------------------------------------------------------------------------------
@@ -142,12 +141,9 @@ def _stack(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
 
 def _rank_of_items(ctx: Ctx, av: Val, name: str) -> int | None:
     """The number of axes of the items of a list of run-time length; None if it is no such list."""
-    if type(av) is not ListRef:
+    if ctx.run_time_items(av, ctx.node) is None:
         return None
-    content = ctx.checked(av.cell, ctx.node, "list")
-    if type(content) is not Columns:
-        return None
-    item = type_of(content.leaves[0]).elem if type(content.structure) is Leaf else None
+    item = ctx.type_of_items(av, ctx.node)
     if item is None or item.dims is None:
         ctx.fail(
             f"np.{name} of a list of run-time length, whose items are not known to have one number of axes",
