@@ -722,6 +722,10 @@ def is_collection(av: Any) -> bool:
     return type(av) is Instance and av.cls in COLLECTIONS
 
 
+def is_iterator(av: Any) -> bool:
+    return type(av) is Instance and av.cls is OneShot
+
+
 def is_set_like(av: Any) -> bool:
     """A set, or the keys or items of a dictionary."""
     return (type(av) is Instance and av.cls in (set, frozenset)) or (type(av) is ViewOf and av.kind != "values")

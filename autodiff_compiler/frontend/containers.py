@@ -28,6 +28,7 @@ from .avals import (
     describe,
     is_collection,
     is_constant,
+    is_iterator,
     is_number,
     is_static_int,
 )
@@ -89,6 +90,19 @@ class Containers(Calls):
 
     def as_list(self, av: Val, node: Node) -> Val:
         raise NotImplementedError
+
+    def is_inert(self, av: Any, node: Any) -> bool:
+        raise NotImplementedError
+
+    def not_reading(self, cells: set[int], av: Val, compute: Callable[[], Any], node: Node) -> Any:
+        """What ``compute()`` gives, of the items of `av`, that is to be put into a container, which Python does one by
+        one: they must not read it. `cells`: those of the container."""
+        made, found = self.reading(compute)
+        if is_iterator(av) and not cells.isdisjoint(found):
+            self.fail(
+                "an iterator that reads the container which its items go into", node, "make a list of it: list(...)"
+            )
+        return made
 
     # --- lists ----------------------------------------------------------------------------------------------------
 
@@ -152,6 +166,9 @@ class Containers(Calls):
         return out
 
     def extend(self, av: ListRef, other: Val, node: Node) -> None:
+        if is_iterator(other) and not self.is_inert(other, node):  # its items may see the list grow
+            self.push(other, lambda item: self.list_append(av, item, node), node)
+            return
         other = self.looped(self.iterable(other, node), node)
         items = self.iterated(other, node)
         if items is not None:

@@ -163,7 +163,6 @@ class Core(Parts):
         # Names (with their scopes) and cells that are read, while somebody wants to know.
         self.reads: set[Any] | None = None
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
-        self.computed_ahead: list[tuple[set[Any], State]] = []  # what items computed ahead have read, and when
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
 
@@ -319,6 +318,17 @@ class Core(Parts):
             found = self.inputs.initial[cell]
             self.state.heap[cell] = found
         return found
+
+    def reading(self, compute: Callable[[], Any]) -> tuple[Any, set[Any]]:
+        """What `compute` gives, and the names (with their scopes) and cells that it reads."""
+        before, found = self.reads, set[Any]()
+        self.reads = found
+        try:
+            return compute(), found
+        finally:
+            self.reads = before
+            if before is not None:
+                before |= found
 
     def content(self, cell: int) -> Any:
         """What a cell holds now."""

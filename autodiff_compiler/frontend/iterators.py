@@ -28,13 +28,14 @@ from .avals import (
     ViewOf,
     describe,
     is_collection,
+    is_iterator,
     is_static_int,
     parts_of,
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .loops import containers_in
-from .remains import in_step, is_iterator
+from .remains import in_step
 from .sets import is_set
 from .streams import Streams
 

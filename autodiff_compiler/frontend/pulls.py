@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from ..errors import ArgumentError
 from ..ir.core import Value
-from .avals import IndexedOf, Instance, Items, ListRef, Seq, StreamOf, describe, is_static_int
-from .remains import AT_END, Remains, in_step, is_iterator
+from .avals import IndexedOf, Instance, Items, ListRef, Seq, StreamOf, describe, is_iterator, is_static_int
+from .remains import AT_END, Remains, in_step
 
 DYNAMIC_TRIES = 24  # items that a filter drops, one after the other, by conditions known at run time
 Then = Callable[[Any], Any]

@@ -32,6 +32,7 @@ from .avals import (
     StreamOf,
     ViewOf,
     is_collection,
+    is_iterator,
     is_static_int,
     key_av,
     same,
@@ -364,10 +365,6 @@ class Remains(Collections):
             self.fail("a dictionary that gets other keys while an iterator goes through it", node, "loop over a copy")
 
 
-def is_iterator(av: Any) -> bool:
-    return type(av) is Instance and av.cls is OneShot
-
-
 def in_step(av: StreamOf) -> tuple[Any, ...] | None:
     """The iterators that give one item for each item of the stream; None if theirs are more or fewer."""
     if av.kind in TOGETHER:
@@ -384,5 +381,4 @@ __all__ = [
     "UNROLL_LIMIT",
     "Remains",
     "in_step",
-    "is_iterator",
 ]

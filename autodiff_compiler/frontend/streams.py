@@ -27,6 +27,7 @@ from .avals import (
     StreamOf,
     ViewOf,
     is_collection,
+    is_iterator,
     parts_of,
     same,
     with_parts,
@@ -36,7 +37,7 @@ from .exits import BREAK, DEAD, NORMAL
 from .handlers import Node, Val
 from .pseudo import choice, computed, run
 from .pulls import Pulls
-from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step, is_iterator
+from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step
 from .source import LoopFacts
 from .splitting import Bind, Later
 from .state import State
@@ -62,18 +63,30 @@ class Streams(Pulls):
             return av
         source = self.left_in(av, node)[0]
         if self.is_inert(source, node) or (not self.unrolls(av, node) and self.by_number(av, node)):
-            return self.check_zip(self.opened(av, Seq(()), node), node)
+            return self.exhausted(av, node)
+        ahead: list[Any] = []
         if not self.pushable(av, node):
-            return self.check_zip(self.opened(self.computed_inside(av, node), Seq(()), node), node)
+            av, ahead = self.computed_inside(av, node)
+            if self.is_inert(av, node):
+                return self.exhausted(av, node)
         out = self.new_list([])
         self.push(av, lambda item: self.list_append(out, item, node), node)
+        self.check_ahead(ahead, node)
         items = self.iterated(out, node)
         return out if items is None else Seq(tuple(items))
+
+    def exhausted(self, it: Val, node: Node, left: Any = None) -> Any:
+        """The iterable whose items, by their numbers, are those left in an iterator, of which nothing is left then."""
+        return self.check_zip(self.opened(it, Seq(()) if left is None else left, node), node)
+
+    def is_stepwise(self, it: Val, node: Node) -> bool:
+        """The items of an iterator are computed one by one, and it is known when it ends."""
+        return is_iterator(it) and self.unrolls(it, node) and self.steps_known(it, node)
 
     def pushable(self, it: Val, node: Node) -> bool:
         """`push` goes through it one item at a time."""
         source = self.source_of(it)
-        if self.unrolls(it, node) and self.steps_known(it, node):
+        if self.is_stepwise(it, node):
             return True
         return type(source) is StreamOf and (
             source.kind in ("filter", "chain", "accumulate") or (source.kind == "generator" and len(source.its) == 1)
@@ -115,18 +128,18 @@ class Streams(Pulls):
             if current is not None:
                 self.push(current, one, node, few)
             self.push(outer, lambda part: self.push(part, one, node, few), node, few, at)
-        elif is_iterator(av) and self.unrolls(av, node) and self.steps_known(av, node):
+        elif self.is_stepwise(av, node):
             begin = self.trips_taken(av, one, node)
             while (step := begin()) is not None:
                 with self.copy("unroll", node, "the loop"):
                     step()
         elif kind == "accumulate":
             self.push_accumulated(av, source, one, node)
+        elif is_iterator(av):
+            av, ahead = self.computed_inside(av, node)
+            self.each(self.exhausted(av, node), one, node, few, at)
+            self.check_ahead(ahead, node)
         else:
-            if is_iterator(av):
-                if not self.by_number(av, node):
-                    av = self.computed_inside(av, node)
-                av = self.check_zip(self.opened(av, Seq(()), node), node)
             self.each(av, one, node, few, at)
 
     def push_accumulated(self, it: Instance, source: StreamOf, one: Callable[[Any], None], node: Node) -> None:
@@ -135,18 +148,9 @@ class Streams(Pulls):
         if given.items or initial.items:
             self.accumulate_from((given.items or initial.items)[0], inner, fn, one, node, not given.items)
             return
-        if is_iterator(inner) and self.unrolls(inner, node) and self.steps_known(inner, node):
-            first = self.next_of(inner, node)
-            if first:
-                self.accumulate_from(first[0], inner, fn, one, node)
-            return
-        av = self.check_zip(self.iterable(inner, node), node)
-        some = self.truth(self.compare_with(operator.gt, self.iter_length(av, node), 0, node), node)
-
-        def begun() -> None:
-            self.accumulate_from(self.item_of(av, 0, node), IndexedOf("from", (av, 1)), fn, one, node)
-
-        self.branch(some, begun, lambda: None, node)
+        some, first, rest, ahead = self.begun(inner, node)
+        self.branch(some, lambda: self.accumulate_from(first(), rest, fn, one, node), lambda: None, node)
+        self.check_ahead(ahead, node)
 
     def accumulate_from(
         self, total: Any, rest: Any, fn: Any, one: Callable[[Any], None], node: Node, new: bool = True
@@ -176,20 +180,16 @@ class Streams(Pulls):
         self.push(it, one, node)
         return self.use(self.state.envs[env].pop(name), "the result", node)
 
-    def split_first(self, it: Val, node: Node, message: str) -> tuple[Any, Any]:
-        """The rest of an iterable, and its first item."""
+    def begun(self, it: Val, node: Node) -> tuple[Any, Callable[[], Any], Any, list[Any]]:
+        """Whether an iterable has an item, what gives the first, the rest, and what was computed ahead."""
         it = self.iter_of(it, node)
-        if is_iterator(it) and not (self.unrolls(it, node) and self.steps_known(it, node)):
-            av = self.check_zip(self.opened(self.computed_inside(it, node), Seq(()), node), node)
-            some = self.truth(self.compare_with(operator.gt, self.iter_length(av, node), 0, node), node)
-            if some is False:
-                self.raises(TypeError, message, node)
-            self.raise_unless(some, TypeError, message, node)
-            return IndexedOf("from", (av, 1)), self.item_of(av, 0, node)
-        first = self.next_of(it, node)
-        if not first:
-            self.raises(TypeError, message, node)
-        return it, first[0]
+        if self.is_stepwise(it, node) or not is_iterator(it):
+            found = self.next_of(it, node)
+            return bool(found), lambda: found[0], it, []
+        it, ahead = self.computed_inside(it, node)
+        av = self.exhausted(it, node)
+        some = self.truth(self.compare_with(operator.gt, self.iter_length(av, node), 0, node), node)
+        return some, lambda: self.item_of(av, 0, node), IndexedOf("from", (av, 1)), ahead
 
     def each(self, it: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
         """Run `one` for each item of an iterable that is no iterator."""
@@ -257,23 +257,25 @@ class Streams(Pulls):
             return any(g.ifs for g in source.node.generators)
         return source.kind in ("filter", "takewhile", "dropwhile", "called")
 
-    def computed_inside(self, it: Val, node: Node) -> Any:
-        """An iterator over the same items; those of filters inside are computed now, where nobody can tell."""
+    def computed_inside(self, it: Val, node: Node) -> tuple[Any, list[Any]]:
+        """An iterator over the same items; those of filters inside are computed now, where nobody can tell. And what
+        they have read: see `check_ahead`."""
         source = self.left_in(it, node)[0] if is_iterator(it) else None
         if self.by_number(it, node):
-            return it
-        if type(source) is StreamOf and source.kind in TOGETHER:
-            made: dict[int, Any] = {}  # zip(it, it) goes through one iterator
-            for x in parts_of(source):
-                if is_iterator(x) and x.cell not in made:
-                    made[x.cell] = self.computed_inside(x, node)
-            parts = [made[x.cell] if is_iterator(x) else x for x in parts_of(source)]
-            self.advance(it, PARTLY, 0, node)
-            return self.one_shot(with_parts(source, parts))
-        return self.one_shot(self.ahead(it, node))
+            return it, []
+        if not (type(source) is StreamOf and source.kind in TOGETHER):
+            made, reads = self.ahead(it, node)
+            return self.one_shot(made), [(reads, self.state.fork())]
+        inside: dict[int, Any] = {}  # zip(it, it) goes through one iterator
+        for x in parts_of(source):
+            if is_iterator(x) and x.cell not in inside:
+                inside[x.cell] = self.computed_inside(x, node)
+        parts = [inside[x.cell][0] if is_iterator(x) else x for x in parts_of(source)]
+        self.advance(it, PARTLY, 0, node)
+        return self.one_shot(with_parts(source, parts)), [x for _, ahead in inside.values() for x in ahead]
 
-    def ahead(self, it: Val, node: Node) -> Any:
-        """The items left in an iterator, in a list, computed now."""
+    def ahead(self, it: Val, node: Node) -> tuple[Any, set[Any]]:
+        """The items left in an iterator, in a list, computed now; and the names and cells that they read."""
 
         def compute() -> Any:
             out = self.new_list([])
@@ -293,20 +295,11 @@ class Streams(Pulls):
                 node,
                 "make a list of it first, list(...), or write the loop itself",
             )
-        reads = self.reads
-        self.reads = set()
-        try:
-            made = compute()
-        finally:
-            found, self.reads = self.reads, reads
-            if reads is not None:
-                reads |= found
-        self.computed_ahead.append((found, self.state.fork()))
-        return made
+        return self.reading(compute)
 
-    def check_ahead(self, since: int, node: Node) -> None:
+    def check_ahead(self, ahead: list[Any], node: Node) -> None:
         """Refuse where a loop has changed what items that were computed before it began had read."""
-        for found, then in self.computed_ahead[since:]:
+        for found, then in ahead:
             for env, name in [x for x in found if type(x) is tuple]:
                 before, now = then.envs.get(env, {}).get(name), self.state.envs.get(env, {}).get(name)
                 if env in self.state.envs and before is not None and not (now is not None and same(before, now)):
@@ -382,18 +375,15 @@ class Streams(Pulls):
         it, head, body = self.staged(it, head, body, stmt.iter)
         if unrolls and self.steps_known(it, stmt.iter):
             return self.unroll(stmt, self.trips_taken(it, head, stmt.iter), body)
-        since = len(self.computed_ahead)
-        if not self.by_number(it, stmt.iter):
-            inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
-            it = self.computed_inside(it, stmt.iter)
-            for cell in set(inside).difference(self.cells_in([it])):
-                self.advance(Instance(OneShot, cell), PARTLY, 0, stmt.iter)
+        inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
+        it, ahead = self.computed_inside(it, stmt.iter)
+        for cell in set(inside).difference(self.cells_in([it])):
+            self.advance(Instance(OneShot, cell), PARTLY, 0, stmt.iter)
         ended = [] if partly else self.chain_of(it)
-        av = self.opened(it, PARTLY, stmt.iter)
-        code = self.loop_over(stmt, self.check_zip(av, stmt.iter), head, body)
+        code = self.loop_over(stmt, self.exhausted(it, stmt.iter, PARTLY), head, body)
         for inner in ended:
             self.advance(inner, Seq(()), 0, stmt.iter)
-        self.check_ahead(since, stmt)
+        self.check_ahead(ahead, stmt)
         return code
 
     def chain_of(self, it: Val) -> list[Any]:

@@ -194,6 +194,81 @@ ISSUE = {
     return s""",
 }
 
+# The items are computed when they go into the container, or the program is refused.
+GROWING = {
+    "extend with a filter": "xs.extend(v * len(xs) for v in a if v > 0.2)",
+    "+= with a filter": "xs += (v * xs[-1] for v in a if v > 0.2)",
+    "extend with known items": "xs.extend(v * xs[-1] for v in [x, 2 * x])",
+    "extend with a known filter": "xs.extend(v * xs[-1] for v in [x, 2 * x, -x] if v > 0)",
+    "extend with a chain": "xs.extend(itertools.chain((v * xs[-1] for v in a), (v * len(xs) for v in a)))",
+    "+= with a map": "xs += map(lambda v: v * xs[-1], a)",
+    "a deque": "q.extend(v * q[-1] for v in [x, 2 * x]); xs += q",
+    "a deque, with a filter": "q.extend(v * q[-1] for v in a if v > 0.2); xs += q",
+    "a deque with a length": "w.extend(v * w[-1] * len(w) for v in [x, 2 * x, 3 * x]); xs += w",
+    "a deque on the left": "q.extendleft(v * q[0] for v in [x, 2 * x, 3 * x]); xs += q",
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_items_see_the_container_that_they_go_into(name, tmp_path):
+    text = f"""import collections, itertools
+import numpy as np
+
+def f(x):
+    a = np.array([0.3, 1.1, -0.4, 0.9]) * x
+    xs, q, w = [x], collections.deque([x]), collections.deque([x], maxlen=2)
+    {GROWING[name]}
+    return sum(xs)
+"""
+    assert outcome(module_of(text, tmp_path, "program").f) == "right"
+
+
+READING = {
+    "a dictionary": ("d = {1: x}", "d.update((k, d[1] * len(d)) for k in (2, 3, 4))", "sum(d.values())"),
+    "a set": ("s = {0}", "s.update(len(s) for k in (2, 3, 4))", "x * sum(s)"),
+    "a counter": ("c = collections.Counter()", "c.update(len(c) for k in (2, 3, 4))", "x * sum(c.values())"),
+}
+
+
+@pytest.mark.parametrize("name", READING)
+def test_items_that_read_the_container_that_they_go_into_are_refused(name, tmp_path):
+    first, change, result = READING[name]
+    text = f"import collections\n\ndef f(x):\n    {first}\n    {change}\n    return {result}\n"
+    assert outcome(module_of(text, tmp_path, "program").f) == "refused"
+
+
+# The items of a filter, whose number is known at run time only, read what is done with those before.
+DISTURBED = {
+    "accumulate": "sum(itertools.accumulate(FILTER, lambda p, q: p + e(q)))",
+    "accumulate with effects": "sum(itertools.accumulate((e(v) for v in a if v > 0.2), lambda p, q: p + e(q)))",
+    "reduce": "functools.reduce(lambda p, q: p + e(q), FILTER)",
+    "reduce of a zip": "functools.reduce(lambda p, q: p + e(q), (u * v for u, v in zip(FILTER, a)))",
+    "accumulate of a zip": "sum(itertools.accumulate((u * v for u, v in zip(FILTER, a)), lambda p, q: p + e(q)))",
+    "a list comprehension": "sum([e(u) * v for u, v in zip(FILTER, a)])",
+    "a generator expression": "sum(e(u) * v for u, v in zip(FILTER, a))",
+    "a list of a map": "sum(list(map(lambda u, v: e(u) * v, FILTER, a)))",
+    "an enumeration": "sum([e(v) * k for k, v in enumerate(FILTER)])",
+    "any": "sum(c) * any(e(u) > 3 for u, w in zip(FILTER, a))",
+}
+
+
+@pytest.mark.parametrize("name", DISTURBED)
+def test_items_computed_ahead_read_nothing_that_changes(name, tmp_path):
+    text = f"""import functools, itertools
+import numpy as np
+
+def f(x):
+    a = np.array([0.3, 1.1, -0.4, 0.9]) * x
+    c = [x]
+
+    def e(v):
+        c.append(v)
+        return v * len(c)
+
+    return {DISTURBED[name].replace("FILTER", "(v * len(c) for v in a if v > 0.2)")}
+"""
+    assert outcome(module_of(text, tmp_path, "program").f) in ("right", "refused")
+
 
 @pytest.mark.parametrize("name", ISSUE)
 def test_program(name, tmp_path):

@@ -1161,6 +1161,19 @@ def f(x):
     "list\\(",
 )
 refuse(
+    "items that read the set or dictionary that they go into",
+    """
+def f(x):
+    s = {0}
+    s.update(len(s) for _ in range(3))
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(x) * sum(s)
+""",
+    errors.UnsupportedError,
+    "an iterator that reads the container which its items go into",
+    "list\\(",
+)
+refuse(
     "zip of an iterator with effects and a shorter one",
     """
 def f(x):

@@ -122,7 +122,7 @@ def _clear(ctx: Ctx, self: DictRef, /) -> None:
 def _update(ctx: Ctx, self: DictRef, more: Val = MISSING, /, **kwargs: Val) -> None:
     entries = _entries(ctx, self)
     if more is not MISSING:
-        entries.update(ctx.entries_of(more, ctx.node))
+        entries.update(ctx.not_reading({self.cell}, more, lambda: ctx.entries_of(more, ctx.node), ctx.node))
     _replace(ctx, self, {**entries, **kwargs})
 
 
@@ -166,7 +166,9 @@ def _counter(ctx: Ctx, iterable: Val = None, /, **kwds: Val) -> Instance:
 @lowers(collections.Counter.update)
 def _count_more(ctx: Ctx, self: Instance, iterable: Val = None, /, **kwds: Val) -> None:
     inner = ctx.inner(self, ctx.node)
-    _replace(ctx, inner, _counted(ctx, ctx.entries_of(inner, ctx.node), iterable, kwds))
+    entries = ctx.entries_of(inner, ctx.node)
+    counted = lambda: _counted(ctx, entries, iterable, kwds)
+    _replace(ctx, inner, ctx.not_reading({self.cell, inner.cell}, iterable, counted, ctx.node))
 
 
 def _counted(ctx: Ctx, entries: dict[Any, Val], av: Val, kwds: dict[str, Val]) -> dict[Any, Val]:

@@ -25,10 +25,10 @@ from ..avals import (
     ViewOf,
     describe,
     is_collection,
+    is_iterator,
 )
 from ..handlers import Ctx, Val, lowers
 from ..pulls import Stops
-from ..remains import is_iterator
 from ..sets import is_set
 
 # --- iter and next ------------------------------------------------------------------------------------------------
@@ -103,12 +103,16 @@ def _reversed(ctx: Ctx, sequence: Val, /) -> Val:
 @lowers(functools.reduce)
 def _reduce(ctx: Ctx, function: Val, iterable: Val, initial: Val = MISSING, /) -> Val:
     node = ctx.node
+    ahead: list[Val] = []
     if initial is MISSING:
+        some, first, iterable, ahead = ctx.begun(iterable, node)
         empty = "reduce() of empty iterable with no initial value"
-        iterable, initial = ctx.split_first(iterable, node, empty)
-    since = len(ctx.computed_ahead)
+        if some is False:
+            ctx.raises(TypeError, empty, node)
+        ctx.raise_unless(some, TypeError, empty, node)
+        initial = first()
     made = ctx.carried("reduce", initial, iterable, lambda a, x: ctx.call(function, [a, x], {}, node), node)
-    ctx.check_ahead(since, node)
+    ctx.check_ahead(ahead, node)
     return made
 
 

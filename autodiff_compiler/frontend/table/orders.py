@@ -9,10 +9,9 @@ from ...errors import ArgumentError
 from ...ir.core import Value
 from ...ir.opset import PRIMS
 from ...kernels import place_of_max, place_of_min
-from ..avals import MISSING, Obj, Ref, Seq, is_static_int
+from ..avals import MISSING, Obj, Ref, Seq, is_iterator, is_static_int
 from ..causes import prefer_known
 from ..handlers import Ctx, Val, lowers
-from ..remains import is_iterator
 
 
 @lowers(sorted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import operator
 
 from ..avals import Instance, ListRef, SliceOf, is_static_int, key_av
@@ -48,7 +49,10 @@ def _combined(ctx: Ctx, self: Instance, /, *others: Val) -> Instance:
 @lowers(set.update, set.intersection_update, set.difference_update, set.symmetric_difference_update)
 def _updated(ctx: Ctx, self: Instance, /, *others: Val) -> None:
     ctx.set_of(self, ctx.node)
-    parts = [ctx.operand_of_set(other, ctx.node) for other in others]
+    parts = [
+        ctx.not_reading({self.cell}, other, functools.partial(ctx.operand_of_set, other, ctx.node), ctx.node)
+        for other in others
+    ]
     ctx.replace_set(self, ctx.callee, *parts, node=ctx.node)
 
 
@@ -100,14 +104,12 @@ def _grow(ctx: Ctx, self: Instance, iterable: Val, /) -> None:
     if most is None:
         ctx.extend(inner, iterable, ctx.node)
         return
-    for item in ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node):
-        _put(ctx, self, item, False)
+    ctx.push(iterable, lambda item: _put(ctx, self, item, False), ctx.node)
 
 
 @lowers(_DEQUE.extendleft)
 def _extendleft(ctx: Ctx, self: Instance, iterable: Val, /) -> None:
-    for item in ctx.static_items(ctx.iterable(iterable, ctx.node), ctx.node):
-        _put(ctx, self, item, True)
+    ctx.push(iterable, lambda item: _put(ctx, self, item, True), ctx.node)
 
 
 def _put(ctx: Ctx, av: Instance, item: Val, left: bool) -> None:
