@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -128,14 +128,19 @@ class Cells:
         return self.families.get(cell) or frozenset({cell})
 
 
-def shared(links: dict[int, frozenset[int]], stands: dict[int, list[T]]) -> Iterator[tuple[T, T, int, int]]:
+def shared(links: dict[int, frozenset[int]], stands: dict[int, list[T]]) -> list[tuple[T, T, int, int]]:
     """Which two may share memory behind a join, and the cells for which they stand there; `stands`: what stands
     for each cell; maybe the cell itself."""
+    found: list[tuple[T, T, int, int]] = []
     for x, group in stands.items():
-        yield from ((p, q, x, x) for p, q in itertools.combinations(group, 2))
-        for y in links.get(x, ()):
-            if y > x:
-                yield from ((p, q, x, y) for p, q in itertools.product(group, stands.get(y, ())))
+        for k, p in enumerate(group):
+            for q in group[:k]:
+                found.append((q, p, x, x))
+            for y in links.get(x, ()):
+                if y > x:
+                    for q in stands.get(y, ()):
+                        found.append((p, q, x, y))
+    return found
 
 
 # Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.

@@ -453,6 +453,7 @@ DEFINITIONS = {
     "tile repeat": lambda v, m: np.tile(v, 2) * np.repeat(v, 2),
     "block": lambda v, m: np.block([[m, m], [m, m]]),
     "vstack hstack": lambda v, m: np.vstack([m, m])[:3] + np.column_stack([m[0], m[1], m[2]]),
+    "Fourier": lambda v, m: np.abs(np.fft.fft2(m)) + np.abs(np.fft.ifft2(m)) + np.abs(np.fft.rfft2(m, (2, 2)))[0, 0],
     "nan functions": lambda v, m: np.nansum(v) + np.nanmean(m) + np.nanmax(v) + np.nanstd(v),
     "ptp": lambda v, m: np.ptp(v),
     "select piecewise": lambda v, m: np.select([v > 1.0, v > 0.5], [v, v * v], 0.0),

@@ -19,16 +19,23 @@ def _axes(a: Any, s: Any, axes: Any) -> Any:
     return list(zip(axes, lengths))
 
 
-def _complex(along: Any) -> Any:
-    def transform(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-        a = np.asarray(a)
-        for axis, n in _axes(a, s, axes)[::-1]:
-            a = along(a, n, axis, norm)
-        return a
-
-    return transform
+@defines(np.fft.fftn)
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    a = np.asarray(a)
+    for axis, n in _axes(a, s, axes)[::-1]:
+        a = np.fft.fft(a, n, axis, norm)
+    return a
 
 
+@defines(np.fft.ifftn)
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    a = np.asarray(a)
+    for axis, n in _axes(a, s, axes)[::-1]:
+        a = np.fft.ifft(a, n, axis, norm)
+    return a
+
+
+@defines(np.fft.rfftn)
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     pairs = _axes(a, s, axes)
     axis, n = pairs[-1]
@@ -38,6 +45,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     return a
 
 
+@defines(np.fft.irfftn)
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     pairs = _axes(a, s, axes)
     for axis, n in pairs[:-1]:
@@ -46,18 +54,24 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     return np.fft.irfft(a, n, axis, norm)
 
 
-def _of_two_axes(of_all: Any) -> Any:
-    def transform(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-        return of_all(a, s, axes, norm)
-
-    return transform
+@defines(np.fft.fft2)
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    return fftn(a, s, axes, norm)
 
 
-for _name, _of_all in (
-    ("fft", _complex(np.fft.fft)), ("ifft", _complex(np.fft.ifft)), ("rfft", rfftn), ("irfft", irfftn),
-):  # fmt: skip
-    defines(getattr(np.fft, f"{_name}n"))(_of_all)
-    defines(getattr(np.fft, f"{_name}2"))(_of_two_axes(_of_all))
+@defines(np.fft.ifft2)
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    return ifftn(a, s, axes, norm)
+
+
+@defines(np.fft.rfft2)
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    return rfftn(a, s, axes, norm)
+
+
+@defines(np.fft.irfft2)
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    return irfftn(a, s, axes, norm)
 
 
 def _opposite(norm: Any) -> Any:
@@ -84,15 +98,17 @@ def _shifted(x: Any, axes: Any) -> Any:
     return list(range(np.ndim(x)))
 
 
-def _shift(back: Any) -> Any:
-    def shift(x: Any, axes: Any = None) -> Any:
-        x = np.asarray(x)
-        for axis in _shifted(x, axes):
-            x = np.roll(x, -(x.shape[axis] // 2) if back else x.shape[axis] // 2, axis)
-        return x
-
-    return shift
+@defines(np.fft.fftshift)
+def fftshift(x: Any, axes: Any = None) -> Any:
+    x = np.asarray(x)
+    for axis in _shifted(x, axes):
+        x = np.roll(x, x.shape[axis] // 2, axis)
+    return x
 
 
-defines(np.fft.fftshift)(_shift(False))
-defines(np.fft.ifftshift)(_shift(True))
+@defines(np.fft.ifftshift)
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    x = np.asarray(x)
+    for axis in _shifted(x, axes):
+        x = np.roll(x, -(x.shape[axis] // 2), axis)
+    return x

@@ -198,27 +198,26 @@ def _all_nan(a: Any, axis: Any, keepdims: Any, found: Any) -> Any:
     return np.where(np.all(np.isnan(a), axis=axis, keepdims=keepdims), np.nan, found)[()]
 
 
-def _extreme(function: Any, last: Any) -> Any:
-    def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-        return _all_nan(a, axis, keepdims, function(np.where(np.isnan(a), last, a), axis=axis, keepdims=keepdims))
-
-    return extreme
+@defines(np.nanmax)
+def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return _all_nan(a, axis, keepdims, np.max(np.where(np.isnan(a), -np.inf, a), axis=axis, keepdims=keepdims))
 
 
-defines(np.nanmax)(_extreme(np.max, -np.inf))
-defines(np.nanmin)(_extreme(np.min, np.inf))
+@defines(np.nanmin)
+def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return _all_nan(a, axis, keepdims, np.min(np.where(np.isnan(a), np.inf, a), axis=axis, keepdims=keepdims))
 
 
-def _skipping(function: Any, neutral: Any) -> Any:
-    def running(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        _no_dtype(dtype)
-        return function(np.where(np.isnan(a), neutral, a), axis=axis)
-
-    return running
+@defines(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    _no_dtype(dtype)
+    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
 
 
-defines(np.nancumsum)(_skipping(np.cumsum, 0.0))
-defines(np.nancumprod)(_skipping(np.cumprod, 1.0))
+@defines(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    _no_dtype(dtype)
+    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
 
 
 @defines(np.nanmedian)
@@ -366,12 +365,14 @@ def _slope(f: Any, axis: Any, h: Any, edge_order: Any) -> Any:
 # --- running sums -----------------------------------------------------------------------------------------------------
 
 
-def _cumulative(function: Any, first: Any) -> Any:
-    def cumulative(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
-        axis = _running(x, axis)
-        return _with_first(function(x, axis=axis, dtype=dtype), first, axis, include_initial)
+def _cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    axis = _running(x, axis)
+    return _with_first(np.cumsum(x, axis=axis, dtype=dtype), 0.0, axis, include_initial)
 
-    return cumulative
+
+def _cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    axis = _running(x, axis)
+    return _with_first(np.cumprod(x, axis=axis, dtype=dtype), 1.0, axis, include_initial)
 
 
 def _running(x: Any, axis: Any) -> Any:
@@ -389,6 +390,6 @@ def _with_first(out: Any, first: Any, axis: Any, include_initial: Any) -> Any:
     return np.concatenate((head, out), axis=axis)
 
 
-for _name, _function, _first in (("sum", np.cumsum, 0.0), ("prod", np.cumprod, 1.0)):
-    if hasattr(np, f"cumulative_{_name}"):
-        defines(getattr(np, f"cumulative_{_name}"))(_cumulative(_function, _first))
+for _name, _definition in (("cumulative_sum", _cumulative_sum), ("cumulative_prod", _cumulative_prod)):
+    if hasattr(np, _name):
+        defines(getattr(np, _name))(_definition)
