@@ -185,8 +185,7 @@ class Iterators(Streams):
         if type(av) is ListRef:
             return self.as_list(av, node)
         out = self.new_list([])
-        range_, item_at = self.iteration(av, node)
-        self.run_loop(node, range_, lambda i: self.list_append(out, item_at(i), node), None, [], [], None)
+        self.each(av, lambda item: self.list_append(out, item, node), node)
         return out
 
     # --- map, filter, zip, reduce ---------------------------------------------------------------------------------

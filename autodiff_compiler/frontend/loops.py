@@ -69,9 +69,13 @@ class Loops(Statements):
             stmt.target,
             type(av) is RangeOf and body is stmt.body,
         )
-        if any(c in self.resized[began:] for c in self.cells_in([av])):
-            self.fail("a list that changes its length while a loop runs over it", stmt, "loop over a copy: list(...)")
+        self.require_length(av, began, stmt)
         return code
+
+    def require_length(self, av: Val, since: int, node: Node) -> None:
+        """Refuse where a list inside an iterable has been given another length by the loop that goes through it."""
+        if any(c in self.resized[since:] for c in self.cells_in([av])):
+            self.fail("a list that changes its length while a loop runs over it", node, "loop over a copy: list(...)")
 
     def contents(self, av: Val) -> list[Any]:
         """What the containers inside an iterable hold now."""

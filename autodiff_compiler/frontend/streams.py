@@ -23,6 +23,7 @@ from .avals import (
     Obj,
     OneShot,
     Ref,
+    ReversedOf,
     Seq,
     StreamOf,
     ViewOf,
@@ -204,7 +205,10 @@ class Streams(Pulls):
                     one(item)
             return
         range_, item_at = self.iteration(it, node)
+        began = len(self.resized)
         self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)), None, [], [], None)
+        if type(it) is not ReversedOf:  # that has begun at the end
+            self.require_length(it, began, node)
 
     # --- computing ahead ------------------------------------------------------------------------------------------
 

@@ -270,6 +270,32 @@ def f(x):
     assert outcome(module_of(text, tmp_path, "program").f) in ("right", "refused")
 
 
+# A list of run-time length that gets longer or shorter while something goes through it.
+RESIZED = {
+    "a list comprehension": "sum([(xs.append(v) or v) if len(xs) < 9 else v * 2 for v in xs])",
+    "items popped": "sum([xs.pop() * v for v in xs])",
+    "a map": "sum(list(map(lambda v: v * xs.pop(), xs)))",
+    "reduce": "functools.reduce(lambda p, v: (xs.append(v * 0.5) or p + v) if len(xs) < 9 else p * v, xs)",
+    "accumulate": "sum(itertools.accumulate(xs, lambda p, v: (xs.append(v * 0.5) or p + v) if len(xs) < 9 else p * v))",
+    "a zip": "sum([u * v * (xs.pop() or 1) for u, v in zip(xs, a)])",
+}
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_a_list_that_is_gone_through_keeps_its_length(name, tmp_path):
+    text = f"""import functools, itertools
+import numpy as np
+
+def f(x):
+    a = np.array([0.3, 1.1, -0.4, 0.9, 0.7, 0.2]) * x
+    xs = []
+    for v in a:
+        xs.append(v * x)
+    return {RESIZED[name]}
+"""
+    assert outcome(module_of(text, tmp_path, "program").f) in ("right", "refused")
+
+
 @pytest.mark.parametrize("name", ISSUE)
 def test_program(name, tmp_path):
     text = f"import functools\nimport itertools\n\nimport numpy as np\n\n\ndef f(x):{ISSUE[name]}\n"

@@ -132,6 +132,5 @@ def _tolist(ctx: Ctx, a: Val, /) -> Val:
     if t.ndim != 1:
         ctx.fail(".tolist() of an array with several axes", node, "loop over the array")
     out = ctx.new_list([])
-    range_, item_at = ctx.iteration(a, node)
-    ctx.run_loop(node, range_, lambda i: ctx.list_append(out, _item(ctx, item_at(i)), node), None, [], [], None)
+    ctx.each(a, lambda item: ctx.list_append(out, _item(ctx, item), node), node)
     return out
