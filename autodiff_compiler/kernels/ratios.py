@@ -1,4 +1,4 @@
-"""Quotients and products of cotangents and partials with strong zeros."""
+"""Quotients, powers and products of cotangents and partials with strong zeros."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ def quotient(g: Any, d: Any) -> Any:
     if isinstance(d, (np.ndarray, np.generic)) or isinstance(g, np.ndarray) or d:
         return g / d
     return g * np.inf
+
+
+@dispatched
+def power(x: Any, n: Any) -> Any:
+    """``x ** n``, infinite where Python's numbers would raise."""
+    try:
+        return x**n
+    except (ZeroDivisionError, OverflowError):
+        with np.errstate(all="ignore"):
+            return float(np.float_power(x, n))
 
 
 @dispatched

@@ -182,8 +182,7 @@ def _ratio_d(g: Any, out: Any, numerator: Any, d: Any) -> Any:
 
 def _divided(g: Any, d: Any) -> Any:
     """``g / d``, as NumPy divides."""
-    python = lib.is_scalar(g, d) and lib.may_be_python(g) and lib.may_be_python(d)
-    return call(runtime.quotient, g, d) if python else g / d
+    return call(runtime.quotient, g, d) if lib.may_raise(g, d) else g / d
 
 
 # ``product(g, p)``: the product, zero where `g` is.

@@ -64,8 +64,7 @@ def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _divided(g: Any, y: Any, out: Any) -> Any:
     """``g / y``: where NumPy has made the quotient `out`, Python must not raise here."""
-    numbers = lib.symbolic(out) and lib.is_scalar(g, y, out) and lib.may_be_python(g) and lib.may_be_python(y)
-    if numbers and not lib.may_be_python(out) and lib.may_have_no_elements(y):
+    if lib.may_raise(g, y) and not lib.may_be_python(out) and (lib.may_have_no_elements(y) or lib.chosen(y)):
         return call(runtime.quotient, g, y)
     return lib.quotient(g, y)
 
@@ -91,7 +90,8 @@ def _power_x(out: Any, x: Any, n: Any) -> Any:
         return n * x ** (n - 1)
     # A zero exponent has derivative 0, also where x is 0 and the power of -1 infinite. Elsewhere the power stays: it is
     # what depends on n in the second order.
-    return n * x ** choose(equal(n, 0) & equal(x, 0), 1, _one_less(n))
+    less = choose(equal(n, 0) & equal(x, 0), 1, _one_less(n))
+    return n * (call(runtime.power, x, less) if lib.may_raise(x, n) and lib.chosen(x) else x**less)
 
 
 def _one_less(n: Any) -> Any:
@@ -112,7 +112,9 @@ def _pow_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 op(builtins.pow, "base, exp", infer=_pow_type, elementwise=True)
-_POWERS = (operator.pow, np.power, np.float_power, builtins.pow)
+# ``power(x, n)``: the power, infinite where Python's numbers would raise.
+op(runtime.power, "x1, x2", infer=infer_ufunc(np.power, operator=True), elementwise=True)
+_POWERS = (operator.pow, np.power, np.float_power, builtins.pow, runtime.power)
 elementwise(_POWERS, ..., _power_n, singular=WEIGHTS)
 
 
@@ -132,8 +134,10 @@ def _power_rule(g: Any, out: Any, x: Any, n: Any) -> Any:
     return roots.quotient(g, x, (x,), lambda x: g * (n * x ** (n - 1)), n, lambda x: x ** (1 - n))
 
 
-vjp((operator.pow, np.power, np.float_power), "x1")(_power_rule)
+vjp((operator.pow, np.power, np.float_power, runtime.power), "x1")(_power_rule)
 vjp(builtins.pow, "base")(_power_rule)
+elementwise(math.pow, ..., lambda out, x, n: np.log(choose(equal(x, 0), 1.0, x)) * out, singular=WEIGHTS)
+vjp(math.pow, "x")(_power_rule)
 elementwise((np.square,), lambda out, x: 2 * x, singular=CHOICES)
 elementwise((np.sqrt, math.sqrt), ..., singular=WEIGHTS)
 
@@ -274,12 +278,12 @@ def _hypot_y(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _arctan2_x(out: Any, x: Any, y: Any) -> Any:
     x, y = lib.floats(x), lib.floats(y)
-    return y / (x * x + y * y)
+    return lib.divided(y, x * x + y * y)
 
 
 def _arctan2_y(out: Any, x: Any, y: Any) -> Any:
     x, y = lib.floats(x), lib.floats(y)
-    return -x / (x * x + y * y)
+    return lib.divided(-x, x * x + y * y)
 
 
 elementwise((np.arctan2, math.atan2), _arctan2_x, _arctan2_y, singular=WEIGHTS)
@@ -365,7 +369,6 @@ batch(np.real, np.imag)(of_one_operand)
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
-elementwise(math.pow, _power_x, lambda out, x, n: call(math.log, choose(equal(x, 0), 1.0, x)) * out, singular=WEIGHTS)
 elementwise(math.fmod, 1, lambda out, x, y: -np.trunc(x / y))
 elementwise(math.remainder, 1, lambda out, x, y: -np.rint(x / y))
 
@@ -434,7 +437,7 @@ mark("cheap", operator.lt, operator.le, operator.gt, operator.ge, operator.eq, o
 mark("sum", operator.add, np.add, operator.sub, np.subtract)
 mark("product", operator.mul, np.multiply)
 mark("quotient", operator.truediv, np.true_divide)
-mark("power", operator.pow, np.power, np.float_power, np.reciprocal)
+mark("power", operator.pow, np.power, np.float_power, runtime.power, np.reciprocal)
 mark("same_zeros", operator.neg, np.negative, np.conjugate, np.real)
 mark("steady", operator.neg, np.negative, np.positive, np.sqrt, np.cbrt, math.sqrt, np.exp, math.exp, np.expm1, np.exp2)
 mark("steady", np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh, np.tanh, np.arcsinh, np.arctanh)

@@ -337,6 +337,25 @@ def may_have_no_elements(n: Any) -> bool:
     return length is not None and not current().dims.not_zero(length)
 
 
+def chosen(*args: Any) -> bool:
+    """Some number may be one of several, so that the derivative by it may not count: it must not raise."""
+    return any(
+        (cotangents := current().cotangents) is not None and bool(cotangents.chosen(x))
+        for x in args
+        if type(x) is Value
+    )
+
+
+def may_raise(g: Any, d: Any) -> bool:
+    """The quotient ``g / d`` is one of Python's numbers."""
+    return symbolic(g, d) and is_scalar(g, d) and may_be_python(g) and may_be_python(d)
+
+
+def divided(g: Any, d: Any) -> Any:
+    """``g / d``, infinite or nan for a zero that the program has chosen."""
+    return call(runtime.quotient, g, d) if may_raise(g, d) and chosen(d) else g / d
+
+
 def may_be_python(x: Any) -> bool:
     """A number that may be Python's, which raises where NumPy's would be infinite."""
     return type_of(x).kind in ("py", "scalar") if type(x) is Value else not isinstance(x, (np.ndarray, np.generic))

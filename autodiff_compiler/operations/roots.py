@@ -45,7 +45,13 @@ def quotient(
             # As for a norm: a kink, at which the derivative is taken to be zero.
             return apply(runtime.over, g * numerator, root)
     if not _vanishes(g, x):
-        return guarded(g, plain, args, WEIGHTS, safe)
+        risky = lib.is_scalar(g, *args) and lib.chosen(*args)
+
+        def finite(*args: Any) -> Any:
+            d = divisor(*args) if risky else None
+            return apply(runtime.quotient, g * numerator, d) if risky and lib.may_raise(g, d) else plain(*args)
+
+        return guarded(g, finite, args, WEIGHTS, safe)
     return guarded(g, lambda *a: apply(runtime.ratio, g * numerator, divisor(*a)), args, SUBSCRIPTS, safe)
 
 

@@ -28,6 +28,7 @@ func power(%x: float, %x_dot: float) {
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
@@ -63,6 +64,7 @@ from ..operations.signs import POWERS, positive
 from . import algebra, lost
 from .unfit import covering
 from .vjp import ON_RECORDS, Reverse, cotangent_type, holds_records, named_arguments
+from .zeros import holds_below, is_choice
 
 
 def push_forward(fn: Function, wrt: Sequence[int]) -> Function:
@@ -73,6 +75,46 @@ def push_forward(fn: Function, wrt: Sequence[int]) -> Function:
     """
     forward = clone_function(fn)[0]
     return Pushforward(forward, [forward.params[k] for k in wrt]).run(fn)
+
+
+class Tangents:
+    """What rules ask of a tangent, see `transforms.zeros.Cotangents`: where it is zero for sure.
+
+    bent: the values that do not follow the inputs piecewise along straight lines. Where the tangent of any other value
+    is zero, the value does not move.
+    """
+
+    masks = True
+
+    def __init__(self, body: Region, bent: Container[Value]):
+        self.body = body
+        self.bent = bent
+        self.steep: set[Value] = set()
+        self.infinite = False  # the tangents of the operands at hand may be infinite
+        self._chosen: dict[Value, bool] = {}
+
+    def mask(self, g: Any, args: Any, level: int) -> bool:
+        return True
+
+    def may_be_infinite(self, g: Any) -> bool:
+        return self.infinite
+
+    def may_be_flat(self, g: Any) -> bool:
+        return False
+
+    def decays(self, g: Any, out: Any) -> bool:
+        return False
+
+    def chosen(self, x: Value) -> bool:
+        return holds_below(x, self._chosen, lambda v: is_choice(v, self.body))
+
+    def vanishes(self, g: Any, x: Any) -> bool:
+        """Where the tangent of `x`, or of a part of it, is zero, that does not move, so a root of it does not either.
+
+        Zero tangents are looked for where the program chooses: `max(x, 0.0)`.
+        """
+        parts = [v for v in leaves(x) if type(v) is Value]
+        return not any(v in self.bent for v in parts) and any(map(self.chosen, parts))
 
 
 class Pushforward:
@@ -86,12 +128,15 @@ class Pushforward:
         self.active, self.tainted = activity(fn.body, wrt)
         roots = [op.result for op in fn.body.walk() if has_infinite_slope(op) and op.result in self.active]
         self.steep: Container[Value] = varied_values(fn.body, roots) if roots else ()  # the tangent may be infinite
+        curves = [r for op in fn.body.walk() if bends(op, self.active) for r in op.results] if roots else []
+        self.tangents = Tangents(fn.body, varied_values(fn.body, curves) if curves else ())
         self.dots: dict[Value, Any] = {}
         self.lost: dict[Value, Op] = {}  # text, tuples and the like that were made of active values
         self.caught = self.strict = 0  # how many blocks around catch exceptions, and how many make errors of warnings
         self.b = Builder(fn.body)
         algebra.install(self.b)
         self.b.tag = DERIVED
+        self.b.cotangents = self.tangents
 
     def run(self, source: Function) -> Function:
         body = self.fn.body
@@ -179,6 +224,7 @@ class Pushforward:
                 raise lost.without_numbers(op)
         self.check_caught(op)
         self.b.loc = op.loc
+        self.tangents.infinite = any(x in self.steep for x in op.operands())
         weighted = self.weighted(op)
         if weighted is not None:
             self.name(op.result, weighted)
@@ -325,6 +371,22 @@ def has_infinite_slope(op: Op) -> bool:
 
 
 PRODUCTS = (opset.MUL, opset.PRIMS[np.multiply])
+# Piecewise linear, though no record says so.
+_STRAIGHT = (opset.ABS, *[opset.PRIMS[fn] for fn in (max, min, np.absolute, np.fabs, math.fabs, np.clip)])
+
+
+def bends(op: Op, active: Container[Value]) -> bool:
+    """The results are not piecewise linear in the active operands, or that is not known."""
+    moving = [name for name, arg in named_arguments(op) if any(v in active for v in leaves(arg))]
+    prim = op.prim
+    if op.regions or prim in (CALL, STACK_NEW, PUSH, POP) or not moving or prim.nondiff:
+        return False  # what regions yield is looked at itself
+    if prim in _STRAIGHT or prim.singular == lib.STEP or any(set(moving) <= set(group) for group in prim.linear):
+        return False
+    if "product" in prim.traits or "quotient" in prim.traits:
+        return len(moving) > 1 or ("quotient" in prim.traits and moving != [prim.params[0]])
+    partials = dict(zip(prim.params, prim.partials or ()))
+    return not all(type(partials.get(name)) is int for name in moving)
 
 
 def carries(v: Any) -> bool:

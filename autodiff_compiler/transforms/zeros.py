@@ -28,16 +28,17 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity import differentiable_operands, varied_values
-from ..ir.core import IF, LOOP, Builder, Op, Region, Value, leaves, type_of
-from ..ir.opset import ADDAT, GET, PRIMS, SET, SPREAD, SUM_TO, ZEROS, apply
+from ..ir.core import CALL, IF, LOOP, Builder, Op, Region, Value, leaves, type_of
+from ..ir.opset import ADDAT, GET, LIST_GET, PRIMS, SET, SPREAD, SUM_TO, ZEROS, apply
 from ..ir.rewrite import free_values, operands_first
 from ..operations.choices import SELECT, WHERE
-from ..operations.lib import BOOL, SUBSCRIPTS, WEIGHTS, invert, truth
+from ..operations.lib import BOOL, STEP, SUBSCRIPTS, WEIGHTS, invert, truth
 from ..operations.linalg import EINSUM
 from ..operations.signs import never_zero
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
+_CHOICES = (CALL, GET, LIST_GET, PRIMS[max], PRIMS[min], PRIMS[np.clip])
 
 # Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
 Mask = Any
@@ -62,6 +63,7 @@ class Cotangents:
         self._infinite: dict[Value, bool] = {}
         self._flat: dict[Value, bool] = {}
         self._masked: dict[Value, bool] = {}
+        self._chosen_values: dict[Value, bool] = {}
         self.steep: set[Value] = set()  # quotients that belong to a function which is infinite where its argument is
 
     # --- dependence -----------------------------------------------------------------------------------------------
@@ -152,22 +154,11 @@ class Cotangents:
         return divides or "power" in op.prim.traits or "carries" in op.prim.traits or len(op.regions) > 0 or None
 
     def _below(self, g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
-        """Whether something holds of a value that `g` was made of: what `here` says, None being as for its operands."""
-        todo = [g]
-        while todo:  # no recursion: a chain may be thousands long
-            v = todo[-1]
-            if v not in known:
-                found = here(v)
-                if found is None:
-                    assert v.op is not None
-                    operands = [known.get(x, x) for x in v.op.operands()]
-                    found = True in operands
-                    if not found and (unknown := [x for x in operands if x is not False]):
-                        todo += unknown  # type: ignore[arg-type]
-                        continue
-                known[v] = found
-            todo.pop()
-        return known[g]
+        return holds_below(g, known, here)
+
+    def chosen(self, x: Any) -> bool:
+        """The value may be one of several, so that its cotangent may be dropped."""
+        return type(x) is Value and self._below(x, self._chosen_values, lambda v: is_choice(v, self.body))
 
     # --- zeros that the program finds -----------------------------------------------------------------------------
 
@@ -379,6 +370,36 @@ class Cotangents:
         if type(part) is Value and op.prim is SET and type_of(v).dims == part.type.dims:
             return self.b.emit(SET, base, path, part)
         return self.b.emit(SET, base, path, True)
+
+
+def holds_below(g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
+    """Whether something holds of a value that `g` was made of: what `here` says, None being as for its operands."""
+    todo = [g]
+    while todo:  # no recursion: a chain may be thousands long
+        v = todo[-1]
+        if v not in known:
+            found = here(v)
+            if found is None:
+                assert v.op is not None
+                operands = [known.get(x, x) for x in v.op.operands()]
+                found = True in operands
+                if not found and (unknown := [x for x in operands if x is not False]):
+                    todo += unknown  # type: ignore[arg-type]
+                    continue
+            known[v] = found
+        todo.pop()
+    return known[g]
+
+
+def is_choice(v: Value, body: Region) -> bool | None:
+    """The value is one of several, by a condition or a subscript; None: no, but what it is made of may be."""
+    op = v.op
+    if op is None:
+        return v.region is not body
+    prim = op.prim
+    if op.regions or prim in _CHOICES or prim.singular == STEP or not prim.traits.isdisjoint(("chooses", "carries")):
+        return True
+    return None
 
 
 def _is_root(op: Op) -> bool:
