@@ -13,6 +13,7 @@ import numpy as np
 
 from .errors import Place, RuleLookupError
 from .kernels import (
+    base_log,
     bessel_i,
     cofactors,
     conv,
@@ -417,6 +418,7 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
 
 
 __all__ = [
+    "base_log",
     "bessel_i",
     "cofactors",
     "conv",

@@ -17,12 +17,13 @@ from .drawing import draw_mask
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
-from .ratios import over, power, product, quotient, ratio
+from .ratios import base_log, over, power, product, quotient, ratio
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
+    "base_log",
     "bessel_i",
     "cofactors",
     "conv",

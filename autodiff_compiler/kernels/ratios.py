@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,23 @@ def power(x: Any, n: Any) -> Any:
     except (ZeroDivisionError, OverflowError):
         with np.errstate(all="ignore"):
             return float(np.float_power(x, n))
+
+
+@dispatched
+def base_log(x: Any, out: Any) -> Any:
+    """The logarithm of `x` in the derivative of ``out = x ** n`` by `n`; zero where `x` is.
+
+    It is complex for a negative number that Python has raised to a complex power. A real power of a negative number has
+    a whole exponent, or is NumPy's. The powers around are complex, or nan, and so is the derivative: nan.
+    """
+    if not isinstance(x, (np.ndarray, np.generic)):
+        if x > 0:
+            return math.log(x)
+        if x < 0 and type(out) is complex:
+            return cmath.log(x)
+        return x if x == 0 else math.nan
+    with np.errstate(invalid="ignore"):
+        return np.log(np.where(np.equal(x, 0), 1.0, x))[()]
 
 
 @dispatched

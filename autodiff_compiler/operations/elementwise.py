@@ -21,7 +21,7 @@ from ..ir.infer import infer_ufunc
 from ..ir.ops_common import is_number, scalar_or_array
 from ..ir.opset import ABS, PRIMS, mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
-from . import lib, roots
+from . import lib, roots, signs
 from .batching import batch, of_one_operand
 from .lib import (
     CHOICES,
@@ -102,6 +102,9 @@ def _one_less(n: Any) -> Any:
 
 def _power_n(out: Any, x: Any, n: Any) -> Any:
     # The derivative of 0 ** n is 0 for the exponents at which it exists.
+    if lib.is_scalar(out, x, n) and lib.symbolic(out, x, n) and lib.may_be_complex(out) and not signs.not_negative(x):
+        if lib.may_be_python(out) and lib.may_be_python(x) and not lib.may_be_complex(x):
+            return call(runtime.base_log, x, out) * out
     if is_constant(x):
         return math.log(x) * out if x > 0 else np.log(choose(equal(out, 0), 1.0, x * 1.0)) * out
     return np.log(choose(equal(x, 0), 1.0, x)) * out
@@ -114,6 +117,9 @@ def _pow_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 op(builtins.pow, "base, exp", infer=_pow_type, elementwise=True)
 # ``power(x, n)``: the power, infinite where Python's numbers would raise.
 op(runtime.power, "x1, x2", infer=infer_ufunc(np.power, operator=True), elementwise=True)
+# ``base_log(x, out)``: the logarithm of the base, complex for a negative number that Python raises to a power.
+op(runtime.base_log, "x, out", type=lambda b, x, out: Ty("scalar", None, ()) if is_scalar(x, out) else ANY)
+elementwise(runtime.base_log, lambda out, x, power: 1 / lib.nonzero(x), None)
 _POWERS = (operator.pow, np.power, np.float_power, builtins.pow, runtime.power)
 elementwise(_POWERS, ..., _power_n, singular=WEIGHTS)
 

@@ -260,6 +260,8 @@ def reduction_cases() -> Iterator[Case]:
     yield runtime.linear_scan, (x, normal(3, 4), 1), {}
     for kernel in (runtime.quotient, runtime.ratio, runtime.over, runtime.product):
         yield kernel, (x, 2.0 + normal(3, 4) ** 2), {}
+    yield runtime.power, (2.0 + x**2, normal(3, 4)), {}
+    yield runtime.base_log, (2.0 + x**2, x), {}
     yield runtime.flip_scan, (x, normal(3, 4), 0), {}
     yield runtime.shift, (x, 0, 1), {}
     yield runtime.shift, (x, 1, 0, -1), {}

@@ -489,3 +489,91 @@ def test_strong_zeros_hold_inside_of_compiled_functions():
     for f in (lambda v: np.sum(loose(v)), lambda v: np.sum(ad.grad(weighted_root, strong_zeros=False)(v))):
         with pytest.raises(UnsupportedError, match="strong_zeros=False"):
             ad.grad(f)(np.ones(2))
+
+
+# --- Python's numbers at the edge of a domain: they raise where NumPy's are infinite ----------------------------------
+
+
+def root_behind_a_branch(s):
+    y = 0.0
+    if s > 5:
+        y = s
+    return math.sqrt(y) + s
+
+
+def root_of_a_running_maximum(s):
+    m = 0.0
+    for _ in range(2):
+        m = max(m, s - 9)
+    return math.sqrt(m) + s
+
+
+def roots_of_a_list(s):
+    r, total = [0.0, s], 0.0
+    for k in range(2):
+        total += math.sqrt(r[k])
+    return total
+
+
+def power(n):
+    return lambda s: (s if s > 5 else 0.0) ** n
+
+
+# By name: the function of a Python float, and its derivative at 1.7.
+CHOSEN = {
+    "a branch": (root_behind_a_branch, 1.0),
+    "a running maximum": (root_of_a_running_maximum, 1.0),
+    "items": (roots_of_a_list, 0.5 / math.sqrt(1.7)),
+    "sqrt of max": (lambda s: math.sqrt(max(s - 5.0, 0.0)), 0.0),
+    "sqrt of the other max": (lambda s: math.sqrt(max(0.0, s - 5.0)), 0.0),
+    "acos of min": (lambda s: math.acos(min(1.0, s)), 0.0),
+    "acos of the other min": (lambda s: math.acos(min(s, 1.0)), 0.0),
+    "acos of both": (lambda s: math.acos(max(-1.0, min(1.0, s))), 0.0),
+    "acos of both, below": (lambda s: math.acos(max(-1.0, min(1.0, -s))), 0.0),
+    "asin": (lambda s: math.asin(s if s > 5 else 1.0), 0.0),
+    "acosh": (lambda s: math.acosh(max(1.0, s - 3)), 0.0),
+    "root by a power": (power(0.5), 0.0),
+    "another power": (power(0.3), 0.0),
+    "power by the argument": (lambda s: (s if s > 5 else 0.0) ** (s - 1), 0.0),
+    "power of max": (lambda s: max(0.0, s - 5) ** (s - 1) + s, 1.0),
+    "np.sqrt": (lambda s: np.sqrt(max(s - 5.0, 0.0)), 0.0),
+    "np.sqrt of np.maximum": (lambda s: np.sqrt(np.maximum(s - 5.0, 0.0)), 0.0),
+    "pow": (lambda s: pow(max(s - 9.0, 0.0), 0.5), 0.0),
+    "math.pow": (lambda s: math.pow(max(s - 9.0, 0.0), 0.3), 0.0),
+    "math.pow by the argument": (lambda s: math.pow(s if s > 5 else 0.0, s - 1) + s, 1.0),
+    "atan2": (lambda s: math.atan2(max(s - 5, 0.0), max(0.0, s - 6)) + s, 1.0),
+    "in a product": (lambda s: s * math.sqrt(max(s - 5.0, 0.0)) + s, 1.0),
+    "of a product": (lambda s: math.sqrt(max(3.0 * s / 2 - 50.0, 0.0)) + s, 1.0),
+    "a NumPy number by a Python zero": (lambda s: np.float64(2.0) * s / (s if s > 5 else 1.0), 2.0),
+}
+if hasattr(math, "cbrt"):  # Python 3.11
+    CHOSEN["math.cbrt"] = (lambda s: math.cbrt(max(s - 9.0, 0.0)), 0.0)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_pythons_numbers_behind_a_choice(name):
+    f, want = CHOSEN[name]
+    np.testing.assert_allclose(differences(f, 1.7), want, atol=1e-8)
+    np.testing.assert_allclose(ad.grad(f)(1.7), want, rtol=1e-12)
+    np.testing.assert_allclose(ad.value_and_grad(f)(1.7), (f(1.7), want), rtol=1e-12)
+    np.testing.assert_allclose(ad.jvp(f, (1.7,), (1.0,)), (f(1.7), want), rtol=1e-12)
+
+
+def test_pythons_numbers_of_an_array():
+    """One element has an infinite derivative, the others have theirs."""
+    found = ad.grad(lambda r: sum([math.sqrt(v) for v in r]))(np.array([0.0, 4.0]))
+    assert found.tolist() == [np.inf, 0.25]
+
+
+def test_a_tangent_of_zero_by_chance_is_not_taken_for_sure():
+    """``cbrt(s ** 3)`` is `s`, though the tangent of ``s ** 3`` is zero at 0."""
+    for f in (lambda s: np.cbrt(max(s, -1.0) ** 3), lambda s: (max(s, 0.0) ** 2) ** 0.5 if s > 1 else np.cbrt(s**3)):
+        try:
+            assert not np.isfinite(ad.jvp(f, (np.float64(0.0),), (1.0,))[1])
+        except ZeroDivisionError:
+            pass
+
+
+def test_pythons_numbers_without_a_choice_are_divided_as_they_are():
+    for f in (math.sqrt, lambda s: math.sqrt(2 * s + 1), lambda s: s**0.5, math.acos):
+        assert "inf" not in ad.grad(f).source(0.3) and "inf" not in ad.jvp(f, (0.3,), (1.0,))[1].__class__.__name__
