@@ -123,6 +123,13 @@ def test_arrays_are_tensors_inside_a_function(tf):
     assert twice(np.ones(2)).dtype == tf.float64 and kinds == [True]
 
 
+def test_gradients_of_graphs_are_not_there(tf):
+    x = tf.constant([1.0])
+    for function in (tf.gradients, tf.hessians):
+        with pytest.raises(RuntimeError, match="tf.gradients is not supported when eager execution is enabled. Use tf"):
+            function(x, x)
+
+
 def test_there_is_no_unary_plus(tf):
     for x in (tf.constant([1.0]), tf.Variable(1.0)):
         with pytest.raises(TypeError, match=r"bad operand type for unary \+"):

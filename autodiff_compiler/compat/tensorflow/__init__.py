@@ -49,8 +49,8 @@ __getattr__, __dir__ = lazy(
         "indexing": "boolean_mask gather where",
         "norms": "clip_by_global_norm clip_by_norm norm",
         "linear_algebra": "einsum matmul",
-        "tapes": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through no_gradient "
-        "recompute_grad stop_gradient",
+        "tapes": "GradientTape RegisterGradient UnconnectedGradients custom_gradient grad_pass_through gradients "
+        "hessians no_gradient recompute_grad stop_gradient",
     },
     {
         "TensorArray": "Append to a Python list, and tf.stack it",
@@ -59,8 +59,6 @@ __getattr__, __dir__ = lazy(
         "config": "Functions always run eagerly",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
         "debugging": "Write assert, or if and raise",
-        "gradients": "Open a tf.GradientTape",
-        "hessians": "Open two tapes: tf.GradientTape.jacobian of a gradient",
         "nest": "Write a comprehension: tapes take and give nested structures as they are",
         "raw_ops": "Call the function of tf, tf.math or tf.nn",
         "signal": "Transform a function of np.fft with autodiff_compiler.function, and call it on tensors",

@@ -112,7 +112,15 @@ class _Multiplying(_tape.GradientTape):
     _masks = False
 
 
+def gradients(*args: Any, **kwargs: Any) -> Any:
+    """Raises RuntimeError, as TensorFlow does where there is no graph."""
+    raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+
+
+hessians = gradients
+
+
 __all__ = [
-    "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through",
-    "no_gradient", "recompute_grad", "stop_gradient",
+    "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
+    "hessians", "no_gradient", "recompute_grad", "stop_gradient",
 ]  # fmt: skip

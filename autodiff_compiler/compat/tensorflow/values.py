@@ -38,6 +38,10 @@ def as_value(value: Any, dtype: DType | None = None, hint: DType | None = None) 
 
     Raises ValueError, TypeError as TensorFlow does; HasTensors for a list of tensors.
     """
+    if type(value) is np.ndarray:
+        return _numpy(value, dtype)
+    if type(value) is int and dtype is None and hint is None and -0x80000000 <= value <= 0x7FFFFFFF:
+        return np.int32(value)
     wanted = dtype or hint or dtypes.float32
     if wanted.is_floating and (type(value) is float or type(value) is int and dtype is not None):
         with np.errstate(over="ignore"):
