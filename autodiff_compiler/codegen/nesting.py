@@ -34,7 +34,7 @@ from bisect import bisect_right
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Region, Value, leaves
+from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Op, Region, Value, leaves
 from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
@@ -54,6 +54,7 @@ class Nesting:
         self.reads: dict[Op, frozenset[Any]] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self.hazards: dict[Op, Any] = {}
+        self.raising = {op for op in body.walk() if _may_raise(op)}
         self._count(body)
         self.use_count = {v: len(users) for v, users in self.users.items()}
         # A function that calls itself stores only into what it has made, but it may print.
@@ -80,6 +81,7 @@ class Nesting:
             for root in (True,) if found is True else found or ():
                 hazards.setdefault(root, []).append(k)
         places = sorted({k for at in hazards.values() for k in at})
+        derived = [k for k, op in enumerate(region.ops) if _is_derived(op)]
         for k, op in enumerate(region.ops):
             for inner in op.regions:
                 self._choose_inlined(inner)
@@ -98,6 +100,10 @@ class Nesting:
                     continue
                 last = place[user]
             within = [x.op for x in op.operands() if x.op in self.inlined]
+            if not self.raising.isdisjoint((op, *within)):
+                self.raising.add(op)
+                if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
+                    continue  # the function's own exception comes first
             weight = 1 + sum([self.weight[x] for x in within])
             if weight > MAX_DEPTH:
                 continue
@@ -144,7 +150,7 @@ class Nesting:
         ):
             return False
         v = op.results[0]
-        derived = op.tag == DERIVED or op.droppable
+        derived = _is_derived(op)
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
         return derived or not v.hint or not any(x.op in self.inlined for x in op.operands())
 
@@ -191,6 +197,18 @@ class Nesting:
                 if op.regions[0].params[k + 1] in self.analysis.mutated:
                     found |= self.analysis.of(init)
         return found or None
+
+
+def _is_derived(op: Op) -> bool:
+    """No user wrote the operation."""
+    return op.tag == DERIVED or op.droppable
+
+
+def _may_raise(op: Op) -> bool:
+    """The user's operation may raise an exception."""
+    if _is_derived(op) or op.parent is None:
+        return False
+    return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
 def _is_between(places: list[int], first: int, last: int) -> bool:

@@ -576,4 +576,4 @@ def test_a_tangent_of_zero_by_chance_is_not_taken_for_sure():
 
 def test_pythons_numbers_without_a_choice_are_divided_as_they_are():
     for f in (math.sqrt, lambda s: math.sqrt(2 * s + 1), lambda s: s**0.5, math.acos):
-        assert "inf" not in ad.grad(f).source(0.3) and "inf" not in ad.jvp(f, (0.3,), (1.0,))[1].__class__.__name__
+        assert "inf" not in ad.grad(f).source(0.3)
