@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.emit import Emitted
-from ..errors import ArgumentError, IntegerArgumentError
+from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..frontend.inputs import lowers_by, refused
 from ..frontend.lower import Lowered
 from ..ir.core import type_of
@@ -80,6 +80,8 @@ def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any]) -> list[An
     try:
         leaves = leaves_like(tree, tangents)[: len(primals)]
     except (TypeError, AttributeError, IndexError, KeyError) as error:
+        if is_interruption(error):
+            raise
         raise ArgumentError(
             f"the tangents do not have the structure of the arguments: {error}", None, "give each argument a tangent"
         ) from None

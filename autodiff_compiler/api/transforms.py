@@ -13,7 +13,7 @@ import numpy as np
 
 from ..codegen.emit import Emitted
 from ..codegen.load import load
-from ..errors import ArgumentError, NonScalarOutputError
+from ..errors import ArgumentError, NonScalarOutputError, is_interruption
 from ..frontend.inputs import lowers_by, refused
 from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
@@ -545,6 +545,8 @@ def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[i
     try:
         leaves = leaves_like(out, cotangent)
     except (TypeError, AttributeError) as error:
+        if is_interruption(error):
+            raise
         raise ArgumentError(
             f"the cotangent does not have the result's structure: {error}",
             None,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
@@ -32,6 +33,8 @@ class Border(Orders):
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
+            if is_interruption(error):
+                raise
             self.raises(TypeError, f"{fn.__name__}() {error}", node)
         if not kwargs:
             return args, kwargs

@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, is_interruption
 from ..ir.core import structural_key
 from ..ir.opset import exception
 from ..tree import class_lookup, is_library_class, slot_names
@@ -79,6 +79,8 @@ class Construct(Recursions):
                 try:
                     return Obj(cls(args[0]), (ObjectStep(("object", cls(args[0]))),))
                 except ValueError as error:
+                    if is_interruption(error):
+                        raise
                     self.fail(str(error), node, "", ArgumentError)
             if len(args) == 1 and type(args[0]) is Obj and isinstance(args[0].obj, cls):
                 return args[0]

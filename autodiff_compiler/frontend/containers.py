@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, is_interruption
 from ..ir.core import Value
 from ..ir.opset import SLICE_BOUND
 from .avals import (
@@ -240,6 +240,8 @@ class Containers(Calls):
             try:
                 items[slice(*bounds)] = new_items
             except ValueError as error:
+                if is_interruption(error):
+                    raise
                 self.fail(str(error), node, "", ArgumentError)
             self.mutate(base.cell, Items(tuple(items)), node)
             return

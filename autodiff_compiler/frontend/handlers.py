@@ -166,6 +166,8 @@ def _misfit(ctx: Ctx, obj: Any, args: list[Val], kwargs: dict[str, Val], reason:
     try:
         inspect.signature(obj).bind(*args, **kwargs)
     except TypeError as error:
+        if is_interruption(error):
+            raise
         ctx.raises(TypeError, f"{name}() {error}", ctx.node)
     except ValueError:
         ctx.raises(TypeError, f"{name}() {reason}", ctx.node)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, RuleLookupError
+from ..errors import ArgumentError, RuleLookupError, is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import lookup
 from ..ir.types import ANY
@@ -27,6 +27,8 @@ class NumpyCalls(Copies):
         try:
             return np.dtype(_static_spec(self, av, node))
         except TypeError as error:
+            if is_interruption(error):
+                raise
             self.fail(str(error), node, "", ArgumentError)
 
     # --- methods --------------------------------------------------------------------------------------------------

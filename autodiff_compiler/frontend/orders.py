@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, is_interruption
 from ..ir.core import Value
 from ..kernels import sorted_places
 from .avals import ListRef, Obj, Ref, Seq, describe, is_constant, is_number
@@ -35,6 +35,8 @@ class Orders(Iterators):
             try:
                 order = sorted(range(len(items)), key=lambda k: known[k], reverse=bool(reverse))
             except TypeError as error:
+                if is_interruption(error):
+                    raise
                 self.fail(str(error), node, "", ArgumentError)
             return self.new_list([items[k] for k in order])
         if items is not None and len(items) < 2:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
 from ..tree import class_lookup
@@ -226,6 +226,8 @@ class Questions(Access):
             try:
                 made = fn(a, b)
             except TypeError as error:
+                if is_interruption(error):
+                    raise
                 self.raises(TypeError, str(error), node)
             if type(made) is bool:
                 return proved("constants", made)
@@ -518,6 +520,8 @@ def _compare_live(ctx: Questions, fn: Any, a: Val, b: Val, node: Node) -> Val:
         try:
             made = fn(*[ctx.pinned(x) if type(x) is Obj else x for x in (a, b)])
         except TypeError as error:
+            if is_interruption(error):
+                raise
             ctx.raises(TypeError, str(error), node)
         if type(made) is bool:
             return proved("live", made)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import RuleLookupError
+from ..errors import RuleLookupError, is_interruption
 from ..ir.core import Builder, Prim, type_of
 from ..ir.infer import broadcast_dims, cannot_raise, infer_ufunc
 from ..ir.ops_common import bound, bound_total, is_number
@@ -362,6 +362,8 @@ def _checked(prim: Prim, rule: Rule) -> Rule:
         try:
             return rule(g, out, *args, **kwargs)
         except TypeError as error:
+            if is_interruption(error):
+                raise
             try:
                 inspect.signature(rule).bind(g, out, *args, **kwargs)
             except TypeError as reason:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
 from ...tree import class_lookup
@@ -85,6 +85,8 @@ def _issubclass(ctx: Ctx, cls: Val, class_or_tuple: Val, /) -> Val:
     try:
         return proved("live", issubclass(ctx.pinned(cls), classes))
     except TypeError as error:
+        if is_interruption(error):
+            raise
         ctx.raises(TypeError, str(error), ctx.node)
 
 

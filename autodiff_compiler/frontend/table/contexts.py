@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import is_interruption
 from ...ir.core import TRY, Op, Value
 from ...ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ...ir.types import OBJECT, PY_BOOL
@@ -235,6 +236,8 @@ def _traceback() -> Any:
     try:
         raise ValueError
     except ValueError as error:
+        if is_interruption(error):
+            raise
         return error.__traceback__
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value
 from ...ir.opset import PRIMS
 from ...kernels import place_of_max, place_of_min
@@ -43,6 +43,8 @@ def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = 
         try:
             return found[known.index(fn(known))] if len(found) > 1 else found[0]
         except TypeError as error:
+            if is_interruption(error):
+                raise
             ctx.raises(TypeError, str(error), node)
     if len(found) == 1:
         return found[0]
