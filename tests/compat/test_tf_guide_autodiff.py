@@ -63,12 +63,17 @@ def expected_gradients(notebook):
     return np.array([[1.0], [2.0], [3.0]]) @ y, y[0]
 
 
+def assert_equal_sums(found, expected):
+    """Sums of three products of random float32 numbers of about 1, which may cancel."""
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=3e-6)
+
+
 def test_matrices(notebook):
     notebook.run(MATRICES)
     notebook.run("[dl_dw, dl_db] = tape.gradient(loss, [w, b])")
     dl_dw, dl_db = expected_gradients(notebook)
-    np.testing.assert_allclose(notebook["dl_dw"].numpy(), dl_dw, rtol=1e-5)
-    np.testing.assert_allclose(notebook["dl_db"].numpy(), dl_db, rtol=1e-5)
+    assert_equal_sums(notebook["dl_dw"], dl_dw)
+    assert_equal_sums(notebook["dl_db"], dl_db)
     result = notebook.run("""
 print(w.shape)
 print(dl_dw.shape)
@@ -88,7 +93,7 @@ my_vars = {
 grad = tape.gradient(loss, my_vars)
 grad['b']
 """)
-    np.testing.assert_allclose(result.value.numpy(), expected_gradients(notebook)[1], rtol=1e-5)
+    assert_equal_sums(result.value, expected_gradients(notebook)[1])
     assert result.shown.startswith("<tf.Tensor: shape=(2,), dtype=float32, numpy=array([")
     assert sorted(notebook["grad"]) == ["b", "w"]
 
