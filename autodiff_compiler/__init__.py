@@ -14,7 +14,7 @@ array([ -7., -10.])
 
 from typing import TYPE_CHECKING, Any
 
-from . import nn
+from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.forward import jvp
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad, vjp
@@ -28,11 +28,11 @@ from .errors import (
     SourceUnavailableError,
     UnsupportedError,
 )
-from .operations.record import elementwise, primitive
-from .operations.record import jvp as jvp_rule
-from .operations.record import vjp as vjp_rule
 
 if TYPE_CHECKING:
+    from .operations.record import elementwise, primitive
+    from .operations.record import jvp as jvp_rule
+    from .operations.record import vjp as vjp_rule
     from .tape import ops
     from .tape.custom import (
         RegisterGradient,
@@ -48,20 +48,26 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The tape is imported when one of its names is first used.
-_TAPE = {
-    "GradientTape": "gradient_tape",
-    "RegisterGradient": "custom",
-    "Tensor": "native",
-    "UnconnectedGradients": "gradient_tape",
-    "Variable": "native",
-    "constant": "native",
-    "custom_gradient": "custom",
-    "function": "function",
-    "grad_pass_through": "custom",
-    "no_gradient": "custom",
-    "recompute_grad": "custom",
-    "stop_gradient": "custom",
+pristine.hold("kernels", "runtime")
+
+# Rules and the tape are imported when one of their names is first used, and so is the compiler when it first compiles.
+_LATE = {
+    "GradientTape": "tape.gradient_tape",
+    "RegisterGradient": "tape.custom",
+    "Tensor": "tape.native",
+    "UnconnectedGradients": "tape.gradient_tape",
+    "Variable": "tape.native",
+    "constant": "tape.native",
+    "custom_gradient": "tape.custom",
+    "elementwise": "operations.record",
+    "function": "tape.function",
+    "grad_pass_through": "tape.custom",
+    "jvp_rule": "operations.record",
+    "no_gradient": "tape.custom",
+    "primitive": "operations.record",
+    "recompute_grad": "tape.custom",
+    "stop_gradient": "tape.custom",
+    "vjp_rule": "operations.record",
 }
 
 
@@ -69,13 +75,15 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name == "ops":
-        return importlib.import_module(".tape.ops", __name__)
-    module = _TAPE.get(name)
+        with pristine.as_they_were():
+            return importlib.import_module(".tape.ops", __name__)
+    module = _LATE.get(name)
     if module is None:
         import sys
 
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-    found = getattr(importlib.import_module(f".tape.{module}", __name__), name)
+    with pristine.as_they_were():
+        found = getattr(importlib.import_module(f".{module}", __name__), name.removesuffix("_rule"))
     globals()[name] = found
     return found
 

@@ -2,6 +2,9 @@
 
 A program may replace a function of a module, as in ``np.sin = np.cos``. The derivative of the old function stays the
 same. So rules and emitted code look functions up in these copies, and not in the modules that the program changes.
+
+The compiler itself is imported when a function is first compiled. Its tables name functions of these modules, so it is
+imported under `as_they_were`.
 """
 
 from __future__ import annotations
@@ -9,6 +12,8 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 
@@ -34,6 +39,39 @@ else:
     np = snapshot(_numpy, "linalg", "fft")
 
 BUILTINS: dict[str, Any] = dict(vars(builtins))
+# The modules that tables of the compiler name, as far as they are imported, each with what it held.
+_MODULES = (
+    "builtins", "cmath", "collections", "copy", "dataclasses", "functools", "itertools", "math", "numpy", "numpy.fft",
+    "numpy.linalg", "numpy.random", "operator", "statistics",
+)  # fmt: skip
+_HELD = [(sys.modules[name], dict(vars(sys.modules[name]))) for name in _MODULES if name in sys.modules]
+
+
+@contextmanager
+def as_they_were() -> Iterator[None]:
+    """A context in which NumPy, the built-in functions and the modules named above hold what they held at first.
+
+    Only names that the program replaced or deleted change, and they change back.
+    """
+    replaced = [
+        (module, name, vars(module).get(name, _ABSENT), was)
+        for module, held in _HELD
+        for name, was in held.items()
+        if vars(module).get(name, _ABSENT) is not was and not name.startswith("__")
+    ]
+    for module, name, _, was in replaced:
+        setattr(module, name, was)
+    try:
+        yield
+    finally:
+        for module, name, now, _ in replaced:
+            if now is _ABSENT:
+                delattr(module, name)
+            else:
+                setattr(module, name, now)
+
+
+_ABSENT = object()
 
 
 def as_it_was(module: types.ModuleType) -> types.ModuleType:
@@ -49,4 +87,4 @@ def hold(*packages: str) -> None:
             vars(module).update({k: v for k, v in (("np", np), ("math", math)) if k in vars(module)})
 
 
-__all__ = ["BUILTINS", "as_it_was", "hold", "math", "np"]
+__all__ = ["BUILTINS", "as_it_was", "as_they_were", "hold", "math", "np"]

@@ -19,14 +19,14 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKER = """
 import importlib, json, math, sys
 import autodiff_compiler as ad
-from autodiff_compiler.api import transforms
+from autodiff_compiler.api import compiler
 
 lowered = []
-lower = transforms.lower
+lower = compiler.lower
 def counted(*args, **kwargs):
     lowered.append(1)
     return lower(*args, **kwargs)
-transforms.lower = counted
+compiler.lower = counted
 
 def difference(f, x, h=1e-5):
     return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)

@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import ArgumentError, IntegerArgumentError, UnsupportedError
-from ..frontend.inputs import Inputs, base_of, held, place_of
-from ..frontend.lower import Lowered
+from ..frontend.inputs import Inputs, base_of, place_of
 from ..frontend.plan import Plan
 from ..frontend.state import Cells
+from ..lowered import Lowered, held
 from ..tree import attribute_names, flatten, is_leaf, is_object
 
 

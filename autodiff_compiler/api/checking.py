@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import WrongValueError, is_interruption
-from ..frontend.inputs import Guard, base_of, fetch
-from ..frontend.lower import Lowered, bind_arguments
+from ..frontend.inputs import base_of
 from ..ir.core import Region
 from ..ir.interp import interpret
 from ..ir.opset import ASSERT, RAISE
+from ..lowered import Guard, Lowered, bind_arguments, fetch
 from ..tree import attribute_names, copy_with, flatten, is_object, slot_names, unflatten
 from .specialize import apart
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
-from ..codegen.emit import Emitted, emit_function
+from ..codegen.emit import emit_function
+from ..codegen.load import Emitted
 from ..codegen.notes import Statement
-from ..codegen.statements import on_one_line
 from ..errors import InternalError
-from ..frontend.source import end_of_head, statement_of
+from ..frontend.source import statement_of
 from ..ir.budget import doing
 from ..ir.core import Function, Loc
 from ..transforms.pipeline import restore_in_place
+from .places import line_of, text_over_lines
 
 
 def statement_at(loc: Loc) -> Statement:
@@ -22,16 +22,6 @@ def statement_at(loc: Loc) -> Statement:
         return Statement(loc.file, loc.line, loc.col, line_of(loc.file, loc.line))
     text = text_over_lines(node)
     return Statement(loc.file, node.lineno, node.col_offset, line_of(loc.file, node.lineno) if text is None else text)
-
-
-def text_over_lines(node: Any) -> str | None:
-    """The text on one line of a statement that covers several lines. None for a statement on one line."""
-    return on_one_line(node) if end_of_head(node) > node.lineno else None
-
-
-def line_of(file: str, line: int) -> str:
-    """A line of a file, without its indentation."""
-    return linecache.getline(file, line).strip()
 
 
 def emit_adjoint(
@@ -46,4 +36,4 @@ def emit_adjoint(
         )  # fmt: skip
 
 
-__all__ = ["emit_adjoint", "line_of", "statement_at", "text_over_lines"]
+__all__ = ["emit_adjoint", "statement_at"]

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frontend.inputs import BAKED_MODULES
-from ..frontend.sets import is_steady
 from ..ir.core import structural_key
+from ..lowered import BAKED_MODULES, is_steady
 
 _PACKAGE = __name__.split(".")[0]
 _KNOWN_MODULES = frozenset((*BAKED_MODULES, _PACKAGE, "types", "dataclasses", "enum", "abc", "numbers"))

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.emit import Emitted
+from ..codegen.load import Emitted
 from ..errors import ArgumentError, IntegerArgumentError, is_interruption
-from ..frontend.inputs import lowers_by, refused
-from ..frontend.lower import Lowered
 from ..ir.core import type_of
-from ..transforms import pipeline
+from ..lowered import USE_GRAD, Lowered, lowers_by, refused
 from ..tree import Tree, children, leaves_like, with_children
-from .nested import USE_GRAD
 from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, replaced
 
 
@@ -30,6 +27,8 @@ class Pushforward(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from .compiler import pipeline
+
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         fn = pipeline.pushforward(lowered.function, wanted.wrt)
         fn.meta["wrt"] = wanted.wrt

@@ -26,19 +26,13 @@ from ..frontend.avals import (
     record,
 )
 from ..frontend.core import Unreachable
-from ..frontend.inputs import refused
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
+from ..lowered import NO_WEAK_ZEROS, refused
 from ..transforms import pipeline
 from ..tree import flatten, is_object
 from .nested_state import Changes
-
-NO_WEAK_ZEROS = (
-    "strong_zeros=False in a function that is compiled is not supported",
-    "leave it out: the gradient then has the zeros that would be nan",
-)
-USE_GRAD = "use grad there, of the sum of the result times the cotangent"
 
 
 def lower_call(
@@ -220,29 +214,27 @@ class AbstractGradient:
         return lower_call(interp, self.callee, self.argnums, self.keep_value, self.what, args, kwargs)
 
 
-def lower_transform(make: Any, keep_value: bool, what: str) -> Any:
-    """The lowering of a call of ``grad`` itself inside of a function."""
-
-    def hook(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if kwargs.get("strong_zeros", True) is not True:
-            refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
-        argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
-        if type(argnums) is Seq:
-            argnums = tuple(argnums.items)
-        callee = args[0] if args else kwargs.get("fun")
-        if callee is None:
-            return Partial(Obj(make, (("object", make),)), (), ("argnums",), (argnums_given,))
-        if type(callee) is Obj and isinstance(callee.obj, AbstractGradient):
-            made = AbstractGradient(callee, argnums, keep_value, what)
-            return Obj(made, (("object", made),))
-        if type(callee) is Obj and callable(callee.obj):
-            made = make(callee.obj, argnums)
-            return Obj(made, (("object", made),))
-        if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
-            made = AbstractGradient(callee, argnums, keep_value, what)
-            return Obj(made, (("object", made),))
-        raise ArgumentError(
-            f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
-        )
-
-    return hook
+def lower_transform(
+    make: Any, keep_value: bool, what: str, interp: Any, args: list[Any], kwargs: dict[str, Any]
+) -> Any:
+    """The abstract result of a call of ``grad`` itself in a function that is compiled."""
+    if kwargs.get("strong_zeros", True) is not True:
+        refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
+    argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
+    if type(argnums) is Seq:
+        argnums = tuple(argnums.items)
+    callee = args[0] if args else kwargs.get("fun")
+    if callee is None:
+        return Partial(Obj(make, (("object", make),)), (), ("argnums",), (argnums_given,))
+    if type(callee) is Obj and isinstance(callee.obj, AbstractGradient):
+        made = AbstractGradient(callee, argnums, keep_value, what)
+        return Obj(made, (("object", made),))
+    if type(callee) is Obj and callable(callee.obj):
+        made = make(callee.obj, argnums)
+        return Obj(made, (("object", made),))
+    if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
+        made = AbstractGradient(callee, argnums, keep_value, what)
+        return Obj(made, (("object", made),))
+    raise ArgumentError(
+        f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
+    )

@@ -19,14 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.emit import Emitted
+from ..codegen.load import Emitted
 from ..codegen.notes import Note
 from ..errors import is_interruption
-from ..frontend.inputs import OBJECT_KEY, Guard, Input, fetch
-from ..frontend.lower import Lowered, location_of
-from ..ir.core import Function, Loc, Region, structural_key
+from ..ir.core import RULES_OF_USERS, Function, Loc, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
-from ..operations.record import has_user_rules
+from ..lowered import OBJECT_KEY, Guard, Input, Lowered, fetch, location_of
 from ..tree import children
 from . import places
 from .cache import DiskCache, default_folder, key_of
@@ -314,7 +312,7 @@ def _read_tree(tree: Any) -> Any:
 def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
     """What selects the entries for this call; None where there are none."""
     folder = default_folder()
-    if folder is None or has_user_rules():
+    if folder is None or RULES_OF_USERS:
         return None
     try:
         chain = []

@@ -14,13 +14,14 @@ import ast
 import linecache
 import types
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..codegen.notes import Statement
-from ..frontend.source import FunctionNode, Source, nodes_of, source_of
 from ..ir.core import Loc
-from .emission import line_of, text_over_lines
 from .fingerprint import NotPortable, digest
+
+if TYPE_CHECKING:
+    from ..frontend.source import FunctionNode, Source
 
 # Of a node: its number, its line (that of the function's first line is 0), its columns, and the text of a statement
 # over several lines.
@@ -40,6 +41,8 @@ class Marks:
     """
 
     def __init__(self, functions: Sequence[types.FunctionType]):
+        from ..frontend.source import nodes_of, source_of
+
         self.functions = functions
         self.sources = [source_of(fn) for fn in functions]
         self.used: list[dict[int, ast.AST]] = [{} for _ in functions]
@@ -94,6 +97,8 @@ class Found:
         for fn, tree, text, rows in functions:
             now = text_print(fn)
             if now != text:
+                from ..frontend.source import nodes_of, source_of
+
                 source = source_of(fn)
                 if tree_print(source) != tree:
                     raise Changed
@@ -118,8 +123,23 @@ class Found:
         return [[tree, text, list(rows.values())] for _, tree, text, rows in self.functions]
 
 
+def line_of(file: str, line: int) -> str:
+    """A line of a file, without its indentation."""
+    return linecache.getline(file, line).strip()
+
+
+def text_over_lines(node: Any) -> str | None:
+    """The text on one line of a statement that covers several lines. None for a statement on one line."""
+    from ..codegen.statements import on_one_line
+    from ..frontend.source import end_of_head
+
+    return on_one_line(node) if end_of_head(node) > node.lineno else None
+
+
 def _starts(root: FunctionNode) -> dict[Any, int]:
     """The numbers of nodes: of statements by line and column, of the first node of a line by the line."""
+    from ..frontend.source import nodes_of
+
     found: dict[Any, int] = {}
     for n, node in enumerate(nodes_of(root)):
         if hasattr(node, "lineno"):
@@ -159,4 +179,4 @@ def text_print(fn: types.FunctionType) -> str:
     return digest("".join(lines[code.co_firstlineno - 1 : last]), *[c.co_linetable.hex() for c in codes])
 
 
-__all__ = ["Changed", "Found", "Marks", "text_print", "tree_print"]
+__all__ = ["Changed", "Found", "Marks", "line_of", "text_over_lines", "text_print", "tree_print"]

@@ -22,13 +22,11 @@ import numpy as np
 
 from .. import deep
 from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, UnsupportedError, is_interruption
-from ..frontend import Guard, Lowered, bind_arguments, key_of
-from ..frontend.inputs import held
-from ..frontend.lower import location_of
 from ..ir import budget
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
+from ..lowered import Guard, Lowered, bind_arguments, held, key_of, location_of
 from ..tree import class_lookup, flatten
 from .locks import Lock
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..tree import flatten, unflatten
-from .checking import checking
 from .transforms import projected_gradient, vjp
 
 
@@ -32,6 +31,8 @@ def check_grads(
     >>> import autodiff_compiler as ad
     >>> ad.check_grads(lambda x: np.sum(np.sin(x) * x), (np.array([0.3, 1.2]),), order=2)
     """
+    from .compiler import checking
+
     rng = np.random.default_rng(seed)
     leaves, _ = flatten(tuple(args))
     low = any(np.result_type(x) in (np.float32, np.float16, np.complex64) for x in leaves)

@@ -7,28 +7,23 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..codegen.emit import Emitted
-from ..codegen.load import load
+from ..codegen.load import Emitted, load
 from ..errors import ArgumentError, NonScalarOutputError, is_interruption
-from ..frontend.inputs import lowers_by, refused
-from ..frontend.lower import Lowered, bind_arguments, lower
 from ..ir.core import Builder, Function, Value, type_of
-from ..ir.printer import print_function
 from ..ir.spelling import identifier
-from ..transforms import pipeline
+from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
-from .arguments import Wanted, argument_place
-from .checking import check_value, is_checking
-from .emission import emit_adjoint
 from .locks import Lock
-from .nested import NO_WEAK_ZEROS, USE_GRAD, lower_transform
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
+
+if TYPE_CHECKING:
+    from .arguments import Wanted
 
 Argnums = int | str | Sequence[int | str]
 
@@ -139,6 +134,8 @@ class Transformed:
 
     def ir(self, *args: Any, **kwargs: Any) -> str:
         """The SSA form of the primal and of the derived function for these arguments, as text."""
+        from .compiler import print_function
+
         lowered = lower_any(self.primal, args, kwargs)
         before = print_function(lowered.function)
         after = print_function(self.transform(lowered, args, kwargs).function)
@@ -149,6 +146,8 @@ class Transformed:
 
         The text is empty if the first attempt succeeds. See `frontend.plan`.
         """
+        from .compiler import lower
+
         primal = self.primal
         while isinstance(primal, Transformed):
             primal = primal.primal
@@ -164,6 +163,8 @@ class Transformed:
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]
         ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'dead code', 'in place']
         """
+        from .compiler import pipeline, print_function
+
         lowered = lower_any(self.primal, args, kwargs)
         seen = [("lower", print_function(lowered.function))]
         with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
@@ -184,6 +185,8 @@ class Transformed:
 
     def generate(self, derived: Lowered, split: int | None = None) -> Callable[..., Any]:
         """The function that the emitted source of a lowered function defines."""
+        from .compiler import emit_adjoint
+
         classes: dict[Any, str] = {}
         name_classes(derived.out, classes)
 
@@ -225,7 +228,7 @@ class Transformed:
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         from ..frontend.avals import Obj
-        from .nested import lower_call
+        from .compiler import lower_call
 
         callee = Obj(self.primal, (("object", self.primal),))
         return lower_call(interp, callee, self.argnums, self.keep_value, self.suffix, args, kwargs)
@@ -304,6 +307,8 @@ class Gradient(Transformed):
         return portable_name(self) + ([] if self.strong_zeros else ["multiplies"])
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from .compiler import pipeline
+
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, self.exact)
         check_scalar(lowered, self)
         fn = pipeline.adjoint(
@@ -342,6 +347,8 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
     """Lower a function. For a transformed one, transform the IR of its primal."""
     if isinstance(fn, Transformed):
         return fn.transform(lower_any(fn.primal, args, kwargs), args, kwargs)
+    from .compiler import check_value, is_checking, lower
+
     lowered = lower(fn, args, kwargs)
     if is_checking():
         check_value(fn, lowered, args, kwargs)
@@ -396,6 +403,8 @@ def differentiated(
 
     exact: integers among the arguments are allowed, and their cotangent is None.
     """
+    from .compiler import Wanted, argument_place
+
     several = isinstance(argnums, tuple)
     names, values, signature = bind_arguments(innermost(fn), args, kwargs)
     wanted = Wanted(lowered, exact)
@@ -408,6 +417,8 @@ def differentiated(
 
 def hand_through(fn: Function, wanted: Wanted) -> None:
     """Give the cotangents the kinds, shapes and dtypes of their parameters, and add the parameters in `wanted.kept`."""
+    from .compiler import pipeline
+
     fn.meta["wrt"] = wanted.wrt
     pipeline.finish(fn, len(wanted.wrt))
     fn.body.exit = (*fn.body.exit, *[fn.body.params[k] for k in wanted.kept])
@@ -482,6 +493,8 @@ class _Pullback(Transformed):
         return portable_name(self)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from .compiler import pipeline
+
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         results = lowered.function.results
         seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
@@ -530,6 +543,8 @@ class _Projected(Transformed):
         self.cotangents = cotangents
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from .compiler import pipeline
+
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=self.cotangents)
         hand_through(fn, wanted)
@@ -611,8 +626,19 @@ _transformed: dict[tuple[Any, ...], Transformed] = {}
 _transformed_lock = Lock()
 
 
+def _inside(make: Any, keep_value: bool, what: str) -> Any:
+    """How a call of `make` in a function that is compiled is lowered."""
+
+    def lowering(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from .compiler import lower_transform
+
+        return lower_transform(make, keep_value, what, interp, args, kwargs)
+
+    return lowering
+
+
 lowers_by(refused("vjp in a function that is compiled is not supported", USE_GRAD))(vjp)
-lowers_by(lower_transform(grad, False, "grad"))(grad)
-lowers_by(lower_transform(value_and_grad, True, "value_and_grad"))(value_and_grad)
+lowers_by(_inside(grad, False, "grad"))(grad)
+lowers_by(_inside(value_and_grad, True, "value_and_grad"))(value_and_grad)
 
 __all__ = ["Gradient", "Transformed", "Value", "grad", "value_and_grad", "vjp"]

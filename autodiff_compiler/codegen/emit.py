@@ -34,8 +34,7 @@ def f_grad(x):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 from ..ir import opset
@@ -64,31 +63,12 @@ from . import layout
 from .expressions import Printer
 from .layout import Block, Line
 from .list_stores import changed_list
+from .load import Emitted
 from .names import Naming
 from .nesting import Nesting, maybe_undefined, where_completed
-from .notes import Note, Statement, with_notes
+from .notes import Note, Statement
 
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
-
-
-@dataclass
-class Emitted:
-    """A module that defines the function `name`.
-
-    lines:   its text, without the comments that name statements of the user's
-    objects: what is bound in it before it runs, by name
-    notes:   these comments, in the order in which they were made
-    """
-
-    lines: list[str]
-    name: str
-    objects: dict[str, Any] = field(default_factory=dict)
-    notes: Sequence[Note] = ()
-
-    @property
-    def source(self) -> str:
-        """The whole text."""
-        return with_notes(self.lines, self.notes)
 
 
 def emit_function(

@@ -15,10 +15,32 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..pristine import BUILTINS, math, np
+from .notes import Note, with_notes
+
+
+@dataclass
+class Emitted:
+    """A module that defines the function `name`.
+
+    lines:   its text, without the comments that name statements of the user's
+    objects: what is bound in it before it runs, by name
+    notes:   these comments, in the order in which they were made
+    """
+
+    lines: list[str]
+    name: str
+    objects: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+
+    @property
+    def source(self) -> str:
+        """The whole text."""
+        return with_notes(self.lines, self.notes)
 
 
 def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Callable[..., Any]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..ir.core import Loc, Value, map_leaves, structural_key
 from ..ir.core import leaves as values_of
+from ..lowered import Path
 
 T = TypeVar("T")
 
@@ -48,24 +49,6 @@ else:
     def _shown(self):
         parts = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__qualname__}({parts})"
-
-
-# Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
-# any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its
-# bases have under the name.
-Path = tuple[tuple[Any, ...], ...]
-
-
-class ObjectStep(tuple[Any, ...]):
-    """``("object", obj)``, compared by identity: an object may be unhashable, or equal to another and yet different."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectStep) and self[1] is other[1]
-
-    def __hash__(self) -> int:
-        return id(self[1])
 
 
 class Aval:

@@ -17,6 +17,7 @@ from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import is_numpys, names_of, signature_of
+from ..lowered import lowering_of
 from .avals import (
     MISSING,
     Bound,
@@ -44,7 +45,7 @@ from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
 from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, run
-from .inputs import is_lasting, lowering_of
+from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
 from .source import FunctionNode, Scope, scope_of, source_of

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import ArgumentError, is_interruption
 from ..ir.core import structural_key
 from ..ir.opset import exception
+from ..lowered import ObjectStep
 from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
@@ -26,7 +27,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     OneShot,
     Partial,
     Ref,

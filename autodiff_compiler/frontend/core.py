@@ -29,6 +29,7 @@ from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
+from ..lowered import ObjectStep
 from ..tree import is_library_class
 from . import definitions
 from .avals import (
@@ -43,7 +44,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     Origin,
     Poison,
     RangeOf,

@@ -14,8 +14,9 @@ import operator
 import types
 from typing import Any
 
+from ..lowered import ObjectStep
 from ..tree import class_lookup
-from .avals import Bound, Entries, Instance, Obj, ObjectStep, Seq, describe
+from .avals import Bound, Entries, Instance, Obj, Seq, describe
 from .handlers import Node, Val
 from .inputs import BASES, DATA, SELF, base_of
 from .outside import Outside

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ir.core import Value, type_of
 from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS, opaque
+from ..lowered import ObjectStep
 from ..tree import class_lookup
 from .avals import (
     Closure,
@@ -23,7 +24,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     Ref,
     Seq,
     describe,

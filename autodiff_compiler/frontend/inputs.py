@@ -12,16 +12,15 @@ import collections
 import enum
 import functools
 import types
-import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
+from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_of, lowering_of
 from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
@@ -33,7 +32,6 @@ from .avals import (
     ListRef,
     Obj,
     Partial,
-    Path,
     RangeOf,
     Ref,
     Seq,
@@ -46,24 +44,6 @@ from .plan import LAYOUT, Plan
 from .sets import History, set_parts
 from .state import PROTECTED, Cells
 
-F = TypeVar("F", bound=Callable[..., Any])
-# From the interpreter and the abstract arguments of a call, by position and by keyword, to its abstract result.
-Lowering = Callable[[Any, list[Any], dict[str, Any]], Any]
-
-BAKED_MODULES = (
-    "numpy",
-    "math",
-    "cmath",
-    "operator",
-    "functools",
-    "itertools",
-    "builtins",
-    "scipy",
-    "collections",
-    "typing",
-)
-
-OBJECT_KEY = ("object",)
 # The containers from which a class may be derived, those that are derived themselves first.
 BASES: tuple[type, ...] = (
     collections.OrderedDict, collections.defaultdict, collections.Counter, dict, list, tuple, collections.deque, set,
@@ -77,37 +57,6 @@ _WITH_METHODS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(slots=True)
-class Input:
-    """One parameter of the lowered function: a number or an array, and where a call finds it."""
-
-    path: Path
-    name: str
-    type: Ty
-    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0);
-    # ("object",) for an object that is handed through
-    key: tuple[Any, ...]
-    hidden: bool
-    shape: tuple[int, ...] | None = None  # the one shape that the code is for, where lengths are known at compile time
-
-
-@dataclass(slots=True)
-class Guard:
-    """What has to hold at a call for the lowered function to be valid.
-
-    kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
-    "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
-    "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`), "apart" (it and
-    what is at the paths `expected` are all different objects),
-    "order" (an `OrderOf`; the path is that of its first set), "process" (it holds in this process, maybe in no other),
-    "type_key" (an Input's key). Values and keys are the same by type and value, see `structural_key`.
-    """
-
-    path: Path
-    kind: str
-    expected: Any
-
-
 @record
 class OrderOf:
     """Of a guard: a set made in this way from sets that are found outside is gone through in this order."""
@@ -118,68 +67,6 @@ class OrderOf:
     def holds(self, *outside: Val) -> bool:
         made = self.history.made(dict(zip(self.history.leaves, outside)))
         return bool(structural_key(tuple(made)) == structural_key(self.order))
-
-
-def fetch(path: Path, args: tuple[Any, ...]) -> Any:
-    """The object at the path, now."""
-    obj: Any = None
-    for step in path:
-        kind = step[0]
-        if kind == "arg":
-            obj = args[step[1]]
-        elif kind == "global":
-            obj = step[1].__globals__[step[2]]
-        elif kind == "cell":
-            obj = step[1].__closure__[step[1].__code__.co_freevars.index(step[2])].cell_contents
-        elif kind == "default":
-            obj = step[1].__defaults__[step[2]] if isinstance(step[2], int) else step[1].__kwdefaults__[step[2]]
-        elif kind == "object":
-            obj = step[1]
-        elif kind == "item":
-            obj = obj[step[1]]
-        elif kind == "member":
-            obj = class_lookup(obj, step[1])
-        elif kind == "call":
-            obj = obj(*step[1])
-        elif kind == "held":
-            obj = held(obj)
-        elif kind == "inner":
-            pass  # the list or dictionary that it is
-        else:
-            obj = getattr(obj, step[1])
-    return obj
-
-
-# Not in the functions themselves: `functools.wraps` copies what a function holds to the one that wraps it.
-_LOWERINGS: weakref.WeakKeyDictionary[types.FunctionType, Lowering] = weakref.WeakKeyDictionary()
-
-
-def lowers_by(lowering: Lowering) -> Callable[[F], F]:
-    """Decorator: `lowering` gives the abstract result of a call of the function."""
-
-    def enter(fn: F) -> F:
-        _LOWERINGS[cast(types.FunctionType, fn)] = lowering
-        return fn
-
-    return enter
-
-
-def refused(message: str, remedy: str) -> Lowering:
-    """The lowering of a call that is not supported in compiled functions."""
-
-    def lowering(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        raise UnsupportedError(message, interp.builder.loc, remedy)
-
-    return lowering
-
-
-def lowering_of(obj: Any) -> Any:
-    """What a function or object of this package's says of how a call of it is lowered; None: nothing. An object of a
-    user's is not asked, as its class may compute attributes."""
-    if isinstance(obj, types.FunctionType):
-        return _LOWERINGS.get(obj)
-    found = class_lookup(type(obj), "__autodiff_lower__")
-    return None if found is None else found.__get__(obj)
 
 
 def base_of(cls: Any) -> type | None:
@@ -199,13 +86,6 @@ def _base_of(cls: type) -> type | None:
     return None
 
 
-def held(obj: Any) -> Any:
-    """A plain copy of the list, tuple or dictionary that an object is, whatever its class says of it."""
-    if isinstance(obj, dict):
-        return {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)}
-    return list.copy(obj) if isinstance(obj, list) else tuple(tuple.__iter__(obj))
-
-
 def place_of(obj: Any, path: Path) -> Path:
     """Where the container is that an object at the path is: there too, if its class leaves it to it how it is read."""
     base: Any = base_of(type(obj))
@@ -219,13 +99,6 @@ def is_lasting(obj: Any) -> bool:
     return isinstance(
         obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype, np.ufunc)
     )
-
-
-def key_of(obj: Any) -> tuple[Any, ...]:
-    """The part of a leaf that code is specialised on."""
-    if type(obj) is np.ndarray:
-        return ("array", obj.dtype, obj.ndim, tuple([k if n else ~k for k, n in enumerate(obj.shape) if n < 2]))
-    return ("number", type(obj))
 
 
 def path_name(path: Path) -> str:

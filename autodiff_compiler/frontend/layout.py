@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Value, type_of
-from .avals import Items, ListRef, Path, Ref, Seq, is_constant, record
+from ..lowered import Path
+from .avals import Items, ListRef, Ref, Seq, is_constant, record
 from .handlers import Val
 
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .. import deep
-from ..errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
+from ..errors import AutodiffError, UnsupportedError, is_interruption
 from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value, leaves
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
+from ..lowered import Lowered, ObjectStep, bind_arguments, location_of
 from ..tree import flatten, is_object
 from . import table  # noqa: F401  (fills the table of handlers)
 from .avals import (
@@ -29,7 +29,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     Ref,
     Seq,
     describe,
@@ -38,37 +37,9 @@ from .avals import (
 )
 from .core import Unreachable
 from .handlers import Val
-from .inputs import Guard, Input, base_of, path_name
+from .inputs import base_of, path_name
 from .numpy_calls import NumpyCalls
 from .plan import FoundWanting, Plan, RecursionTooDeep, lower_by_plan
-
-
-@dataclass(slots=True)
-class Lowered:
-    """A function in IR, with what ties it to the Python world.
-
-    function: the IR; its parameters are `inputs` in order; its results are the leaves of `out`
-    inputs:   where each parameter comes from at a call
-    guards:   what has to hold at a call for this lowering to be valid
-    out:      the structure of the return value (see `tree.unflatten`)
-    sources:  the texts of all functions that went into it, by qualified name
-    params:   the names of the top-level parameters, in the order that ("arg", k) paths count
-    no_alias: pairs of inputs (indices) that must not share memory, as one is written to; an input with itself: its
-    elements must not
-    stored:   the inputs (indices) that the function writes to
-    """
-
-    function: Function
-    inputs: list[Input]
-    guards: list[Guard]
-    out: Any
-    sources: list[str]
-    params: list[str]
-    no_alias: list[tuple[int, int]] = field(default_factory=list)
-    stored: list[int] = field(default_factory=list)
-    loc: Loc | None = None  # of the definition
-    functions: list[Any] = field(default_factory=list)  # those whose text went into it
-    reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
 
 
 class Interpreter(NumpyCalls):
@@ -134,24 +105,6 @@ def _object_tree(ctx: Interpreter, av: Val, origin: Obj, leaves: list[Any]) -> A
     if not names:
         return ("leaf", len(leaves) - 1)
     return ("like", len(leaves) - 1, tuple(names), tuple(items))
-
-
-def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val]) -> tuple[list[str], list[Any], Any]:
-    """The parameters that a call gives, in order: names and values, and how they go back into (args, kwargs).
-
-    Parameters left at their defaults are not among them.
-    """
-    try:
-        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
-    except TypeError as error:
-        if is_interruption(error):
-            raise
-        raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}", location_of(fn)) from None
-    except ValueError:
-        if kwargs:
-            raise ArgumentError("this callable takes no keyword arguments") from None
-        return [f"x{k}" for k in range(len(args))], list(args), None
-    return list(bound.arguments), list(bound.arguments.values()), bound.signature
 
 
 def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val] | None = None) -> Lowered:
@@ -282,13 +235,6 @@ def fn_value(interp: Interpreter, fn: Any) -> Any:
             interp.inputs.wrap(fn.__self__, (*path, ("attr", "__self__")), "self"),
         )
     return interp.inputs.wrap(fn, path, getattr(fn, "__name__", ""))
-
-
-def location_of(fn: Any) -> Loc:
-    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
-    if code is None:
-        return Loc("<unknown>", 1, 0, 0, getattr(fn, "__name__", ""))
-    return Loc(code.co_filename, code.co_firstlineno, 0, -1, fn.__name__)
 
 
 class _OutermostFrame:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import MissingAttributeError
 from ..ir.foreign import root_module
+from ..lowered import ObjectStep
 from ..pristine import as_it_was
 from ..tree import class_lookup, is_library_class
 from . import definitions
@@ -28,7 +29,6 @@ from .avals import (
     DictRef,
     Instance,
     Obj,
-    ObjectStep,
     Partial,
     Seq,
     Super,

@@ -33,6 +33,7 @@ from ..ir.opset import (
     SET_ENTRY,
     STORE_INTO,
 )
+from ..lowered import ObjectStep
 from .avals import (
     UNSET,
     Bound,
@@ -47,7 +48,6 @@ from .avals import (
     ListRef,
     Maybe,
     Obj,
-    ObjectStep,
     Partial,
     Poison,
     RangeOf,

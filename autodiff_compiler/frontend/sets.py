@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.core import structural_key
-from .avals import Instance, Obj, Path, Seq, is_constant, key_av
+from ..lowered import Path, is_steady
+from .avals import Instance, Obj, Seq, is_constant, key_av
 from .handlers import Val
 
 
@@ -113,13 +114,6 @@ def _is_sure(member: Any) -> bool:
     if isinstance(member, enum.Enum) or dataclasses.is_dataclass(type(member)):
         return True
     return not isinstance(getattr(type(member), "__hash__", None), types.FunctionType)
-
-
-def is_steady(member: Any) -> bool:
-    """Its hash is the same in all processes."""
-    if type(member) is tuple:
-        return all(map(is_steady, member))
-    return type(member) in (bool, int, float, complex)
 
 
 def literal_constant(code: types.CodeType, members: set[Any]) -> tuple[frozenset[Any] | None, bool]:

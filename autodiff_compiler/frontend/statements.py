@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import AliasError, ArgumentError
 from ..ir.core import CALL, Value, type_of
 from ..ir.opset import ASSERT, EQ, RAISE, exception, infer_step
+from ..lowered import Path
 from ..tree import class_lookup
 from .avals import (
     DictRef,
@@ -27,7 +28,6 @@ from .avals import (
     ListRef,
     Obj,
     OneShot,
-    Path,
     RangeOf,
     Ref,
     Seq,

@@ -136,6 +136,11 @@ class Prim:
         return f"Prim({self.name})"
 
 
+# Modules outside of this package that registered a primitive or a rule. With them, the table of operations is no longer
+# what the version of the package says, so nothing is kept on disk.
+RULES_OF_USERS: list[str] = []
+
+
 class Value:
     """An SSA value. Arithmetic on it, and NumPy functions called on it, add operations to the current builder."""
 

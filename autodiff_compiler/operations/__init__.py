@@ -22,7 +22,7 @@ from . import (
     tangents,
 )
 
-hold("operations", "kernels", "runtime")
+hold("operations")
 
 __all__ = [
     "choices",

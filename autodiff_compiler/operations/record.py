@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import RuleLookupError, is_interruption
-from ..ir.core import Builder, Prim, type_of
+from ..ir.core import RULES_OF_USERS, Builder, Prim, type_of
 from ..ir.infer import broadcast_dims, cannot_raise, infer_ufunc
 from ..ir.ops_common import bound, bound_total, is_number
 from ..ir.opset import PRIMS, apply, lookup
@@ -75,20 +75,13 @@ class Overflowing:
 # stands for an argument that has a pullback instead.
 Partial = Rule | Over | Overflowing | int | EllipsisType | None
 
-# Set once code outside of this package entered something: then the table is no longer what the package's version says.
-_by_users: list[str] = []
 _PACKAGE = __name__.split(".")[0] + "."
 
 
 def _note(frame: Any) -> None:
     module = str(frame.f_globals.get("__name__", ""))
     if not module.startswith(_PACKAGE):
-        _by_users.append(module)
-
-
-def has_user_rules() -> bool:
-    """Whether a rule or primitive was registered by code outside of this package."""
-    return bool(_by_users)
+        RULES_OF_USERS.append(module)
 
 
 def prims_of(fns: Any, make: bool = False) -> list[Prim]:

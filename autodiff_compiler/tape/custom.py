@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..frontend.inputs import lowers_by, refused
 from ..ir.opset import PRIMS
+from ..lowered import lowers_by, refused
 from ..runtime import constant
 from .apply import apply
 from .barrier import record_barrier

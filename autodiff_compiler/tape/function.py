@@ -13,7 +13,7 @@ from ..api.locks import Lock
 from ..api.specialize import Dispatcher
 from ..api.transforms import Gradient, Transformed, _Pullback, accept_operands, innermost, lower_any
 from ..errors import ArgumentError
-from ..frontend.lower import Lowered
+from ..lowered import Lowered
 from ..tree import unflatten
 from .custom import record_barrier
 from .nest import flatten, keys, map_nested, pack_like

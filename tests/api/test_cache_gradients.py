@@ -24,7 +24,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
-from autodiff_compiler.operations import record
+from autodiff_compiler.api import persist
 from tests.api.test_threads_and_pickle import in_threads
 from tests.programs.checks import load
 
@@ -53,7 +53,7 @@ def expected() -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(record, "_by_users", [])  # whatever other tests have registered
+    monkeypatch.setattr(persist, "RULES_OF_USERS", [])  # whatever other tests have registered
     monkeypatch.setenv(cache_module.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -22,8 +22,8 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
-from autodiff_compiler.api import places, transforms
-from autodiff_compiler.operations import record
+from autodiff_compiler.api import compiler, persist, places
+from autodiff_compiler.frontend import source as frontend_source
 from tests import corpus
 
 pytestmark = pytest.mark.skipif(not cache_module._SUPPORTED, reason="no disk cache on this system")
@@ -37,13 +37,13 @@ class Programs:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
         self.folder, self.monkeypatch = folder, monkeypatch
         self.lowered = 0
-        lower = transforms.lower
+        lower = compiler.lower
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             self.lowered += 1
             return lower(*args, **kwargs)
 
-        monkeypatch.setattr(transforms, "lower", counted)
+        monkeypatch.setattr(compiler, "lower", counted)
         monkeypatch.setenv("AUTODIFF_COMPILER_CHECK", "0")  # which runs functions a second time
 
     def module(self, text: str, **names: Any) -> Any:
@@ -67,7 +67,7 @@ class Programs:
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
     # Rules of users keep gradients out of the cache, and other tests in this process may have entered some.
-    monkeypatch.setattr(record, "_by_users", [])
+    monkeypatch.setattr(persist, "RULES_OF_USERS", [])
     return Programs(tmp_path, monkeypatch)
 
 
@@ -202,7 +202,7 @@ def test_unchanged_text_is_not_parsed(programs: Programs, monkeypatch: pytest.Mo
     """A comment above the function moves its lines: neither its tree nor `gast` is needed."""
     assert programs.source(programs.module(F).f, X)[0] == 1
     moved = programs.module("# first\n" * 7 + F).f
-    monkeypatch.setattr(places, "source_of", lambda fn: pytest.fail("the source was parsed"))
+    monkeypatch.setattr(frontend_source, "source_of", lambda fn: pytest.fail("the source was parsed"))
     count, source = programs.source(moved, X)
     assert count == 0
     assert "# adjoint of line 10: y = np.sin(x) * 2.0" in source
@@ -213,7 +213,7 @@ def test_the_entry_is_written_with_the_new_lines(programs: Programs, monkeypatch
     programs.source(programs.module(F).f, X)
     commented = F.replace("    for", "    # a loop\n    for")
     assert programs.source(programs.module(commented).f, X)[0] == 0
-    monkeypatch.setattr(places, "source_of", lambda fn: pytest.fail("the source was parsed"))
+    monkeypatch.setattr(frontend_source, "source_of", lambda fn: pytest.fail("the source was parsed"))
     count, source = programs.source(programs.module(commented).f, X)
     assert count == 0 and "# adjoint of line 6: y = y * x + np.cos(y)" in source
 
@@ -363,7 +363,7 @@ def test_every_statement_has_a_place(programs: Programs) -> None:
             ]
             marks = places.Marks(fns)
             for fn in fns:
-                for node in ast.walk(places.source_of(fn).node):
+                for node in ast.walk(frontend_source.source_of(fn).node):
                     if isinstance(node, ast.stmt):
                         marks.statement(places.Statement(fn.__code__.co_filename, node.lineno, node.col_offset, ""))
             found = places.Found([(fn, *row) for fn, row in zip(fns, marks.rows())])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.api import checking, transforms
+from autodiff_compiler.api import checking, compiler
 from autodiff_compiler.errors import WrongValueError
 
 X = np.array([0.7, 1.3, 2.1])
@@ -21,8 +21,8 @@ def mistaken(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Have the frontend lower another function than the one that it is given."""
 
     def mistake(other: Any) -> None:
-        right = transforms.lower
-        monkeypatch.setattr(transforms, "lower", lambda fn, args, kwargs: right(other, args, kwargs))
+        right = compiler.lower
+        monkeypatch.setattr(compiler, "lower", lambda fn, args, kwargs: right(other, args, kwargs))
 
     return mistake
 

@@ -11,7 +11,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler import errors
 from autodiff_compiler.errors import AliasError, ArgumentError, SourceUnavailableError, UnsupportedError
-from autodiff_compiler.frontend import lower
+from autodiff_compiler.frontend.lower import lower
 
 X = np.array([0.3, -0.7, 1.2, 0.5])
 

@@ -11,8 +11,9 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.api.specialize import Dispatcher, signature_of
 from autodiff_compiler.errors import AliasError
-from autodiff_compiler.frontend import Lowered, lower
+from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.interp import interpret
+from autodiff_compiler.lowered import Lowered
 from autodiff_compiler.tree import unflatten
 
 X = np.array([0.3, -0.7, 1.2, 0.5])

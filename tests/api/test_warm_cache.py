@@ -24,14 +24,14 @@ pytestmark = pytest.mark.skipif(not cache_module._SUPPORTED, reason="no disk cac
 HEAD = """
 import numpy as np
 import autodiff_compiler as ad
-from autodiff_compiler.api import transforms
+from autodiff_compiler.api import compiler
 
 COMPILED = []
-_real = transforms.lower
+_real = compiler.lower
 def _counted(*args, **kwargs):
     COMPILED.append(1)
     return _real(*args, **kwargs)
-transforms.lower = _counted
+compiler.lower = _counted
 
 def tried(call):
     try:

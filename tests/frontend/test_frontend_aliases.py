@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from autodiff_compiler.errors import AutodiffError
-from autodiff_compiler.frontend import fetch, lower
+from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.lowered import fetch
 from autodiff_compiler.tree import unflatten
 
 NAMES = "abc"

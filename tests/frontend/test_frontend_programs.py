@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from autodiff_compiler.frontend import bind_arguments, fetch, lower
+from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.lowered import bind_arguments, fetch
 from autodiff_compiler.tree import flatten, unflatten
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_compiler.errors import AutodiffError
-from autodiff_compiler.frontend import fetch, lower
+from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.interp import interpret
+from autodiff_compiler.lowered import fetch
 from autodiff_compiler.tree import unflatten
 
 NAMES = "xaby"

@@ -11,7 +11,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import UnsupportedError
-from autodiff_compiler.frontend import lower
+from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.core import CALL, FUNC, Function
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.printer import print_function

@@ -13,10 +13,10 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api.transforms import differentiated, lower_any
-from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir import interp
 from autodiff_compiler.ir.core import UNDEF, Op
 from autodiff_compiler.ir.types import PYTHON_DTYPES, Ty
+from autodiff_compiler.lowered import fetch
 from autodiff_compiler.transforms import pipeline
 from tests.programs.checks import Program, arguments, fresh
 from tests.programs.random_programs import generate, level_of

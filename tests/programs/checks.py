@@ -39,9 +39,9 @@ from autodiff_compiler.api.cache import VARIABLE
 from autodiff_compiler.api.checking import VARIABLE as CHECK
 from autodiff_compiler.api.transforms import differentiated, hand_through, lower_any
 from autodiff_compiler.errors import InternalError
-from autodiff_compiler.frontend import fetch
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.lowered import fetch
 from autodiff_compiler.transforms import pipeline
 from autodiff_compiler.tree import flatten, unflatten
 

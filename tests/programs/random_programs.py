@@ -82,10 +82,10 @@ def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: floa
 
 def check_lowering(source: str, seed: int) -> str:
     """Compare the interpreter's value of the lowered program with the plain call. Results are as for `check`."""
-    from autodiff_compiler.frontend.inputs import fetch
     from autodiff_compiler.frontend.lower import lower
     from autodiff_compiler.ir.interp import interpret
     from autodiff_compiler.ir.verify import verify
+    from autodiff_compiler.lowered import fetch
     from tests.programs.checks import Program, Refused, Wrong
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -19,9 +19,10 @@ BELOW: dict[str, set[str]] = {
     "nn": {"kernels"},
     "tree": {"errors"},
     "ir": {"deep", "errors", "runtime", "kernels"},
+    "lowered": {"errors", "tree", "ir"},
     "analysis": {"errors", "runtime", "kernels", "ir"},
     "operations": {"errors", "runtime", "kernels", "ir"},
-    "frontend": {"deep", "errors", "runtime", "kernels", "tree", "ir", "nn"},
+    "frontend": {"lowered", "deep", "errors", "runtime", "kernels", "tree", "ir", "nn", "operations"},
     "codegen": {"errors", "runtime", "kernels", "tree", "ir", "operations"},
     "transforms": {"errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
@@ -36,6 +37,7 @@ BELOW: dict[str, set[str]] = {
         "frontend",
         "codegen",
         "transforms",
+        "lowered",
     },
     # Of the frontend, the tape uses the definitions of NumPy functions in Python.
     "tape": {
@@ -50,6 +52,7 @@ BELOW: dict[str, set[str]] = {
         "transforms",
         "codegen",
         "api",
+        "lowered",
     },
     "compat": {"errors", "runtime", "kernels", "tree", "ir", "operations", "api", "tape", "nn"},
     # The command line uses the package as a user does.

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.api import persist
 from autodiff_compiler.api.forward import Pushforward
 from autodiff_compiler.api.transforms import for_all_arguments
-from autodiff_compiler.operations import record
 from benchmarks.kernels import all_kernels
 from tests.whole.test_corpus import CASES, V, X, plain, stored
 
@@ -351,7 +351,7 @@ def test_other_sizes_on_the_same_code() -> None:
 
 def test_the_disk_cache(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTODIFF_COMPILER_CACHE", str(tmp_path))
-    monkeypatch.setattr(record, "_by_users", [])
+    monkeypatch.setattr(persist, "RULES_OF_USERS", [])
     want = Pushforward(f_for_cache, (0,))(X)((V,))
     again = Pushforward(f_for_cache, (0,))
 

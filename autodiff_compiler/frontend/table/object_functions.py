@@ -7,7 +7,8 @@ import dataclasses
 from collections.abc import Callable
 
 from ...errors import ArgumentError
-from ..avals import Bound, DictRef, Instance, Items, ListRef, Obj, ObjectStep, Seq, describe
+from ...lowered import ObjectStep
+from ..avals import Bound, DictRef, Instance, Items, ListRef, Obj, Seq, describe
 from ..handlers import Ctx, Val, lowers
 from ..inputs import BASES, base_of
 from ..objects import is_object

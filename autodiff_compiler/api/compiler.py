@@ -1,0 +1,31 @@
+"""What only a compilation needs. It is imported, inside of functions, when a function is first compiled.
+
+A process that finds all its code on disk loads none of it, and importing the package takes a quarter of the time. The
+tables of the compiler name functions of NumPy and of the standard library. The program may have replaced some of these
+by now, so the compiler is imported as if it had not.
+"""
+
+from .. import pristine
+
+with pristine.as_they_were():
+    from ..frontend.lower import lower
+    from ..ir.printer import print_function
+    from ..transforms import pipeline
+    from .arguments import Wanted, argument_place
+    from .checking import check_value, checking, is_checking
+    from .emission import emit_adjoint
+    from .nested import lower_call, lower_transform
+
+__all__ = [
+    "Wanted",
+    "argument_place",
+    "check_value",
+    "checking",
+    "emit_adjoint",
+    "is_checking",
+    "lower",
+    "lower_call",
+    "lower_transform",
+    "pipeline",
+    "print_function",
+]

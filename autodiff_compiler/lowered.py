@@ -1,0 +1,228 @@
+"""A lowered function: its SSA form, and what ties it to the Python world.
+
+The frontend makes these, and a call needs no more than this module to use what was compiled for one: the paths by which
+its inputs are found, and the guards that have to hold. So a call that finds its code on disk loads no frontend.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .errors import ArgumentError, UnsupportedError, is_interruption
+from .ir.core import Function, Loc
+from .ir.types import Ty
+from .tree import class_lookup
+
+F = TypeVar("F", bound=Callable[..., Any])
+# From the interpreter and the abstract arguments of a call, by position and by keyword, to its abstract result.
+Lowering = Callable[[Any, list[Any], dict[str, Any]], Any]
+# Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
+# any number of ("item", key), ("attr", name), ("call", arguments, their key) and ("member", name): what a class or its
+# bases have under the name.
+Path = tuple[tuple[Any, ...], ...]
+BAKED_MODULES = (
+    "numpy",
+    "math",
+    "cmath",
+    "operator",
+    "functools",
+    "itertools",
+    "builtins",
+    "scipy",
+    "collections",
+    "typing",
+)
+OBJECT_KEY = ("object",)
+
+# What is said of transformations that cannot be called in a compiled function, and what to do instead.
+NO_WEAK_ZEROS = (
+    "strong_zeros=False in a function that is compiled is not supported",
+    "leave it out: the gradient then has the zeros that would be nan",
+)
+USE_GRAD = "use grad there, of the sum of the result times the cotangent"
+
+
+class ObjectStep(tuple[Any, ...]):
+    """``("object", obj)``, compared by identity: an object may be unhashable, or equal to another and yet different."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectStep) and self[1] is other[1]
+
+    def __hash__(self) -> int:
+        return id(self[1])
+
+
+@dataclass(slots=True)
+class Input:
+    """One parameter of the lowered function: a number or an array, and where a call finds it."""
+
+    path: Path
+    name: str
+    type: Ty
+    # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0);
+    # ("object",) for an object that is handed through
+    key: tuple[Any, ...]
+    hidden: bool
+    shape: tuple[int, ...] | None = None  # the one shape that the code is for, where lengths are known at compile time
+
+
+@dataclass(slots=True)
+class Guard:
+    """What has to hold at a call for the lowered function to be valid.
+
+    kind: "is" (identity), "eq" (type and value), "type" (exact type), "len", "keys" (a tuple of them, in order),
+    "absent" (the global name `expected` does not exist), "lacks" (the object itself has no attribute `expected`),
+    "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`), "apart" (it and
+    what is at the paths `expected` are all different objects),
+    "order" (an `OrderOf`; the path is that of its first set), "process" (it holds in this process, maybe in no other),
+    "type_key" (an Input's key). Values and keys are the same by type and value, see `structural_key`.
+    """
+
+    path: Path
+    kind: str
+    expected: Any
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A function in IR, with what ties it to the Python world.
+
+    function: the IR; its parameters are `inputs` in order; its results are the leaves of `out`
+    inputs:   where each parameter comes from at a call
+    guards:   what has to hold at a call for this lowering to be valid
+    out:      the structure of the return value (see `tree.unflatten`)
+    sources:  the texts of all functions that went into it, by qualified name
+    params:   the names of the top-level parameters, in the order that ("arg", k) paths count
+    no_alias: pairs of inputs (indices) that must not share memory, as one is written to; an input with itself: its
+    elements must not
+    stored:   the inputs (indices) that the function writes to
+    """
+
+    function: Function
+    inputs: list[Input]
+    guards: list[Guard]
+    out: Any
+    sources: list[str]
+    params: list[str]
+    no_alias: list[tuple[int, int]] = field(default_factory=list)
+    stored: list[int] = field(default_factory=list)
+    loc: Loc | None = None  # of the definition
+    functions: list[Any] = field(default_factory=list)  # those whose text went into it
+    reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
+
+
+def fetch(path: Path, args: tuple[Any, ...]) -> Any:
+    """The object at the path, now."""
+    obj: Any = None
+    for step in path:
+        kind = step[0]
+        if kind == "arg":
+            obj = args[step[1]]
+        elif kind == "global":
+            obj = step[1].__globals__[step[2]]
+        elif kind == "cell":
+            obj = step[1].__closure__[step[1].__code__.co_freevars.index(step[2])].cell_contents
+        elif kind == "default":
+            obj = step[1].__defaults__[step[2]] if isinstance(step[2], int) else step[1].__kwdefaults__[step[2]]
+        elif kind == "object":
+            obj = step[1]
+        elif kind == "item":
+            obj = obj[step[1]]
+        elif kind == "member":
+            obj = class_lookup(obj, step[1])
+        elif kind == "call":
+            obj = obj(*step[1])
+        elif kind == "held":
+            obj = held(obj)
+        elif kind == "inner":
+            pass  # the list or dictionary that it is
+        else:
+            obj = getattr(obj, step[1])
+    return obj
+
+
+def held(obj: Any) -> Any:
+    """A plain copy of the list, tuple or dictionary that an object is, whatever its class says of it."""
+    if isinstance(obj, dict):
+        return {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)}
+    return list.copy(obj) if isinstance(obj, list) else tuple(tuple.__iter__(obj))
+
+
+def key_of(obj: Any) -> tuple[Any, ...]:
+    """The part of a leaf that code is specialised on."""
+    if type(obj) is np.ndarray:
+        return ("array", obj.dtype, obj.ndim, tuple([k if n else ~k for k, n in enumerate(obj.shape) if n < 2]))
+    return ("number", type(obj))
+
+
+def is_steady(member: Any) -> bool:
+    """Its hash is the same in all processes."""
+    if type(member) is tuple:
+        return all(map(is_steady, member))
+    return type(member) in (bool, int, float, complex)
+
+
+def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any], Any]:
+    """The parameters that a call gives, in order: names and values, and how they go back into (args, kwargs).
+
+    Parameters left at their defaults are not among them.
+    """
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError as error:
+        if is_interruption(error):
+            raise
+        raise ArgumentError(f"{getattr(fn, '__name__', 'the function')}() {error}", location_of(fn)) from None
+    except ValueError:
+        if kwargs:
+            raise ArgumentError("this callable takes no keyword arguments") from None
+        return [f"x{k}" for k in range(len(args))], list(args), None
+    return list(bound.arguments), list(bound.arguments.values()), bound.signature
+
+
+def location_of(fn: Any) -> Loc:
+    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    if code is None:
+        return Loc("<unknown>", 1, 0, 0, getattr(fn, "__name__", ""))
+    return Loc(code.co_filename, code.co_firstlineno, 0, -1, fn.__name__)
+
+
+# Not in the functions themselves: `functools.wraps` copies what a function holds to the one that wraps it.
+_LOWERINGS: weakref.WeakKeyDictionary[types.FunctionType, Lowering] = weakref.WeakKeyDictionary()
+
+
+def lowers_by(lowering: Lowering) -> Callable[[F], F]:
+    """Decorator: `lowering` gives the abstract result of a call of the function."""
+
+    def enter(fn: F) -> F:
+        _LOWERINGS[cast(types.FunctionType, fn)] = lowering
+        return fn
+
+    return enter
+
+
+def refused(message: str, remedy: str) -> Lowering:
+    """The lowering of a call that is not supported in compiled functions."""
+
+    def lowering(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        raise UnsupportedError(message, interp.builder.loc, remedy)
+
+    return lowering
+
+
+def lowering_of(obj: Any) -> Any:
+    """What a function or object of this package's says of how a call of it is lowered; None: nothing. An object of a
+    user's is not asked, as its class may compute attributes."""
+    if isinstance(obj, types.FunctionType):
+        return _LOWERINGS.get(obj)
+    found = class_lookup(type(obj), "__autodiff_lower__")
+    return None if found is None else found.__get__(obj)

@@ -1,0 +1,134 @@
+"""The compiler is imported when a function is first compiled, as if the program had replaced nothing by then."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import sys
+import numpy as np
+import autodiff_compiler as ad
+
+HEAVY = ("frontend", "operations", "transforms", "analysis", "tape", "ir.opset", "codegen.emit")
+
+def loaded():
+    return sorted(m for m in sys.modules if m.startswith(tuple(f"autodiff_compiler.{part}" for part in HEAVY)))
+
+def f(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += np.sin(x[k]) * x[0]
+    return total
+"""
+
+
+def run(tmp_path: Path, text: str, cache: str = "off") -> str:
+    """What a new process prints that runs the text in a file."""
+    (tmp_path / "program.py").write_text(HEAD + textwrap.dedent(text), encoding="utf-8")
+    env = {**os.environ, "AUTODIFF_COMPILER_CACHE": cache, "AUTODIFF_COMPILER_CHECK": "0"}
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_package_alone_loads_no_compiler(tmp_path: Path) -> None:
+    assert run(tmp_path, "g = ad.grad(f)\nprint(loaded())") == "[]"
+
+
+def test_code_from_disk_needs_no_compiler(tmp_path: Path) -> None:
+    text = "print(ad.grad(f)(np.ones(3)), ad.vjp(f, np.ones(3))[0], bool(loaded()))"
+    first, second = (run(tmp_path, text, cache=str(tmp_path / "cache")) for _ in range(2))
+    assert first.endswith("True") and second.endswith("False")
+    assert first.split()[:-1] == second.split()[:-1]
+
+
+# A program replaces a function, and uses the name under which the function was known.
+REPLACED = {
+    "numpy": ("np.sin = np.cos", "lambda x: np.sin(x) * x", "lambda x: np.cos(x) * x"),
+    "math": ("import math; math.sin = math.cos", "lambda x: math.sin(x)", "lambda x: math.cos(x)"),
+    "a function of the user's": ("np.tanh = lambda x: x * x * x", "lambda x: np.tanh(x)", "lambda x: x * x * x"),
+    "linalg": (
+        "np.linalg.norm = lambda x: np.sum(x)",
+        "lambda x: np.linalg.norm(np.array([x, 2.0])) * x",
+        "lambda x: (x + 2.0) * x",
+    ),
+    "itertools": (
+        "import itertools; itertools.accumulate = lambda xs: [2.0 * y for y in xs]",
+        "lambda x: sum(itertools.accumulate([x, x * x]))",
+        "lambda x: 2.0 * x + 2.0 * x * x",
+    ),
+    "functools": (
+        "import functools; functools.reduce = lambda f, xs: xs[0]",
+        "lambda x: functools.reduce(lambda a, b: a * b, [x, x, x]) * 1.0",
+        "lambda x: x * 1.0",
+    ),
+    "a built-in function": (
+        "import builtins; builtins.sum = lambda xs: xs[0]",
+        "lambda x: sum([x, x, x])",
+        "lambda x: x * 1.0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_functions_replaced_before_the_first_compilation(name: str, tmp_path: Path) -> None:
+    replace, written, meant = REPLACED[name]
+    text = f"""
+    from autodiff_compiler.pristine import np as first_np
+    {replace}
+    try:
+        got = ad.grad({written})(0.7)
+    except ad.AutodiffError as error:
+        print("refused")
+    else:
+        h = {meant}
+        print(abs(got - (h(0.7 + 1e-6) - h(0.7 - 1e-6)) / 2e-6) < 1e-6)
+        slope = first_np.exp(0.3) * (first_np.cos(0.3) - first_np.sin(0.3))
+        print(abs(ad.grad(lambda x: np.exp(x) * np.cos(x))(0.3) - slope) < 1e-12)
+    """
+    assert run(tmp_path, text) in ("True\nTrue", "refused")
+
+
+def test_what_was_replaced_stays_replaced(tmp_path: Path) -> None:
+    text = """
+    mine = lambda x: x
+    np.sin = mine
+    del np.log1p
+    ad.grad(lambda x: x * x)(1.0)
+    print(np.sin is mine, hasattr(np, "log1p"), bool(loaded()))
+    """
+    assert run(tmp_path, text) == "True False True"
+
+
+@pytest.mark.parametrize("count", [1, 20, 60, 100, 130])
+def test_an_import_that_is_interrupted_is_done_again(count: int, tmp_path: Path) -> None:
+    text = f"""
+    import importlib.abc
+
+    class Interrupt(importlib.abc.MetaPathFinder):
+        left = {count}
+
+        def find_spec(self, name, path, target=None):
+            if name.startswith("autodiff_compiler."):
+                Interrupt.left -= 1
+                if Interrupt.left == 0:
+                    raise KeyboardInterrupt
+            return None
+
+    sys.meta_path.insert(0, Interrupt())
+    g = ad.grad(f)
+    try:
+        g(np.ones(3))
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(np.allclose(g(np.ones(3)), [3 * np.sin(1.0) + np.cos(1.0), np.cos(1.0), np.cos(1.0)]))
+    """
+    assert run(tmp_path, text) == "interrupted\nTrue"
