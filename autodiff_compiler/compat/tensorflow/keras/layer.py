@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +16,16 @@ from ... import tensorflow as tf
 from ..module import Module, is_variable, leaves
 from ..naming import name_scope
 from . import initializers, names
-from .variables import Variable
 
 Shape = tuple[int | None, ...]
+
+
+class Variable(tf.Variable):  # type: ignore[misc]
+    """A `tf.Variable` that belongs to a layer or an optimizer. `path` is its name without ``:0``: ``dense/kernel``."""
+
+    @property
+    def path(self) -> str:
+        return str(self.name).removesuffix(":0")
 
 
 class _Calls(threading.local):
@@ -56,13 +63,9 @@ class Layer(Module):
     """
 
     min_ndim = 0
-    _axes: Mapping[int, int] = {}  # the lengths of axes that it was built for
+    _channels: int | None = None  # the length of the last axis of inputs that it was built for
 
-    def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None, **kwargs: Any):
-        given = kwargs.pop("input_shape", None)
-        self._given_shape = None if given is None else (None, *given)
-        if kwargs:
-            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+    def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None):
         self._name = names.unique(self) if name is None else name
         self._scope_name = self._name + "/"
         self._dtype = tf.as_dtype(dtype or "float32")
@@ -159,12 +162,6 @@ class Layer(Module):
         for v, value in zip(own, weights):
             v.assign(value)
 
-    def count_params(self) -> int:
-        """How many numbers the weights hold. Raises ValueError before the layer is built."""
-        if not self.built:
-            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built.")
-        return sum(v.numpy().size for v in self.weights)
-
     # --- calling --------------------------------------------------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
@@ -195,18 +192,17 @@ class Layer(Module):
             return self.call(*args, **kwargs)
 
     def _check(self, shape: Shape) -> None:
-        """Raise ValueError for an input whose rank or lengths the layer was not built for."""
+        """Raise ValueError for an input of a rank or a last length that the layer was not built for."""
         start = f"Input 0 with name 'None' of layer '{self.name}' is incompatible with the layer: "
         if len(shape) < self.min_ndim:
             raise ValueError(
                 f"{start}expected min_ndim={self.min_ndim}, found ndim={len(shape)}. Full shape received: {shape}"
             )
-        for axis, length in self._axes.items():
-            if shape[axis] != length:
-                raise ValueError(
-                    f"{start}expected axis {axis} of input shape to have value {length}, but received input with shape "
-                    f"{shape}"
-                )
+        if self._channels is not None and shape[-1] != self._channels:
+            raise ValueError(
+                f"{start}expected axis -1 of input shape to have value {self._channels}, but received input with shape "
+                f"{shape}"
+            )
 
     @contextmanager
     def _entered(self, training: Any) -> Iterator[None]:
