@@ -86,7 +86,8 @@ def test_an_absent_name_says_what_is_close(tf):
 def test_what_is_gone_says_what_there_is_instead(tf):
     for name, words in (
         ("bfloat16", "NumPy has no such type"), ("TensorArray", "Append to a Python list"), ("train", "np.savez"),
-        ("nest", "Write a comprehension"), ("config", "always run eagerly"),
+        ("nest", "Write a comprehension"), ("config", "always run eagerly"), ("device", "There are no devices"),
+        ("print", "Python's print shows tensors"),
     ):  # fmt: skip
         with pytest.raises(AttributeError, match=f"module .*tensorflow' has no attribute '{name}'. .*{words}"):
             getattr(tf, name)

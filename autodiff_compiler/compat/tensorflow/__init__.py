@@ -32,7 +32,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "": "data dtypes errors image keras linalg math nn random",
-        "control": "cond control_dependencies device map_fn print=print_ scan while_loop",
+        "control": "cond map_fn scan while_loop",
         "functions": "function numpy_function py_function",
         "slices": "IndexedSlices",
         "dtypes": "DType as_dtype bool=bool_ complex128 complex64 double=float64 float16 float32 float64 "
@@ -57,6 +57,9 @@ __getattr__, __dir__ = lazy(
         "TensorSpec": "Convert the arguments by tf.convert_to_tensor",
         "autograph": "Functions run as they are written, so there is nothing to convert",
         "config": "Functions always run eagerly",
+        "control_dependencies": "Operations run in the order of the program",
+        "device": "There are no devices",
+        "print": "Python's print shows tensors",
         "bfloat16": "NumPy has no such type, also with ml_dtypes: compute in tf.float32, or in tf.float16",
         "debugging": "Write assert, or if and raise",
         "nest": "Write a comprehension: tapes take and give nested structures as they are",

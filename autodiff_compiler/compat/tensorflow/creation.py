@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
-from ..graph.array import value_of
+from ..graph.array import to
 from . import dtypes
 from .dtypes import as_dtype
 from .elementwise import cast
@@ -46,43 +46,25 @@ def _value(x: Any) -> Any:
     return x._value if isinstance(x, Operand) else as_value(x)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
-    """`num` numbers from `start` to `stop`, along a new axis. Integers give float64."""
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Any:
+    """`num` numbers from `start` to `stop`, along a new first axis. Integers give float64."""
     like = next((x.dtype for x in (start, stop) if isinstance(x, Arithmetic)), None)
     a = convert_to_tensor(start, like)
     b = convert_to_tensor(stop, a.dtype if like is not None or a.dtype.is_floating else None)
     if a.dtype.is_integer:
         a, b = cast(a, dtypes.float64), cast(b, dtypes.float64)
-    count, at = integer(num), integer(axis)
+    count = integer(num)
     if count < 1:
         raise ValueError(f"Requires num > 0: {count}")
-
-    def spaced(first: Any, last: Any) -> Any:
-        shape = np.broadcast_shapes(value_of(first).shape, value_of(last).shape)
-        first, last = (np.expand_dims(np.broadcast_to(x, shape), at) for x in (first, last))
-        if count == 1:
-            return first
-        inner = np.arange(1, count - 1, dtype=value_of(first).dtype)
-        lengths = (-1,) + (1,) * (len(shape) - at % (len(shape) + 1))
-        between = first + (last - first) / (count - 1) * inner.reshape(lengths)
-        return np.concatenate([first, between, last], axis=at)
-
-    return computed(spaced, a, b)
+    return computed(lambda first, last: to(np.linspace(first, last, count), a._value.dtype), a, b)
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
     """Grids of coordinates. indexing: 'xy' or 'ij'."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
-
-    def grids(*given: Any) -> Any:
-        parts = [np.reshape(x, (-1,)) for x in given]
-        order = [1, 0, *range(2, len(parts))] if indexing == "xy" and len(parts) > 1 else list(range(len(parts)))
-        shape = tuple([value_of(parts[k]).shape[0] for k in order])
-        columns = [tuple([-1 if k == j else 1 for j in order]) for k in range(len(parts))]
-        return [np.broadcast_to(np.reshape(x, c), shape) for x, c in zip(parts, columns)]
-
-    return computed(grids, *same_dtypes(args, "Pack"))  # type: ignore[no-any-return]
+    parts = same_dtypes(args, "Pack")
+    return list(computed(lambda *x: tuple(np.meshgrid(*x, indexing=indexing)), *parts))
 
 
 def one_hot(

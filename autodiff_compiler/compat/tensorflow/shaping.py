@@ -16,7 +16,7 @@ from .dtypes import as_dtype
 from .elementwise import identity
 from .errors import invalid
 from .operands import axes, checked, integer, integers, operand, run, same_dtypes
-from .shapes import as_shape
+from .shapes import TensorShape
 from .tensors import tensor
 
 
@@ -37,7 +37,7 @@ def rank(input: Any, name: str | None = None) -> Any:
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     """`x`, if its shape is compatible with this one. Raises InvalidArgumentError if not."""
-    x, wanted = operand(x), as_shape(shape)
+    x, wanted = operand(x), TensorShape(shape)
     if not wanted.is_compatible_with(x._value.shape):
         found = list(x._value.shape)
         raise invalid("EnsureShape", f"Shape of tensor {found} is not compatible with expected shape {wanted}.")
