@@ -7,9 +7,8 @@ from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.tensor import Operand
-from .made import unstack
+from .made import stack, unstack
 from .operands import integer
-from .shaping import stack
 from .tensors import convert_to_tensor
 
 

@@ -12,7 +12,7 @@ from ...tape.custom import isolated
 from ...tape.nest import map_nested
 from ...tape.tensor import Operand
 from .dtypes import DType, as_dtype
-from .elementwise import cast
+from .shaping import cast
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
 

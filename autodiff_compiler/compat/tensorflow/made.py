@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -187,6 +188,15 @@ def _optional(made: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: None if x is None else made(x)
 
 
+def _several(values: Any, op: str) -> list[Any]:
+    """Tensors of one dtype; numbers have that which they have together."""
+    parts = list(values) if isinstance(values, (list, tuple)) else [values]
+    if not any(isinstance(x, Arithmetic) for x in parts):
+        with contextlib.suppress(ValueError):
+            parts = list(operand(parts))
+    return same_dtypes(parts, op)
+
+
 def _numpy_dtype(dtype: Any) -> Any:
     return as_dtype(dtype).np_dtype
 
@@ -194,14 +204,14 @@ def _numpy_dtype(dtype: Any) -> Any:
 # What parameters that are no tensors become, by name.
 _STATIC: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("axis", "axes"), axes),
-    **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows"), integer),
-    **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size"), integers),
+    **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows", "depth"), integer),
+    **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size", "dims"), integers),
     **dict.fromkeys(("repeats", "indices", "num_or_size_splits"), array),
     **dict.fromkeys(("stride", "strides", "ksize", "dilations"), _steps),
     "keepdims": bool, "padding": _padding, "paddings": lambda x: tuple(map(tuple, array(x).tolist())),
     "shift": _optional(integers), "data_format": _channels, "direction": _descending,
-    "num_columns": _optional(integer), "batch_shape": _optional(integers), "dtype": _numpy_dtype,
-    "index_type": _numpy_dtype,
+    **dict.fromkeys(("num_columns", "num"), _optional(integer)), "batch_shape": _optional(integers),
+    **dict.fromkeys(("dtype", "index_type", "out_type"), _numpy_dtype),
 }  # fmt: skip
 
 
@@ -209,7 +219,7 @@ def _arrays(row: Row) -> Parts:
     """An operation on whole arrays, with settings."""
     f, op, n = row.computes("tensorflow"), row.name, row.operands
     names = [name for name, _ in parameters(row.signature("tensorflow"))]
-    tensors = [k for k, name in enumerate(names[:n]) if name not in _STATIC]
+    tensors = [k for k, name in enumerate(names[: max(n, 0)]) if name not in _STATIC]
     settings = [(k, _STATIC[name]) for k, name in enumerate(names) if name in _STATIC]
     result = row.results.get("tensorflow", "")
     named = collections.namedtuple(*result.split(" ", 1)) if result else None
@@ -218,7 +228,9 @@ def _arrays(row: Row) -> Parts:
         found = list(given)
         for k, made in settings:
             found[k] = made(given[k])
-        if len(tensors) == 1:
+        if n < 0:
+            found[0] = _several(given[0], op)
+        elif len(tensors) == 1:
             found[tensors[0]] = (floating if row.integers == "refuse" else _operand)(given[tensors[0]], op)
         elif tensors:
             there = [k for k in tensors if given[k] is not None]
@@ -227,7 +239,7 @@ def _arrays(row: Row) -> Parts:
         out = checked(op, computed, f, *found, refused=row.refused)
         return named(*out) if named else out
 
-    return "return arrays({all})", {"arrays": arrays}
+    return f"return arrays({', '.join(names)})", {"arrays": arrays}
 
 
 def _operand(x: Any, op: str) -> Any:

@@ -56,7 +56,7 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
 def _traced(x: Any, rec: Recording | None) -> Any:
     """The operand for functions of arrays: the core's tensor if a tape is interested in it, else its value."""
     if not isinstance(x, Operand):
-        return x
+        return [_traced(part, rec) for part in x] if type(x) is list else x
     slot = -1 if rec is None else x._slot if x._token is rec.token else rec.find(x)
     if rec is None or slot < 0:
         return x._value
