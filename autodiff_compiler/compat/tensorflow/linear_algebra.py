@@ -20,8 +20,7 @@ from .tensors import tensor
 
 def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
-    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
-    name: str | None = None,
+    adjoint_b: bool = False, *, name: str | None = None,
 ) -> Any:  # fmt: skip
     """The product of matrices, or of batches of them; each may be transposed first."""
     a, b = same_dtypes((a, b), "MatMul")
@@ -29,10 +28,10 @@ def matmul(
         a = matrix_transpose(a, conjugate=adjoint_a)
     if transpose_b or adjoint_b:
         b = matrix_transpose(b, conjugate=adjoint_b)
-    return a @ b if output_type is None else cast(a @ b, output_type)
+    return a @ b
 
 
-def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None) -> Any:
+def einsum(equation: str, *inputs: Any, name: str | None = None) -> Any:
     """Products and sums over named axes, as ``np.einsum``."""
     return checked("Einsum", run, np.einsum, equation, *same_dtypes(inputs, "Einsum"))
 

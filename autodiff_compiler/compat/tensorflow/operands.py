@@ -19,7 +19,7 @@ from . import dtypes
 from .errors import invalid
 from .operators import Arithmetic, not_allowed
 from .tensors import EagerTensor, convert_to_tensor
-from .values import WrongDtype, mismatch
+from .values import mismatch
 
 FLOATS = "bfloat16, half, float, double, complex64, complex128"
 _normal: dict[Any, Callable[..., Any]] = {}
@@ -112,10 +112,7 @@ def elementwise(fn: Any, op: str) -> Callable[[Any], Any]:
 
 def given(value: Any, like: Any) -> Any:
     """A plain value in the dtype of an operand."""
-    try:
-        return convert_to_tensor(value, dtypes.of(like._value.dtype))
-    except WrongDtype as error:
-        raise TypeError(str(error)) from None
+    return convert_to_tensor(value, dtypes.of(like._value.dtype))
 
 
 def same_dtypes(values: Any, op: str) -> list[Any]:
