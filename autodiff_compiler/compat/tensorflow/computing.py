@@ -54,6 +54,8 @@ def _extreme(fn: Any, sign: int) -> Compute:
 
 
 def _truth(fn: Any, op: str) -> Compute:
+    """Of booleans only."""
+
     def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if v.dtype.kind != "b":
             raise mismatch(op, np.dtype(bool), dtypes.of(v.dtype).label, 0)

@@ -35,7 +35,7 @@ def _value(x: Any) -> Any:
     return x._value if isinstance(x, Operand) else as_value(x)
 
 
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> list[Any]:
     """Grids of coordinates. indexing: 'xy' or 'ij'."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")

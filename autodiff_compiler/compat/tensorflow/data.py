@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -32,7 +33,7 @@ class Dataset:
         if len(counts) != 1 or () in counts:
             raise ValueError(f"the tensors need first axes of one length, not {sorted(counts)}")
         ((count,),) = counts
-        return Dataset(lambda: (map_nested(lambda x, k=k: tensor(x._value[k]), made) for k in range(count)), count)
+        return Dataset(lambda: (map_nested(functools.partial(_part, k), made) for k in range(count)), count)
 
     def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
         """So many elements at a time, stacked."""
@@ -79,6 +80,10 @@ def _made(x: Any) -> Any:
         items = [_made(v) for v in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     return tensor(operand(x)._value[()])
+
+
+def _part(k: int, x: Any) -> Any:
+    return tensor(x._value[k])
 
 
 __getattr__, __dir__ = lazy(__name__, {})

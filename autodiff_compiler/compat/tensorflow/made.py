@@ -47,9 +47,11 @@ Parts = tuple[str, dict[str, Any]]  # the statements of a function, and the name
 
 
 def _function(row: Row) -> Parts:
+    """A function of each element, which may have settings. An activation takes real numbers only."""
     f = row.computes("tensorflow")
-    if f not in PRIMS:
-        return "return computed(f, floating({0}, op))", {"f": f}
+    if f not in PRIMS or len(parameters(row.signature("tensorflow"))) > 1:
+        allowed = "f" if row.kind == "activation" else "fc"
+        return f"return computed(f, floating({{0}}, op, {allowed!r}), *({{all}},)[1:])", {}
     names = {"Arithmetic": Arithmetic, "convert": convert_to_tensor, "fast": elementwise(f, row.name)}
     return "return fast({0} if isinstance({0}, Arithmetic) else convert({0}))", names
 
@@ -106,17 +108,6 @@ def _operator(row: Row) -> Parts:
         return f(convert_to_tensor(x), y)
 
     return "return forward({0}, {1})", {"forward": forward}
-
-
-def _activation(row: Row) -> Parts:
-    f = row.computes("tensorflow")
-    if len(parameters(row.signature("tensorflow"))) == 1 and f in PRIMS:
-        return _function(row)
-
-    def activation(x: Any, *settings: Any) -> Any:
-        return computed(f, floating(x, row.name, "f"), *settings)
-
-    return "return activation({all})", {"activation": activation}
 
 
 def _along(row: Row) -> Parts:
@@ -221,6 +212,7 @@ def _arrays(row: Row) -> Parts:
     names = [name for name, _ in parameters(row.signature("tensorflow"))]
     tensors = [k for k, name in enumerate(names[: max(n, 0)]) if name not in _STATIC]
     settings = [(k, _STATIC[name]) for k, name in enumerate(names) if name in _STATIC]
+    compute = run if n < 0 and f in PRIMS else computed
     result = row.results.get("tensorflow", "")
     named = collections.namedtuple(*result.split(" ", 1)) if result else None
 
@@ -236,7 +228,7 @@ def _arrays(row: Row) -> Parts:
             there = [k for k in tensors if given[k] is not None]
             for k, x in zip(there, same_dtypes([given[k] for k in there], op)):
                 found[k] = x
-        out = checked(op, computed, f, *found, refused=row.refused)
+        out = checked(op, compute, f, *found, refused=row.refused)
         return named(*out) if named else out
 
     return f"return arrays({', '.join(names)})", {"arrays": arrays}
@@ -267,7 +259,7 @@ _BODIES: dict[str, str] = {
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
-    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "arrays": _arrays,
+    "activation": _function, "along": _along, "reduction": _reduction, "truth": _reduction, "arrays": _arrays,
     "likeness": _likeness,
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {

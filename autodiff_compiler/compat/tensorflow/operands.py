@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,6 @@ from .tensors import EagerTensor, convert_to_tensor
 from .values import mismatch
 
 FLOATS = "bfloat16, half, float, double, complex64, complex128"
-_normal: dict[Any, Callable[..., Any]] = {}
 
 
 def operand(x: Any) -> Any:
@@ -32,10 +32,7 @@ def operand(x: Any) -> Any:
 
 def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute a primitive of the compiler on operands, and record it. 0-d arrays become numbers."""
-    compute = _normal.get(fn)
-    if compute is None:
-        compute = _normal[fn] = _normalised(fn)
-    return apply(PRIMS[fn], compute, args, kwargs)
+    return apply(PRIMS[fn], _normalised(fn), args, kwargs)
 
 
 def computed(f: Callable[..., Any], *operands: Any) -> Any:
@@ -85,6 +82,7 @@ def quiet(fn: Any) -> Any:
     return silent
 
 
+@functools.cache
 def _normalised(fn: Any) -> Callable[..., Any]:
     fn = quiet(fn)
 

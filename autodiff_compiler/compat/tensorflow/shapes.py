@@ -47,7 +47,7 @@ class TensorShape(tuple[Any, ...]):
         """The lengths of this one, then of the other."""
         return TensorShape([*self, *TensorShape(other)])
 
-    __add__ = concatenate  # type: ignore[assignment]
+    __add__ = concatenate
 
     def __radd__(self, other: Any) -> TensorShape:
         return TensorShape(other).concatenate(self)

@@ -146,8 +146,9 @@ class Adam(Optimizer):
         g, kept = gradient._value, self._kept[self._get_variable_index(variable)]
         betas, bias = (self.beta_1, self.beta_2), (_number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype))
         step = int(self.iterations._value) + 1
-        change, *found, _ = adam_step(g, *[v._value for v in kept], None, step, betas, self.epsilon, True, bias)
-        for v, value in zip(kept, found):
+        mean, square = (v._value for v in kept)
+        change, mean, square, _ = adam_step(g, mean, square, None, step, betas, self.epsilon, True, bias)
+        for v, value in zip(kept, (mean, square)):
             v.assign(value)
         variable.assign(variable._value - change * learning_rate._value.astype(g.dtype))
 
