@@ -1,4 +1,4 @@
-"""What the operations are made of: operands, integers for axes and shapes, and primitives computed and recorded."""
+"""Operands as tensors, axes and shapes as integers, and primitives computed and recorded."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def computed(f: Callable[..., Any], *operands: Any) -> Any:
-    """``f`` of the operands' arrays as a tensor, or a tuple of them; recorded where a tape is interested. What is no
-    tensor is passed as it is.
+    """``f`` of the operands' arrays, as a tensor or a tuple of them. Open tapes record its primitives.
 
-    `f` is written with NumPy's functions, the kernels and the functions of ``compat.graph.array``, as all that stands
-    in the table of operations.
+    Lists may hold tensors; other arguments are passed as they are. `f` is written with NumPy's functions, the kernels
+    and the functions of ``compat.graph.array``, like the functions in the table of operations.
     """
     rec = STATE.rec
     with np.errstate(all="ignore"):
@@ -71,7 +70,7 @@ def _untraced(x: Any) -> Any:
 
 
 def quiet(fn: Any) -> Any:
-    """The function without NumPy's warnings, if they would not come from this module's own calls."""
+    """The function without NumPy's warnings. Warnings of calls in this package are ignored anyway."""
     if fn not in (np.cumsum, np.cumprod) and (fn is kernels.relu or "kernels" not in getattr(fn, "__module__", "")):
         return fn
 
@@ -141,7 +140,7 @@ def checked(op: str, f: Callable[..., Any], *args: Any, refused: str = "") -> An
         raise invalid(op, refused if told else str(error)) from None
 
 
-# --- what is the same for many operations ---------------------------------------------------------------------------
+# --- dtypes and connections -------------------------------------------------------------------------------------------
 
 
 def floating(x: Any, op: str, allowed: str = "fc") -> Any:

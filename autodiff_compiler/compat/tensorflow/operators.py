@@ -36,7 +36,7 @@ def not_allowed(op: str, dtype: Any, allowed: str = NUMBERS) -> InvalidArgumentE
     )
 
 
-# --- what the operators compute ---------------------------------------------------------------------------------------
+# --- computations of the operators ------------------------------------------------------------------------------------
 
 
 def add(x: Any, y: Any) -> Any:
@@ -152,7 +152,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _power_at(positive: Any, x: Any, y: Any) -> Any:
-    """``x ** y``, whose derivative by the exponent is 0, as TensorFlow's, where `x` is not positive."""
+    """``x ** y``. Where `x` is not positive its derivative by the exponent is 0, as in TensorFlow."""
     one = np.ones((), x._value.dtype)[()]
     try:
         usual = _power(apply(PRIMS[np.where], _where, (positive, x, one), {}), y)
@@ -162,7 +162,7 @@ def _power_at(positive: Any, x: Any, y: Any) -> Any:
 
 
 class Arithmetic(Operand):
-    """What tensors and variables have in common."""
+    """The base class of tensors and variables."""
 
     __slots__ = ()
     _strict = True

@@ -1,4 +1,4 @@
-"""`Tensor`: an immutable value; and what makes tensors: `constant`, `convert_to_tensor`."""
+"""`Tensor`, an immutable value, and the functions that make tensors: `constant`, `convert_to_tensor`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def shown(x: Any) -> str:
 
 
 def lines(text: str) -> str:
-    """What has several lines starts on a line of its own."""
+    """A text of several lines starts on a line of its own."""
     return f"\n{text}" if "\n" in text else text
 
 

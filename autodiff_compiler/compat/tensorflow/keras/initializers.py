@@ -10,14 +10,8 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ...module_tables import public
+from ..random import generator
 from .names import find, snake_case
-
-
-def generator(seed: int | None) -> np.random.Generator:
-    """NumPy's generator for a seed; without one, the seed is drawn from TensorFlow's global generator."""
-    if seed is None:
-        seed = int(tf.random.uniform((), maxval=2**31 - 1, dtype=tf.int32))
-    return np.random.default_rng(seed)
 
 
 class Initializer:
@@ -31,7 +25,7 @@ class Initializer:
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Any:
         if self._seed is None:
-            self._seed = int(generator(None).integers(2**31))
+            self._seed = int(generator().integers(2**31))
         values = self._values(np.random.default_rng(self._seed), tuple(int(n) for n in shape))
         return tf.constant(values, tf.as_dtype(dtype or "float32"))
 

@@ -29,8 +29,8 @@ class Variable(tf.Variable):  # type: ignore[misc]
 
 
 class _Calls(threading.local):
-    """The layers of this thread that are being called, outermost first: each with the `training` that it was given, and
-    with what stands in front of the names of its variables."""
+    """The layers of this thread that are being called, outermost first. Each has the `training` that it was given, and
+    the scope of its variables' names."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[Layer | None, Any, str]] = [(None, None, "")]
@@ -97,8 +97,7 @@ class Layer(Module):
         return self._own[-1]  # type: ignore[no-any-return]
 
     def _scope(self) -> str:
-        """What stands in front of the names of variables: the names of the layers that are being called, and its
-        own."""
+        """The scope of its variables' names: the names of the layers that are being called, then its own."""
         layer, _, scope = CALLS.stack[-1]
         return scope if layer is self else f"{scope}{self._name}/"
 
@@ -227,8 +226,8 @@ class Layer(Module):
         return tf.cast(x, self._dtype) if tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype else x
 
     def _training(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The `training` argument: given, or that of the call around this one, or the default of `call`. It is left out
-        of `kwargs` if `call` does not take it."""
+        """The `training` argument: the given one, else that of the call around this one, else the default of `call`.
+        It is taken out of `kwargs` if `call` has no such parameter."""
         outside = CALLS.stack[-1][1]
         position, default = _training_of(type(self))  # type: ignore[arg-type]
         if position is None:

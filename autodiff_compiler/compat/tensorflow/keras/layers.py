@@ -9,14 +9,15 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ...module_tables import public
+from ..random import generator
 from . import activations, initializers
 from .layer import Layer, Shape, shape_of
 
 
 class Input:
-    """The shape of what a `Sequential` model is called on, as its first item: the weights are then made at once.
+    """The shape of a `Sequential` model's inputs, as its first item. The weights are then made at once.
 
-    shape: that of one example, without the batch.
+    shape: the shape of one example, without the batch.
     """
 
     def __init__(self, shape: Any):
@@ -24,7 +25,7 @@ class Input:
 
 
 class _Weighted(Layer):
-    """What layers with a kernel and a bias share."""
+    """The base class of layers with a kernel and a bias."""
 
     kernel: Any
     bias: Any
@@ -168,7 +169,7 @@ class Dropout(Layer):
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or not self.rate:
             return inputs
-        random = self._random if self._random is not None else initializers.generator(None)
+        random = generator() if self._random is None else self._random
         kept = random.random(tuple(inputs.shape)) >= self.rate
         scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
         return tf.where(kept, inputs * scale, 0.0)
