@@ -110,6 +110,7 @@ OF_TWO = [
     for row in ROWS
     for system in ("tensorflow", "torch")
     if row.names(system) and (row.kind in ("operator", "pair") or row.kind == "arrays" and row.operands == 2)
+    if row.name != "Fill"  # its first operand is a shape
     if required(found(system, row.names(system)[0])) == 2
 ]
 

@@ -105,7 +105,6 @@ MADE = [
     ("tf.zeros_like(f, dtype=tf.int32)", "int32", [0, 0]),
     ("tf.zeros_like(v)", "float32", [0.0, 0.0]),
     ("tf.one_hot([0, 2], 3)", "float32", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
-    ("tf.one_hot(1, 3, on_value=5.0, off_value=-1.0)", "float32", [-1.0, 5.0, -1.0]),
     ("tf.size(f)", "int32", 2),
     ("tf.rank(f)", "int32", 1),
     ("tf.shape(f)", "int32", [2]),

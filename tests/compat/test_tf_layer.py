@@ -42,6 +42,20 @@ def test_two_gathers_give_the_rows_of_both(tf):
     assert tf.convert_to_tensor(found).numpy().tolist() == [[2.0], [3.0], [5.0]]
 
 
+def test_zeros_for_what_a_table_is_not_connected_to(tf):
+    v, w = tf.Variable([[1.0], [2.0]]), tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        rows = tf.gather(v, [1])
+        y = tf.reduce_sum(rows * 2.0)
+        z = w * w
+    sparse, zero = tape.gradient(y, [v, w], unconnected_gradients="zero")
+    assert isinstance(sparse, tf.IndexedSlices) and float(zero) == 0.0
+    assert tape.gradient(z, v, unconnected_gradients="zero").numpy().tolist() == [[0.0], [0.0]]
+    assert tape.gradient(z, v) is None
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'nonsense'"):
+        tape.gradient(y, v, unconnected_gradients="nonsense")
+
+
 def test_a_variable_that_is_read_otherwise_too_has_a_dense_gradient(tf):
     v = tf.Variable([[1.0], [2.0], [3.0]])
     with tf.GradientTape() as tape:

@@ -477,12 +477,6 @@ def test_methods_and_functions_agree(tf):
     assert tf.sigmoid is tf.math.sigmoid or float(tf.sigmoid(0.0)) == float(tf.math.sigmoid(0.0)) == 0.5
 
 
-def test_tf_print(tf, capfd):
-    tf.print(tf.constant([1, 2]), "and", 3.5)
-    out, err = capfd.readouterr()
-    assert (out + err).strip() == "[1 2] and 3.5"
-
-
 # ------------------------------------------------------------------------------------------------------------ tf.Module
 
 

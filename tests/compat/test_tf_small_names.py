@@ -1,7 +1,8 @@
-"""Names around the edges that programs use: strings."""
+"""Names around the edges that programs use: strings, loops, extremes of nothing, shapes with unknown lengths."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 
@@ -55,3 +56,37 @@ def test_operations_that_pick(tf):
     v[0].assign_add(3.0)
     v[1].assign_sub(0.5)
     assert v.numpy().tolist() == [4.0, 1.5]
+
+
+def test_extremes_of_nothing(tf):
+    assert float(tf.reduce_max(tf.zeros(0))) == -np.inf
+    assert tf.reduce_min(tf.zeros((2, 0)), 1).numpy().tolist() == [np.inf, np.inf]
+    assert np.isnan(float(tf.reduce_max([1.0, np.nan])))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no identity"):
+        tf.reduce_max(tf.zeros(0, tf.int32))
+
+
+def test_shapes_with_unknown_lengths(tf):
+    shape = tf.TensorShape([2, None])
+    assert shape.num_elements() is None and shape[1] is None and bool(tf.TensorShape([]))
+    assert shape.is_compatible_with((2, 5)) and not shape.is_compatible_with((3, 5))
+    assert shape != 3 and shape != "x" and isinstance(shape[:1], tf.TensorShape)
+    with pytest.raises(ValueError, match="unknown number of axes"):
+        tf.TensorShape(None)
+    with pytest.raises(TypeError, match="Dimension value must be integer"):
+        tf.TensorShape([1.5])
+
+
+def test_options_that_are_not_there(tf):
+    for call, absent in (
+        (lambda: tf.Variable(1.0, caching_device="x"), "caching_device"),
+        (lambda: tf.Variable(1.0).assign(2.0, use_locking=True), "use_locking"),
+        (lambda: tf.linspace(0.0, 1.0, 3, axis=1), "axis"),
+        (lambda: tf.one_hot(1, 3, on_value=2.0), "on_value"),
+        (lambda: tf.matmul([[1.0]], [[1.0]], a_is_sparse=True), "a_is_sparse"),
+        (lambda: tf.nn.dropout(tf.ones(3), 0.5, noise_shape=[1]), "noise_shape"),
+        (lambda: tf.data.Dataset.from_tensor_slices([1, 2]).shuffle(2, reshuffle_each_iteration=False), "reshuffle"),
+        (lambda: tf.while_loop(lambda k: k < 1, lambda k: k + 1, [0], back_prop=False), "back_prop"),
+    ):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{absent}"):
+            call()

@@ -184,7 +184,6 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "Adam": lambda O: O.Adam(0.1),
     "Adam by default": lambda O: O.Adam(),
     "Adam with other decays": lambda O: O.Adam(0.1, beta_1=0.5, beta_2=0.9, epsilon=0.01),
-    "AMSGrad": lambda O: O.Adam(0.1, beta_2=0.5, amsgrad=True),
 }
 
 

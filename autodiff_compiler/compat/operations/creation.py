@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import to, value_of
 from .row import row
 
 _generator = np.random.default_rng()
@@ -45,6 +46,28 @@ row("arrays", lambda n, m, batch, dtype: np.broadcast_to(np.eye(n, m, dtype=dtyp
     "The identity matrix, or a batch of it.",
     "eye linalg.eye (num_rows, num_columns=None, batch_shape=None, dtype='float32', name=None)",
     operands=0)  # fmt: skip
+
+
+def _one_number(shape: Any, value: Any) -> Any:
+    if value_of(value).ndim:
+        raise ValueError(f"value must be a scalar, got shape {list(value_of(value).shape)}")
+    return np.broadcast_to(value, shape)
+
+
+def _spaced(start: Any, stop: Any, count: int) -> Any:
+    if count < 1:
+        raise ValueError(f"Requires num > 0: {count}")
+    kind = value_of(start).dtype
+    return to(np.linspace(start, stop, count), np.dtype(np.float64) if kind.kind in "iu" else kind)
+
+
+row("arrays", lambda places, n, dtype: (places[..., None] == np.arange(n)).astype(dtype), "OneHot",
+    "1 at the index, 0 elsewhere, along a new last axis.", "one_hot (indices, depth, *, dtype='float32', name=None)",
+    operands=0)  # fmt: skip
+row("arrays", _one_number, "Fill", "A tensor filled with one number, which may be a tensor.",
+    "fill (dims, value, name=None, layout=None)", operands=2)  # fmt: skip
+row("arrays", _spaced, "LinSpace", "`num` numbers from `start` to `stop`, along a new first axis. Integers give "
+    "float64.", "linspace (start, stop, num, name=None)", operands=2)  # fmt: skip
 row("creation", _uniform, "Rand", "Uniform numbers in [0, 1).", "", "torch.rand",
     "np.random.rand (*size, dtype=None)")  # fmt: skip
 row("creation", _normal, "Randn", "Numbers of the standard normal distribution.", "", "torch.randn",

@@ -54,7 +54,7 @@ class Row:
     - own: for a system with other values or slopes than the rest, its computing function.
     - integers: what they become in PyTorch, "float" or "keep". TensorFlow refuses them where NumPy would change the
       dtype, and for "refuse"; a step function lets them pass for "pass".
-    - operands: how many of the first parameters are tensors.
+    - operands: how many of the first parameters are tensors; -1 if the first is a list of them.
     - module: of an activation, the name of the module in PyTorch.
     - results: for a system, the name of the tuple of several results, and the names of its fields.
     - refused: what TensorFlow says of a matrix that NumPy refuses.

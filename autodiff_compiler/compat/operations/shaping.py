@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,34 @@ def _block(a: Any, begin: Any, sizes: Any) -> Any:
     return a[tuple(items)]
 
 
+def _sum(parts: Any) -> Any:
+    shapes = [value_of(a).shape for a in parts]
+    if len(set(shapes)) != 1:
+        raise ValueError(f"Inputs must have one shape, not {shapes}")
+    return functools.reduce(operator.add, parts[1:], np.positive(parts[0]))
+
+
+def _of_shape(a: Any, lengths: Any) -> Any:
+    shape = value_of(a).shape
+    if len(shape) != len(lengths) or any(wanted not in (n, None) for n, wanted in zip(shape, lengths)):
+        raise ValueError(f"Shape of tensor {list(shape)} is not compatible with expected shape {list(lengths)}.")
+    return np.positive(a)
+
+
+row("arrays", np.concatenate, "ConcatV2", "Tensors joined along an axis.", "concat (values, axis, name='concat')",
+    operands=-1)  # fmt: skip
+row("arrays", np.stack, "Pack", "Tensors of one shape, side by side along a new axis.",
+    "stack (values, axis=0, name='stack')", operands=-1)  # fmt: skip
+row("arrays", _sum, "AddN", "The sum of tensors of one shape and dtype.", "add_n math.add_n (inputs, name=None)",
+    operands=-1)  # fmt: skip
+row("arrays", _of_shape, "EnsureShape", "`x`, if it has this shape, in which None stands for any length.",
+    "ensure_shape (x, shape, name=None)")  # fmt: skip
+row("arrays", lambda a, dtype: np.array(value_of(a).shape, dtype), "Shape", "The shape as a tensor.",
+    "shape (input, out_type='int32', name=None)")  # fmt: skip
+row("arrays", lambda a, dtype: dtype.type(value_of(a).size), "Size", "The number of elements as a tensor.",
+    "size (input, out_type='int32', name=None)")  # fmt: skip
+row("arrays", lambda a: np.int32(value_of(a).ndim), "Rank", "The number of axes as a tensor.",
+    "rank (input, name=None)")  # fmt: skip
 row("arrays", _parts, "Split", "Parts along an axis: equally many elements each, or as many as a list says, in which "
     "one may be -1.", "split (value, num_or_size_splits, axis=0, num=None, name='split')")  # fmt: skip
 row("arrays", _rows, "Unpack", "The parts along an axis, without it.",

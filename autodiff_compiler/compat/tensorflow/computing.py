@@ -1,4 +1,4 @@
-"""What TensorFlow's reductions compute: they keep the dtype, and refuse booleans."""
+"""The computations of TensorFlow's reductions. They keep the dtype and refuse booleans."""
 
 from __future__ import annotations
 
@@ -40,20 +40,15 @@ def _mean(v: Any, axis: Any, keepdims: bool) -> Any:
     return (np.sign(total) * (np.abs(total) // count)).astype(v.dtype)
 
 
-def _extreme(fn: Any, sign: int) -> Compute:
-    """Of nothing, it is the number that is the other extreme."""
-
-    def compute(v: Any, axis: Any, keepdims: bool) -> Any:
-        if v.size:
-            return fn(v, axis=axis, keepdims=keepdims)
-        kind = dtypes.of(v.dtype)
-        bound = sign * np.inf if kind.is_floating else kind.max if sign > 0 else kind.min
-        return fn(v, axis=axis, keepdims=keepdims, initial=bound)
-
-    return compute
+def _extreme(fn: Any, bound: float) -> Compute:
+    """The largest or smallest number. Of no numbers it is the bound, if they are floating, else NumPy raises."""
+    reduce = fn.reduce
+    return lambda v, axis, keepdims: reduce(v, axis, v.dtype, None, keepdims, *(bound,) * (v.dtype.kind == "f"))
 
 
 def _truth(fn: Any, op: str) -> Compute:
+    """Of booleans only."""
+
     def compute(v: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if v.dtype.kind != "b":
             raise mismatch(op, np.dtype(bool), dtypes.of(v.dtype).label, 0)
@@ -65,6 +60,7 @@ def _truth(fn: Any, op: str) -> Compute:
 REDUCTIONS: dict[Any, Compute] = {
     np.sum: _refusing("Sum", "b", _kept(np.add)),
     np.prod: _refusing("Prod", "b", _kept(np.multiply)),
-    np.mean: _refusing("Mean", "b", _mean), np.max: _refusing("Max", "bc", _extreme(np.max, -1)),
-    np.min: _refusing("Min", "bc", _extreme(np.min, 1)), np.any: _truth(np.any, "Any"), np.all: _truth(np.all, "All"),
+    np.mean: _refusing("Mean", "b", _mean), np.max: _refusing("Max", "bc", _extreme(np.maximum, -np.inf)),
+    np.min: _refusing("Min", "bc", _extreme(np.minimum, np.inf)),
+    np.any: _truth(np.any, "Any"), np.all: _truth(np.all, "All"),
 }  # fmt: skip

@@ -1,18 +1,15 @@
-"""Control flow, which runs eagerly: `cond`, `while_loop`, `map_fn`, `scan` and the like."""
+"""Control flow, which runs eagerly: `cond`, `while_loop`, `map_fn`, `scan`."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.tensor import Operand
-from .made import unstack
+from .made import stack, unstack
 from .operands import integer
-from .shaping import stack
-from .tensors import convert_to_tensor, is_tensor
+from .tensors import convert_to_tensor
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -28,8 +25,7 @@ def _tensors(x: Any) -> Any:
 
 
 def while_loop(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
-    parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False, maximum_iterations: Any = None,
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, *, maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Run `body` on the loop variables while `cond` of them is true; their last values, in a list or tuple as `body`
@@ -57,38 +53,23 @@ def _rows(elems: Any) -> list[Any]:
     return [pack_like(made, list(row)) for row in zip(*columns)]
 
 
-def _stacked(results: list[Any]) -> Any:
+def stacked(results: list[Any]) -> Any:
+    """Structures as one, whose tensors are stacked."""
     columns = zip(*[flatten(r) for r in results])
     return pack_like(results[0], [stack(column) for column in columns])
 
 
-def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, **options: Any) -> Any:
+def map_fn(fn: Callable[..., Any], elems: Any, *, fn_output_signature: Any = None, name: str | None = None) -> Any:
     """`fn` of each part along the first axis, stacked."""
-    return _stacked([fn(row) for row in _rows(elems)])
+    return stacked([fn(row) for row in _rows(elems)])
 
 
 def scan(
-    fn: Callable[..., Any], elems: Any, initializer: Any = None, *, reverse: bool = False, **options: Any
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, *, reverse: bool = False, name: str | None = None
 ) -> Any:  # fmt: skip
     """All values of ``state = fn(state, part)`` along the first axis, stacked."""
     rows = _rows(elems)[:: -1 if reverse else 1]
     states = [rows.pop(0) if initializer is None else _tensors(initializer)]
     for row in rows:
         states.append(_tensors(fn(states[-1], row)))
-    return _stacked(states[initializer is not None :][:: -1 if reverse else 1])
-
-
-def device(device_name: Any) -> Any:
-    """Nothing: there are no devices."""
-    return contextlib.nullcontext()
-
-
-def control_dependencies(control_inputs: Any) -> Any:
-    """Nothing: operations run in the order of the program."""
-    return contextlib.nullcontext()
-
-
-def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **options: Any) -> None:
-    """Print tensors and other things as NumPy does, to the standard error stream by default."""
-    values = [x.numpy() if is_tensor(x) else x for x in inputs]
-    print(*values, sep=sep, end=end, file=sys.stderr if output_stream is None else output_stream)
+    return stacked(states[initializer is not None :][:: -1 if reverse else 1])

@@ -1,4 +1,4 @@
-"""Operations that make tensors: zeros, ranges, grids."""
+"""Ranges and grids."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...tape.tensor import Operand
-from ..graph.array import value_of
 from . import dtypes
 from .dtypes import as_dtype
-from .elementwise import cast
 from .errors import invalid
-from .operands import array, computed, integer, integers, operand, run, same_dtypes
-from .operators import Arithmetic
-from .tensors import convert_to_tensor, tensor
+from .operands import computed, same_dtypes
+from .tensors import tensor
 from .values import as_value
-
-
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor filled with one number, which may be a tensor."""
-    x = operand(value)
-    if x._value.ndim:
-        raise invalid("Fill", f"value must be a scalar, got shape {list(x._value.shape)}")
-    return run(np.broadcast_to, x, integers(dims))
 
 
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Any:
@@ -46,55 +35,9 @@ def _value(x: Any) -> Any:
     return x._value if isinstance(x, Operand) else as_value(x)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
-    """`num` numbers from `start` to `stop`, along a new axis. Integers give float64."""
-    like = next((x.dtype for x in (start, stop) if isinstance(x, Arithmetic)), None)
-    a = convert_to_tensor(start, like)
-    b = convert_to_tensor(stop, a.dtype if like is not None or a.dtype.is_floating else None)
-    if a.dtype.is_integer:
-        a, b = cast(a, dtypes.float64), cast(b, dtypes.float64)
-    count, at = integer(num), integer(axis)
-    if count < 1:
-        raise ValueError(f"Requires num > 0: {count}")
-
-    def spaced(first: Any, last: Any) -> Any:
-        shape = np.broadcast_shapes(value_of(first).shape, value_of(last).shape)
-        first, last = (np.expand_dims(np.broadcast_to(x, shape), at) for x in (first, last))
-        if count == 1:
-            return first
-        inner = np.arange(1, count - 1, dtype=value_of(first).dtype)
-        lengths = (-1,) + (1,) * (len(shape) - at % (len(shape) + 1))
-        between = first + (last - first) / (count - 1) * inner.reshape(lengths)
-        return np.concatenate([first, between, last], axis=at)
-
-    return computed(spaced, a, b)
-
-
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> list[Any]:
     """Grids of coordinates. indexing: 'xy' or 'ij'."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
-
-    def grids(*given: Any) -> Any:
-        parts = [np.reshape(x, (-1,)) for x in given]
-        order = [1, 0, *range(2, len(parts))] if indexing == "xy" and len(parts) > 1 else list(range(len(parts)))
-        shape = tuple([value_of(parts[k]).shape[0] for k in order])
-        columns = [tuple([-1 if k == j else 1 for j in order]) for k in range(len(parts))]
-        return [np.broadcast_to(np.reshape(x, c), shape) for x, c in zip(parts, columns)]
-
-    return computed(grids, *same_dtypes(args, "Pack"))  # type: ignore[no-any-return]
-
-
-def one_hot(
-    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """`on_value` (1) at the index, `off_value` (0) elsewhere, along a new axis, by default the last; float32."""
-    given = [v for v in (on_value, off_value) if v is not None]
-    kind = as_dtype(dtype or (_value(given[0]).dtype if given else "float32"))
-    on, off = (
-        as_value(v._value if isinstance(v, Operand) else v, kind)
-        for v in (True if on_value is None else on_value, False if off_value is None else off_value)
-    )
-    out = np.where(array(indices)[..., None] == np.arange(integer(depth)), on, off).astype(kind.np_dtype)
-    return tensor(np.moveaxis(out, -1, -1 if axis is None else integer(axis)))
+    parts = same_dtypes(args, "Pack")
+    return list(computed(lambda *x: tuple(np.meshgrid(*x, indexing=indexing)), *parts))

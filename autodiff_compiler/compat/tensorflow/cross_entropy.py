@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import kernels
 from ..operations import losses
-from .elementwise import cast
 from .errors import invalid
 from .operands import array, checked, computed, floating, given, integer, operand, run
 from .operators import Arithmetic
+from .shaping import cast
 
 
 def _labelled(labels: Any, logits: Any) -> tuple[Any, Any]:

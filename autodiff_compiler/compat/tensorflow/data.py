@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...tape.nest import flatten, map_nested, pack_like
+from ...tape.nest import flatten, map_nested
 from ..module_tables import not_there
+from .control import stacked
 from .namespace import lazy
 from .operands import integer, operand
 from .random import generator
-from .shaping import stack
 from .tensors import tensor
 
 
@@ -26,15 +27,15 @@ class Dataset:
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The parts of tensors along their first axis."""
+        """The parts of tensors along their first axis. Lists are tensors, tuples and mappings are structure."""
         made = _made(tensors)
         counts = {x._value.shape[:1] for x in flatten(made)}
         if len(counts) != 1 or () in counts:
             raise ValueError(f"the tensors need first axes of one length, not {sorted(counts)}")
         ((count,),) = counts
-        return Dataset(lambda: (_part(made, k) for k in range(count)), count)
+        return Dataset(lambda: (map_nested(functools.partial(_part, k), made) for k in range(count)), count)
 
-    def batch(self, batch_size: Any, drop_remainder: bool = False, **options: Any) -> Dataset:
+    def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
         """So many elements at a time, stacked."""
         n = integer(batch_size)
         if n < 1:
@@ -44,11 +45,11 @@ class Dataset:
             elements = iter(self)
             while rows := list(itertools.islice(elements, n)):
                 if len(rows) == n or not drop_remainder:
-                    yield pack_like(rows[0], [stack(column) for column in zip(*[flatten(r) for r in rows])])
+                    yield stacked(rows)
 
         return Dataset(start, self._count // n if drop_remainder else -(-self._count // n))
 
-    def shuffle(self, buffer_size: Any, seed: Any = None, **options: Any) -> Dataset:
+    def shuffle(self, buffer_size: Any, seed: Any = None) -> Dataset:
         """The elements in random order, chosen from a buffer of this size; in another order each time."""
         size = integer(buffer_size)
 
@@ -73,7 +74,6 @@ class Dataset:
 
 
 def _made(x: Any) -> Any:
-    """Tensors; lists are tensors, tuples and mappings are structure."""
     if isinstance(x, dict):
         return type(x)((k, _made(v)) for k, v in x.items())
     if isinstance(x, tuple):
@@ -82,8 +82,8 @@ def _made(x: Any) -> Any:
     return tensor(operand(x)._value[()])
 
 
-def _part(x: Any, k: int) -> Any:
-    return map_nested(lambda leaf: tensor(leaf._value[k]), x)
+def _part(k: int, x: Any) -> Any:
+    return tensor(x._value[k])
 
 
 __getattr__, __dir__ = lazy(__name__, {})

@@ -13,39 +13,20 @@ class DType:
     It is equal to what names the same type: its name, or NumPy's type.
     """
 
-    __slots__ = ("name", "np_dtype", "as_numpy_dtype", "label")
-
     def __init__(self, name: str, label: str = ""):
         self.name = name
         self.np_dtype = np.dtype("S" if name == "string" else name)  # of the array that holds the value
         self.as_numpy_dtype: Any = np.object_ if name == "string" else self.np_dtype.type
         self.label = label or name  # what TensorFlow's error messages call it
-
-    @property
-    def is_floating(self) -> bool:
-        return self.np_dtype.kind == "f"
-
-    @property
-    def is_complex(self) -> bool:
-        return self.np_dtype.kind == "c"
-
-    @property
-    def is_integer(self) -> bool:
-        return self.np_dtype.kind in "iu"
-
-    @property
-    def is_bool(self) -> bool:
-        return self.np_dtype.kind == "b"
+        self.size = self.np_dtype.itemsize or 1  # bytes of an element
+        kind = self.np_dtype.kind
+        self.is_floating, self.is_complex, self.is_bool = kind == "f", kind == "c", kind == "b"
+        self.is_integer = kind in "iu"
 
     @property
     def real_dtype(self) -> DType:
         """The dtype of the real part."""
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
-
-    @property
-    def size(self) -> int:
-        """Bytes of an element."""
-        return 1 if self.name == "string" else self.np_dtype.itemsize
 
     @property
     def _limits(self) -> Any:

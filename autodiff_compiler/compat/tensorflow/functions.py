@@ -12,15 +12,15 @@ from ...tape.custom import isolated
 from ...tape.nest import map_nested
 from ...tape.tensor import Operand
 from .dtypes import DType, as_dtype
-from .elementwise import cast
+from .shaping import cast
 from .tensors import convert_to_tensor, tensor
 from .values import as_value
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
-    """Decorator: the function, run eagerly, with tensors for the arrays among the arguments and for results that are
-    numbers, arrays or variables. What Python does in it, it does in each call. `python_function` is the function
-    itself."""
+    """Decorator: the function, run eagerly. Arrays among its arguments become tensors, and so do results that are
+    numbers, arrays or variables. Python's side effects happen at each call. `python_function` is the function itself.
+    """
     if input_signature is not None:
         raise NotImplementedError("input_signature is not there: convert the arguments by tf.convert_to_tensor")
     if func is None:
@@ -37,7 +37,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 
 
 def _result(x: Any) -> Any:
-    """What a graph would return for a result."""
+    """The result as a graph would return it."""
     return convert_to_tensor(x) if isinstance(x, (Operand, bool, int, float, complex, np.ndarray, np.generic)) else x
 
 

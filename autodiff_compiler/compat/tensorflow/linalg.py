@@ -2,4 +2,4 @@
 
 from .namespace import lazy
 
-__getattr__, __dir__ = lazy(__name__, {"linear_algebra": "einsum matmul", "norms": "global_norm norm"})
+__getattr__, __dir__ = lazy(__name__, {"linear_algebra": "einsum global_norm matmul norm"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -46,9 +47,11 @@ Parts = tuple[str, dict[str, Any]]  # the statements of a function, and the name
 
 
 def _function(row: Row) -> Parts:
+    """A function of each element, which may have settings. An activation takes real numbers only."""
     f = row.computes("tensorflow")
-    if f not in PRIMS:
-        return "return computed(f, floating({0}, op))", {"f": f}
+    if f not in PRIMS or len(parameters(row.signature("tensorflow"))) > 1:
+        allowed = "f" if row.kind == "activation" else "fc"
+        return f"return computed(f, floating({{0}}, op, {allowed!r}), *({{all}},)[1:])", {}
     names = {"Arithmetic": Arithmetic, "convert": convert_to_tensor, "fast": elementwise(f, row.name)}
     return "return fast({0} if isinstance({0}, Arithmetic) else convert({0}))", names
 
@@ -105,17 +108,6 @@ def _operator(row: Row) -> Parts:
         return f(convert_to_tensor(x), y)
 
     return "return forward({0}, {1})", {"forward": forward}
-
-
-def _activation(row: Row) -> Parts:
-    f = row.computes("tensorflow")
-    if len(parameters(row.signature("tensorflow"))) == 1 and f in PRIMS:
-        return _function(row)
-
-    def activation(x: Any, *settings: Any) -> Any:
-        return computed(f, floating(x, row.name, "f"), *settings)
-
-    return "return activation({all})", {"activation": activation}
 
 
 def _along(row: Row) -> Parts:
@@ -187,6 +179,15 @@ def _optional(made: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: None if x is None else made(x)
 
 
+def _several(values: Any, op: str) -> list[Any]:
+    """Tensors of one dtype; numbers have that which they have together."""
+    parts = list(values) if isinstance(values, (list, tuple)) else [values]
+    if not any(isinstance(x, Arithmetic) for x in parts):
+        with contextlib.suppress(ValueError):
+            parts = list(operand(parts))
+    return same_dtypes(parts, op)
+
+
 def _numpy_dtype(dtype: Any) -> Any:
     return as_dtype(dtype).np_dtype
 
@@ -194,14 +195,14 @@ def _numpy_dtype(dtype: Any) -> Any:
 # What parameters that are no tensors become, by name.
 _STATIC: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("axis", "axes"), axes),
-    **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows"), integer),
-    **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size"), integers),
+    **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows", "depth"), integer),
+    **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size", "dims"), integers),
     **dict.fromkeys(("repeats", "indices", "num_or_size_splits"), array),
     **dict.fromkeys(("stride", "strides", "ksize", "dilations"), _steps),
     "keepdims": bool, "padding": _padding, "paddings": lambda x: tuple(map(tuple, array(x).tolist())),
     "shift": _optional(integers), "data_format": _channels, "direction": _descending,
-    "num_columns": _optional(integer), "batch_shape": _optional(integers), "dtype": _numpy_dtype,
-    "index_type": _numpy_dtype,
+    **dict.fromkeys(("num_columns", "num"), _optional(integer)), "batch_shape": _optional(integers),
+    **dict.fromkeys(("dtype", "index_type", "out_type"), _numpy_dtype),
 }  # fmt: skip
 
 
@@ -209,8 +210,9 @@ def _arrays(row: Row) -> Parts:
     """An operation on whole arrays, with settings."""
     f, op, n = row.computes("tensorflow"), row.name, row.operands
     names = [name for name, _ in parameters(row.signature("tensorflow"))]
-    tensors = [k for k, name in enumerate(names[:n]) if name not in _STATIC]
+    tensors = [k for k, name in enumerate(names[: max(n, 0)]) if name not in _STATIC]
     settings = [(k, _STATIC[name]) for k, name in enumerate(names) if name in _STATIC]
+    compute = run if n < 0 and f in PRIMS else computed
     result = row.results.get("tensorflow", "")
     named = collections.namedtuple(*result.split(" ", 1)) if result else None
 
@@ -218,16 +220,18 @@ def _arrays(row: Row) -> Parts:
         found = list(given)
         for k, made in settings:
             found[k] = made(given[k])
-        if len(tensors) == 1:
+        if n < 0:
+            found[0] = _several(given[0], op)
+        elif len(tensors) == 1:
             found[tensors[0]] = (floating if row.integers == "refuse" else _operand)(given[tensors[0]], op)
         elif tensors:
             there = [k for k in tensors if given[k] is not None]
             for k, x in zip(there, same_dtypes([given[k] for k in there], op)):
                 found[k] = x
-        out = checked(op, computed, f, *found, refused=row.refused)
+        out = checked(op, compute, f, *found, refused=row.refused)
         return named(*out) if named else out
 
-    return "return arrays({all})", {"arrays": arrays}
+    return f"return arrays({', '.join(names)})", {"arrays": arrays}
 
 
 def _operand(x: Any, op: str) -> Any:
@@ -255,7 +259,7 @@ _BODIES: dict[str, str] = {
 }
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     "function": _function, "root": _root, "step": _step, "operator": _operator, "comparison": _operator,
-    "activation": _activation, "along": _along, "reduction": _reduction, "truth": _reduction, "arrays": _arrays,
+    "activation": _function, "along": _along, "reduction": _reduction, "truth": _reduction, "arrays": _arrays,
     "likeness": _likeness,
 }  # fmt: skip
 _SCOPE: dict[str, Any] = {

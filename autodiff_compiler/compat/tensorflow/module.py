@@ -24,11 +24,11 @@ def snake_case(name: str) -> str:
 
 
 class Module:
-    """Base class of what has variables: attributes, and lists, tuples and mappings among them, are searched for them.
+    """Base class of objects with variables. They are found among its attributes, also in lists, tuples and mappings.
 
     name: a Python identifier; by default that of the class, in snake case. Raises ValueError for another one.
 
-    Variables come in the order of their attributes' names, a module's own before those of the modules inside it.
+    Variables come in the order of their attributes' names. A module's own come before those of modules inside it.
 
     >>> from autodiff_compiler.compat import tensorflow as tf
     >>> class Line(tf.Module):
@@ -118,7 +118,7 @@ def _search(module: Module, predicate: Callable[[Any], bool], seen: set[int]) ->
 
 
 def leaves(x: Any, order: Callable[[Any], Any] = sorted) -> Iterator[Any]:
-    """What is in nested lists, tuples and mappings, whose keys are put in order."""
+    """The leaves of nested lists, tuples and mappings. `order` puts the keys of a mapping in order."""
     if isinstance(x, Mapping):
         x = [x[key] for key in order(x)]
     if isinstance(x, (list, tuple)):

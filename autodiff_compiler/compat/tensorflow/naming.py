@@ -1,4 +1,4 @@
-"""Name scopes: what variables are called."""
+"""Name scopes of variables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _state = _State()
 
 
 class name_scope:
-    """Names of variables that are made in the ``with`` block start with this one. A name that ends in a slash is that
-    of a scope that was entered before, whole; no name is the outermost scope.
+    """In the ``with`` block, names of new variables start with this name. A name that ends in a slash is a whole scope,
+    entered before. No name is the outermost scope.
 
     >>> with name_scope("outer"):
     ...     scoped("v")

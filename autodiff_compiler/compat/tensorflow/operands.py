@@ -1,7 +1,8 @@
-"""What the operations are made of: operands, integers for axes and shapes, and primitives computed and recorded."""
+"""Operands as tensors, axes and shapes as integers, and primitives computed and recorded."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,10 +20,9 @@ from . import dtypes
 from .errors import invalid
 from .operators import Arithmetic, not_allowed
 from .tensors import EagerTensor, convert_to_tensor
-from .values import WrongDtype, mismatch
+from .values import mismatch
 
 FLOATS = "bfloat16, half, float, double, complex64, complex128"
-_normal: dict[Any, Callable[..., Any]] = {}
 
 
 def operand(x: Any) -> Any:
@@ -32,18 +32,14 @@ def operand(x: Any) -> Any:
 
 def run(fn: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute a primitive of the compiler on operands, and record it. 0-d arrays become numbers."""
-    compute = _normal.get(fn)
-    if compute is None:
-        compute = _normal[fn] = _normalised(fn)
-    return apply(PRIMS[fn], compute, args, kwargs)
+    return apply(PRIMS[fn], _normalised(fn), args, kwargs)
 
 
 def computed(f: Callable[..., Any], *operands: Any) -> Any:
-    """``f`` of the operands' arrays as a tensor, or a tuple of them; recorded where a tape is interested. What is no
-    tensor is passed as it is.
+    """``f`` of the operands' arrays, as a tensor or a tuple of them. Open tapes record its primitives.
 
-    `f` is written with NumPy's functions, the kernels and the functions of ``compat.graph.array``, as all that stands
-    in the table of operations.
+    Lists may hold tensors; other arguments are passed as they are. `f` is written with NumPy's functions, the kernels
+    and the functions of ``compat.graph.array``, like the functions in the table of operations.
     """
     rec = STATE.rec
     with np.errstate(all="ignore"):
@@ -56,7 +52,7 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
 def _traced(x: Any, rec: Recording | None) -> Any:
     """The operand for functions of arrays: the core's tensor if a tape is interested in it, else its value."""
     if not isinstance(x, Operand):
-        return x
+        return [_traced(part, rec) for part in x] if type(x) is list else x
     slot = -1 if rec is None else x._slot if x._token is rec.token else rec.find(x)
     if rec is None or slot < 0:
         return x._value
@@ -74,7 +70,7 @@ def _untraced(x: Any) -> Any:
 
 
 def quiet(fn: Any) -> Any:
-    """The function without NumPy's warnings, if they would not come from this module's own calls."""
+    """The function without NumPy's warnings. Warnings of calls in this package are ignored anyway."""
     if fn not in (np.cumsum, np.cumprod) and (fn is kernels.relu or "kernels" not in getattr(fn, "__module__", "")):
         return fn
 
@@ -85,6 +81,7 @@ def quiet(fn: Any) -> Any:
     return silent
 
 
+@functools.cache
 def _normalised(fn: Any) -> Callable[..., Any]:
     fn = quiet(fn)
 
@@ -112,10 +109,7 @@ def elementwise(fn: Any, op: str) -> Callable[[Any], Any]:
 
 def given(value: Any, like: Any) -> Any:
     """A plain value in the dtype of an operand."""
-    try:
-        return convert_to_tensor(value, dtypes.of(like._value.dtype))
-    except WrongDtype as error:
-        raise TypeError(str(error)) from None
+    return convert_to_tensor(value, dtypes.of(like._value.dtype))
 
 
 def same_dtypes(values: Any, op: str) -> list[Any]:
@@ -146,7 +140,7 @@ def checked(op: str, f: Callable[..., Any], *args: Any, refused: str = "") -> An
         raise invalid(op, refused if told else str(error)) from None
 
 
-# --- what is the same for many operations ---------------------------------------------------------------------------
+# --- dtypes and connections -------------------------------------------------------------------------------------------
 
 
 def floating(x: Any, op: str, allowed: str = "fc") -> Any:

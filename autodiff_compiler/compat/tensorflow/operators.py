@@ -36,7 +36,7 @@ def not_allowed(op: str, dtype: Any, allowed: str = NUMBERS) -> InvalidArgumentE
     )
 
 
-# --- what the operators compute ---------------------------------------------------------------------------------------
+# --- computations of the operators ------------------------------------------------------------------------------------
 
 
 def add(x: Any, y: Any) -> Any:
@@ -136,10 +136,8 @@ def _again(fast: Callable[..., Any], name: str, self: Any, other: Any, error: Ex
     op = _OP_NAMES[name]
     if type(error) is HasTensors:
         return fast(self, _converters[-1](other, dtypes.of(self._value.dtype)))
-    if type(error) is WrongDtype:
-        if fast.__name__ == "__add__":
-            raise mismatch(op, self._value.dtype, error.found) from None
-        raise TypeError(str(error)) from None
+    if type(error) is WrongDtype and fast.__name__ == "__add__":
+        raise mismatch(op, self._value.dtype, error.found) from None
     if isinstance(error, ValueError) and any(word in str(error) for word in ("broadcast", "aligned", "core dimension")):
         y = other._value if isinstance(other, Operand) else self._coerce(other)
         one, two = (dims(np.shape(v)) for v in ((y, self._value) if "__r" in fast.__name__ else (self._value, y)))
@@ -154,7 +152,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _power_at(positive: Any, x: Any, y: Any) -> Any:
-    """``x ** y``, whose derivative by the exponent is 0, as TensorFlow's, where `x` is not positive."""
+    """``x ** y``. Where `x` is not positive its derivative by the exponent is 0, as in TensorFlow."""
     one = np.ones((), x._value.dtype)[()]
     try:
         usual = _power(apply(PRIMS[np.where], _where, (positive, x, one), {}), y)
@@ -164,7 +162,7 @@ def _power_at(positive: Any, x: Any, y: Any) -> Any:
 
 
 class Arithmetic(Operand):
-    """What tensors and variables have in common."""
+    """The base class of tensors and variables."""
 
     __slots__ = ()
     _strict = True
@@ -349,28 +347,25 @@ class Reference:
 
 def subscript(x: Any, index: Any) -> Any:
     """``x[index]``: integers, slices, ..., None, scalar integer tensors; or a mask of booleans."""
-    kind = type(index)
-    if kind is int:
-        return _get(x, (index,))
-    if kind is not tuple:
+    place = (index,) if type(index) is int else position(index)
+    if type(place) is not tuple:
+        return masked(x, place)
+    try:
+        return getitem(x, place)
+    except IndexError as error:
+        found = re.search(r"index (-?\d+) is out of bounds for axis (\d+)", str(error))
+        message = f"slice index {found[1]} of dimension {found[2]} out of bounds." if found else str(error)
+        raise invalid("StridedSlice", message) from None
+
+
+def position(index: Any) -> Any:
+    """The NumPy subscript that an index stands for: a tuple, or a mask."""
+    if type(index) is not tuple:
         value = index._value if isinstance(index, Operand) else index
         if isinstance(value, (np.ndarray, np.bool_, bool)) and np.asarray(value).dtype.kind == "b":
-            return masked(x, np.asarray(value))
-        index = tuple(index) if kind is list else (index,)
-    return _get(x, tuple([_item(i) for i in index]))
-
-
-def _get(x: Any, items: tuple[Any, ...]) -> Any:
-    try:
-        return getitem(x, items)
-    except IndexError as error:
-        raise _out_of_range(error) from None
-
-
-def _out_of_range(error: IndexError) -> Exception:
-    found = re.search(r"index (-?\d+) is out of bounds for axis (\d+)", str(error))
-    message = f"slice index {found[1]} of dimension {found[2]} out of bounds." if found else str(error)
-    return invalid("StridedSlice", message)
+            return np.asarray(value)
+        index = tuple(index) if type(index) is list else (index,)
+    return tuple([_item(i) for i in index])
 
 
 def _item(i: Any) -> Any:
@@ -378,7 +373,7 @@ def _item(i: Any) -> Any:
     if kind is int or i is None or i is Ellipsis:
         return i
     if kind is slice:
-        return slice(_bound(i.start), _bound(i.stop), _bound(i.step))
+        return slice(*[n if n is None else _item(n) for n in (i.start, i.stop, i.step)])
     value = i._value if isinstance(i, Operand) else i
     if isinstance(value, (np.integer, np.ndarray)) and value.dtype.kind in "iu" and value.ndim == 0:
         return int(value)
@@ -386,18 +381,6 @@ def _item(i: Any) -> Any:
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
         f"valid indices, got {i!r}"
     )
-
-
-def _bound(i: Any) -> Any:
-    return i if i is None else _item(i)
-
-
-def position(index: Any) -> Any:
-    """The NumPy subscript that an index stands for."""
-    if isinstance(index, tuple):
-        return tuple([_item(i) for i in index])
-    value = index._value if isinstance(index, Operand) else index
-    return value if isinstance(value, np.ndarray) and value.dtype.kind == "b" else _item(index)
 
 
 def masked(x: Any, mask: Any, axis: int = 0) -> Any:

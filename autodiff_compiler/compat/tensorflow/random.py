@@ -63,7 +63,7 @@ def uniform(
     return tensor(drawn.astype(kind.np_dtype)[()])
 
 
-def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
+def dropout(x: Any, rate: Any, *, seed: Any = None, name: str | None = None) -> Any:
     """`x` with a random share `rate` of zeros, and the rest scaled so that its mean stays."""
     x = floating(x, "dropout", "f")
     share = float(operand(rate)._value)
@@ -71,8 +71,7 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if share == 0:
         return x
-    keep = generator(seed).random(x._value.shape if noise_shape is None else integers(noise_shape)) >= share
-    kept = np.broadcast_to(keep, x._value.shape).copy()
+    kept = np.asarray(generator(seed).random(x._value.shape) >= share)
     return run(np.where, kept, x * (1.0 / (1.0 - share)), x._value.dtype.type(0))
 
 

@@ -3,96 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 
-class TensorShape:
-    """The lengths of the axes: integers, and None for one that is unknown; of ``TensorShape(None)`` not even the number
-    of axes is known.
+class TensorShape(tuple[Any, ...]):
+    """The lengths of the axes: integers, and None for one that is unknown.
 
     >>> TensorShape([2, 3]) + [4]
     TensorShape([2, 3, 4])
     """
 
-    __slots__ = ("_dims",)
-    _dims: tuple[int | None, ...] | None
+    __slots__ = ()
 
-    def __init__(self, dims: Any):
-        if isinstance(dims, TensorShape) or dims is None:
-            self._dims = None if dims is None else dims._dims
-        else:
-            self._dims = tuple([_length(n) for n in (dims if hasattr(dims, "__iter__") else (dims,))])
+    def __new__(cls, dims: Any) -> TensorShape:
+        if dims is None:
+            raise ValueError("shapes of an unknown number of axes are not there: write None for each length")
+        return tuple.__new__(cls, [_length(n) for n in (dims if hasattr(dims, "__iter__") else (dims,))])
 
     @property
-    def rank(self) -> int | None:
-        """The number of axes, None if that is unknown."""
-        return None if self._dims is None else len(self._dims)
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self)
 
-    @property
-    def ndims(self) -> int | None:
-        return self.rank
+    ndims = rank
 
     def as_list(self) -> list[int | None]:
-        """The lengths as a list. Raises ValueError if the number of axes is unknown."""
-        if self._dims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self._dims)
+        """The lengths as a list."""
+        return list(self)
 
     def num_elements(self) -> int | None:
         """The product of the lengths, None if one of them is unknown."""
-        return math.prod(self._dims) if self.is_fully_defined() else None  # type: ignore[arg-type]
+        return math.prod(self) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
-        return self._dims is not None and None not in self._dims
+        return None not in self
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether both could be the shape of one tensor."""
-        a, b = self._dims, as_shape(other)._dims
-        if a is None or b is None:
-            return True
-        return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b))
+        other = TensorShape(other)
+        return len(self) == len(other) and all(None in (n, m) or n == m for n, m in zip(self, other))
 
     def concatenate(self, other: Any) -> TensorShape:
         """The lengths of this one, then of the other."""
-        a, b = self._dims, as_shape(other)._dims
-        return TensorShape(None if a is None or b is None else a + b)
+        return TensorShape([*self, *TensorShape(other)])
 
     __add__ = concatenate
 
     def __radd__(self, other: Any) -> TensorShape:
-        return as_shape(other).concatenate(self)
+        return TensorShape(other).concatenate(self)
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.as_list()[key]
+        found = tuple.__getitem__(self, key)
         return TensorShape(found) if isinstance(key, slice) else found
 
-    def __len__(self) -> int:
-        return len(self.as_list())
-
-    def __iter__(self) -> Iterator[int | None]:
-        return iter(self.as_list())
-
     def __bool__(self) -> bool:
-        return self._dims is not None
+        return True
 
     def __eq__(self, other: Any) -> bool:
         try:
-            return self._dims == as_shape(other)._dims
+            return tuple.__eq__(self, TensorShape(other))
         except (TypeError, ValueError):
             return NotImplemented
 
-    def __hash__(self) -> int:
-        return hash(self._dims)
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
 
-    def __reduce__(self) -> Any:
-        return TensorShape, (self._dims,)
+    __hash__ = tuple.__hash__
 
     def __repr__(self) -> str:
-        return f"TensorShape({None if self._dims is None else list(self._dims)})"
+        return f"TensorShape({list(self)})"
 
     def __str__(self) -> str:
-        return "<unknown>" if self._dims is None else str(self._dims)
+        return tuple.__repr__(self)
 
 
 def _length(n: Any) -> int | None:
@@ -104,12 +86,6 @@ def _length(n: Any) -> int | None:
     return None if n is None else int(n.__index__())
 
 
-def as_shape(shape: Any) -> TensorShape:
-    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
-
-
-def known(dims: tuple[int, ...]) -> TensorShape:
+def known(lengths: tuple[int, ...]) -> TensorShape:
     """The shape of an array."""
-    out = object.__new__(TensorShape)
-    out._dims = dims
-    return out
+    return tuple.__new__(TensorShape, lengths)

@@ -1,47 +1,19 @@
-"""Shapes of tensors, and tensors joined: what is no row of the table of operations."""
+"""Tensors in another shape or dtype: what is no row of the table of operations."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import operator
 from typing import Any
 
 import numpy as np
 
 from ...ir.opset import PRIMS
+from ...tape.apply import apply
 from ...tape.operators import unary
-from ...tape.tensor import Operand
 from .dtypes import as_dtype
-from .elementwise import identity
 from .errors import invalid
-from .operands import axes, checked, integer, integers, operand, run, same_dtypes
-from .shapes import as_shape
-from .tensors import tensor
-
-
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
-    """The shape as a tensor, int32 by default."""
-    return tensor(np.array(operand(input)._value.shape, as_dtype(out_type or "int32").np_dtype))
-
-
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
-    """The number of elements as a tensor, int32 by default."""
-    return tensor(as_dtype(out_type or "int32").np_dtype.type(operand(input)._value.size))
-
-
-def rank(input: Any, name: str | None = None) -> Any:
-    """The number of axes as a tensor, int32."""
-    return tensor(np.int32(operand(input)._value.ndim))
-
-
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
-    """`x`, if its shape is compatible with this one. Raises InvalidArgumentError if not."""
-    x, wanted = operand(x), as_shape(shape)
-    if not wanted.is_compatible_with(x._value.shape):
-        found = list(x._value.shape)
-        raise invalid("EnsureShape", f"Shape of tensor {found} is not compatible with expected shape {wanted}.")
-    return identity(x)
+from .operands import axes, checked, integers, operand, run
+from .tensors import convert_to_tensor, tensor
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
@@ -74,24 +46,28 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     return checked("Transpose", _transpose_by(axes(perm)), x)
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Any:
-    """Tensors joined along an axis."""
-    parts = same_dtypes(values if isinstance(values, (list, tuple)) else [values], "ConcatV2")
-    return checked("ConcatV2", run, np.concatenate, parts, integer(axis))
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """`x` in another dtype. The gradient is None where one of both is not floating or complex."""
+    wanted = as_dtype(dtype)
+    x = operand(x)
+    source = x._value.dtype
+    if source == wanted.np_dtype:
+        return convert_to_tensor(x)
+    if source.kind == "c" and wanted.np_dtype.kind != "c":
+        return cast(run(np.real, x), wanted)
+    if source.kind in "fc" and wanted.np_dtype.kind in "fc":
+        return apply(PRIMS[np.ndarray.astype], _astype, (x, wanted.np_dtype.type), {})
+    with np.errstate(all="ignore"):
+        return tensor(x._value.astype(wanted.np_dtype))
 
 
-def stack(values: Any, axis: Any = 0, name: str = "stack") -> Any:
-    """Tensors of one shape, side by side along a new axis."""
-    parts = list(values)
-    if not any(isinstance(x, Operand) for x in parts):
-        with contextlib.suppress(ValueError):
-            parts = list(operand(parts))  # in the dtype that they have together
-    return checked("Pack", run, np.stack, same_dtypes(parts, "Pack"), integer(axis))
+def _astype(v: Any, dtype: Any) -> Any:
+    return v.astype(dtype)
 
 
-def add_n(inputs: Any, name: str | None = None) -> Any:
-    """The sum of tensors of one shape and dtype."""
-    parts = [operand(x) for x in ([inputs] if isinstance(inputs, Operand) else inputs)]
-    if len({x._value.shape for x in parts}) != 1:
-        raise invalid("AddN", f"Inputs must have one shape, not {[x._value.shape for x in parts]}")
-    return functools.reduce(operator.add, parts[1:], identity(parts[0]))
+def identity(input: Any, name: str | None = None) -> Any:
+    """The same value, as a tensor of its own."""
+    return _identity(operand(input))
+
+
+_identity = unary(PRIMS[np.positive], lambda v: v)

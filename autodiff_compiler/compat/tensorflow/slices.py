@@ -10,7 +10,7 @@ from ...tape.connect import View, records_of
 from ...tape.recording import Recording
 from . import dtypes, made
 from .operands import operand, run
-from .shapes import TensorShape, known
+from .shapes import TensorShape
 from .tensors import EagerTensor, tensor
 
 
@@ -28,10 +28,9 @@ class IndexedSlices:
         self.dtype = dtypes.of(self.values._value.dtype)
 
     @property
-    def shape(self) -> TensorShape:
-        if self.dense_shape is None:
-            return TensorShape(None)
-        return known(tuple([int(n) for n in self.dense_shape._value]))
+    def shape(self) -> TensorShape | None:
+        """The shape of the whole, None if it is unknown."""
+        return None if self.dense_shape is None else TensorShape(self.dense_shape._value)
 
     def _as_tensor(self) -> Any:
         """The dense tensor."""

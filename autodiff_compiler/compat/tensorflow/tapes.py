@@ -16,9 +16,8 @@ from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, sto
 from ...tape.nest import flatten, pack_like
 from ...tape.recording import Recording
 from ...tape.tensor import Operand
-from .operands import cut
 from .operators import Arithmetic
-from .tensors import convert_to_tensor, tensor
+from .tensors import convert_to_tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,30 +59,17 @@ class GradientTape(_tape.GradientTape):
     ) -> Any:  # fmt: skip
         """The derivative of the sum of `target` by `sources`: tensors, None, or `IndexedSlices` for a variable of which
         only `gather` has read."""
-        if unconnected_gradients is not NONE:
-            return self._filled(target, sources, output_gradients, unconnected_gradients)
         rec = self._rec
         if rec is not None:
             for x in sources if type(sources) is list else flatten(sources):
                 if getattr(x, "_gathers", None) is not None:
-                    return self._sparse(rec, target, sources, output_gradients)
-        return super().gradient(target, sources, output_gradients)
+                    return self._sparse(rec, target, sources, output_gradients, unconnected_gradients)
+        return super().gradient(target, sources, output_gradients, unconnected_gradients)
 
-    def _filled(self, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
-        """The gradients, with zeros for None if that was asked for: open tapes see how they are made."""
-        wanted = _tape._unconnected(unconnected)
-        found = self.gradient(target, sources, seeds)
-        if wanted is NONE:
-            return found
-        made = [
-            cut(tensor(np.zeros_like(x._value)[()]), x) if g is None else g
-            for x, g in zip(flatten(sources), flatten(found))
-        ]
-        return pack_like(sources, made)
-
-    def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any) -> Any:
+    def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
         from .slices import gathered, slot_of, sparse_gradient
 
+        none = _tape._unconnected(unconnected) is NONE
         flat = flatten(sources)
         targets = [x for x in flatten(target) if isinstance(x, Operand)]
         view = self._view(rec)
@@ -92,7 +78,7 @@ class GradientTape(_tape.GradientTape):
         asked = [x if r is None else [slot_of(rec, slot) for slot, _ in r] for x, r in zip(flat, rows)]
         found = super().gradient(target, asked, seeds)
         out = [g if r is None else sparse_gradient(x, r, g) for x, r, g in zip(flat, rows, found)]
-        return pack_like(sources, out)
+        return pack_like(sources, out if none else [_tape._zeros(x) if g is None else g for x, g in zip(flat, out)])
 
 
 def custom_gradient(f: F) -> F:

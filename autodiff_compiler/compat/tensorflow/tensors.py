@@ -1,4 +1,4 @@
-"""`Tensor`: an immutable value; and what makes tensors: `constant`, `convert_to_tensor`."""
+"""`Tensor`, an immutable value, and the functions that make tensors: `constant`, `convert_to_tensor`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import dtypes
 from .dtypes import DType, as_dtype
 from .errors import invalid
 from .operators import Arithmetic, accept_converter
-from .shapes import TensorShape, as_shape
+from .shapes import TensorShape
 from .values import HasTensors, as_value, mismatch
 
 _NUMPY_ONLY = frozenset(("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"))
@@ -89,7 +89,7 @@ def shown(x: Any) -> str:
 
 
 def lines(text: str) -> str:
-    """What has several lines starts on a line of its own."""
+    """A text of several lines starts on a line of its own."""
     return f"\n{text}" if "\n" in text else text
 
 
@@ -127,7 +127,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         out = tensor(out._value)  # a constant, also where a list holds tensors
     if shape is None:
         return out  # type: ignore[no-any-return]
-    lengths: Any = tuple(as_shape(shape).as_list())
+    lengths: Any = tuple(TensorShape(shape))
     size = math.prod(lengths)
     if out._value.size == size:
         return call(np.reshape, out, lengths)  # type: ignore[no-any-return]
@@ -154,8 +154,6 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         if wanted is not None and value._value.dtype != wanted.np_dtype:
             raise other_dtype(value, dtype)
         return value if isinstance(value, EagerTensor) else value.value()  # type: ignore[attr-defined]
-    if isinstance(value, TensorShape):
-        value = np.array(value.as_list(), np.int32 if wanted is None else wanted.np_dtype)
     if hasattr(value, "_as_tensor"):
         return convert_to_tensor(value._as_tensor(), wanted)
     try:

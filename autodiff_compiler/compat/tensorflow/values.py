@@ -1,4 +1,4 @@
-"""What Python and NumPy values become in a tensor: the NumPy value, in the dtype that TensorFlow would choose."""
+"""Python and NumPy values as values of tensors, in the dtype that TensorFlow chooses."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ WrongDtype.__name__ = WrongDtype.__qualname__ = "TypeError"
 
 
 def as_value(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
-    """A value of its own, an array or a NumPy number: of `dtype`, or of `hint` where that is possible, or of the dtype
-    that goes with Python's type.
+    """A new array or NumPy number. Its dtype is `dtype`, or `hint` where the value fits, or follows from Python's type.
 
     Raises ValueError, TypeError as TensorFlow does; HasTensors for a list of tensors.
     """
@@ -157,7 +156,7 @@ def _listed(x: Any) -> Any:
 
 
 def _family(kind: type) -> str:
-    """What a type of elements counts as: "b", "i", "f", "c", "s", or "" for none of them."""
+    """The family of an element's type: "b", "i", "f", "c", "s", or "" for none of them."""
     return next((family for family, members in _FAMILIES.items() if issubclass(kind, members)), "")
 
 
@@ -169,7 +168,7 @@ _MIXABLE = {"b": "b", "i": "bif", "f": "bif", "c": "bifc", "s": "s"}  # by the f
 
 
 def _common(leaves: list[Any], kinds: set[Any]) -> DType:
-    """The dtype of elements: the first one decides, and which others may stand beside it."""
+    """The dtype of elements. The first one decides, also which others are allowed."""
     if not leaves:
         return dtypes.float32
     families, first = {_family(k) for k in kinds}, _family(type(leaves[0]))

@@ -36,8 +36,7 @@ class Variable(Arithmetic, _Variable):
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
     def __init__(
-        self, initial_value: Any = None, trainable: bool | None = None, validate_shape: bool = True,
-        caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
+        self, initial_value: Any = None, trainable: bool | None = None, *, name: str | None = None, dtype: Any = None
     ):  # fmt: skip
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
@@ -83,7 +82,7 @@ class Variable(Arithmetic, _Variable):
             raise unsupported(value)
         return self._converted(value, dtypes.of(self._value.dtype))
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(self, value: Any, *, read_value: bool = True) -> Any:
         """Give the variable another value of its shape and dtype. Recordings keep the values that were read.
 
         Returns the variable, or None if `read_value` is false. Raises ValueError for another shape or dtype.
@@ -97,16 +96,12 @@ class Variable(Arithmetic, _Variable):
         self._rebind(v)
         return self if read_value else None
 
-    def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    def assign_add(self, delta: Any, *, read_value: bool = True) -> Any:
         """Add `delta`, of the variable's shape and dtype. Raises as `assign` does."""
         self._rebind(self._value + self._delta(delta, "AssignAddVariableOp"))
         return self if read_value else None
 
-    def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    def assign_sub(self, delta: Any, *, read_value: bool = True) -> Any:
         """Subtract `delta`, of the variable's shape and dtype. Raises as `assign` does."""
         self._rebind(self._value - self._delta(delta, "AssignSubVariableOp"))
         return self if read_value else None
@@ -166,7 +161,7 @@ class _Part(EagerTensor):
     _index: Any
     _variable: Variable
 
-    def assign(self, value: Any, **options: Any) -> Variable:
+    def assign(self, value: Any) -> Variable:
         """Store a value in this part of the variable."""
         v = self._variable
         made = np.array(v._value)
@@ -174,11 +169,11 @@ class _Part(EagerTensor):
         v._rebind(made[()])
         return v
 
-    def assign_add(self, value: Any, **options: Any) -> Variable:
+    def assign_add(self, value: Any) -> Variable:
         """Add a value to this part of the variable."""
         return self.assign(self._variable[self._index] + value)
 
-    def assign_sub(self, value: Any, **options: Any) -> Variable:
+    def assign_sub(self, value: Any) -> Variable:
         """Subtract a value from this part of the variable."""
         return self.assign(self._variable[self._index] - value)
 

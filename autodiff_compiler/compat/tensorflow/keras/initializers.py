@@ -10,43 +10,31 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ...module_tables import public
+from ..random import generator
 from .names import find, snake_case
 
 
-def generator(seed: int | None) -> np.random.Generator:
-    """NumPy's generator for a seed; without one, the seed is drawn from TensorFlow's global generator."""
-    if seed is None:
-        seed = int(tf.random.uniform((), maxval=2**31 - 1, dtype=tf.int32))
-    return np.random.default_rng(seed)
-
-
 class Initializer:
-    """Base class: calling an initializer with a shape and a dtype gives a tensor."""
+    """Base class: calling an initializer with a shape and a dtype gives a tensor, the same one at every call.
+
+    values: a function of a generator of random numbers and a shape, which gives an array.
+    """
+
+    def __init__(self, values: Callable[[np.random.Generator, tuple[int, ...]], Any], seed: int | None = None):
+        self._values, self._seed = values, seed
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Any:
-        return tf.constant(self.values(tuple(int(n) for n in shape)), tf.as_dtype(dtype or "float32"))
-
-    def values(self, shape: tuple[int, ...]) -> Any:
-        """The values as an array."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its values are")
-
-    seed: int | None = None
-
-    def drawn(self) -> np.random.Generator:
-        """A generator that gives the same numbers at every call, as Keras' initializers do."""
-        if self.seed is None:
-            self.seed = int(generator(None).integers(2**31))
-        return np.random.default_rng(self.seed)
+        if self._seed is None:
+            self._seed = int(generator().integers(2**31))
+        values = self._values(np.random.default_rng(self._seed), tuple(int(n) for n in shape))
+        return tf.constant(values, tf.as_dtype(dtype or "float32"))
 
 
 class Constant(Initializer):
     """The same value everywhere."""
 
     def __init__(self, value: Any = 0.0):
-        self.value = value
-
-    def values(self, shape: tuple[int, ...]) -> Any:
-        return np.broadcast_to(np.asarray(self.value), shape).copy()
+        super().__init__(lambda random, shape: np.broadcast_to(np.asarray(value), shape), seed=0)
 
 
 class Zeros(Constant):
@@ -67,33 +55,28 @@ class RandomNormal(Initializer):
     """Normally distributed numbers."""
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None):
-        self.mean, self.stddev, self.seed = mean, stddev, seed
-
-    def values(self, shape: tuple[int, ...]) -> Any:
-        return self.drawn().normal(self.mean, self.stddev, shape)
+        super().__init__(lambda random, shape: random.normal(mean, stddev, shape), seed)
 
 
 class RandomUniform(Initializer):
     """Uniform numbers."""
 
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None):
-        self.minval, self.maxval, self.seed = minval, maxval, seed
-
-    def values(self, shape: tuple[int, ...]) -> Any:
-        return self.drawn().uniform(self.minval, self.maxval, shape)
+        super().__init__(lambda random, shape: random.uniform(minval, maxval, shape), seed)
 
 
-class GlorotUniform(RandomUniform):
+class GlorotUniform(Initializer):
     """Uniform, with variance 2 / (inputs + outputs). Reference: Glorot and Bengio (2010), equation 16."""
 
     def __init__(self, seed: int | None = None):
-        super().__init__(seed=seed)
+        super().__init__(_glorot, seed)
 
-    def values(self, shape: tuple[int, ...]) -> Any:
-        window = math.prod(shape[:-2])
-        fans = (shape[-2] + shape[-1]) * window if len(shape) > 1 else 2 * (shape or (1,))[0]
-        limit = math.sqrt(6.0 / max(2.0, fans))
-        return self.drawn().uniform(-limit, limit, shape)
+
+def _glorot(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    window = math.prod(shape[:-2])
+    fans = (shape[-2] + shape[-1]) * window if len(shape) > 1 else 2 * (shape or (1,))[0]
+    limit = math.sqrt(6.0 / max(2.0, fans))
+    return random.uniform(-limit, limit, shape)
 
 
 _CLASSES = (Constant, Zeros, Ones, RandomNormal, RandomUniform, GlorotUniform)
@@ -106,4 +89,4 @@ def get(identifier: Any) -> Callable[..., Any]:
     return find(_TABLE, identifier, "initializer")
 
 
-__getattr__, __dir__ = public("tf.keras.initializers", [*_TABLE, "get", "Initializer"])
+__getattr__, __dir__ = public("tf.keras.initializers", [*_TABLE, "get"])

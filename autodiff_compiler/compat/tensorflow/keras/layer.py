@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,14 +16,21 @@ from ... import tensorflow as tf
 from ..module import Module, is_variable, leaves
 from ..naming import name_scope
 from . import initializers, names
-from .variables import Variable
 
 Shape = tuple[int | None, ...]
 
 
+class Variable(tf.Variable):  # type: ignore[misc]
+    """A `tf.Variable` that belongs to a layer or an optimizer. `path` is its name without ``:0``: ``dense/kernel``."""
+
+    @property
+    def path(self) -> str:
+        return str(self.name).removesuffix(":0")
+
+
 class _Calls(threading.local):
-    """The layers of this thread that are being called, outermost first: each with the `training` that it was given, and
-    with what stands in front of the names of its variables."""
+    """The layers of this thread that are being called, outermost first. Each has the `training` that it was given, and
+    the scope of its variables' names."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[Layer | None, Any, str]] = [(None, None, "")]
@@ -56,13 +63,9 @@ class Layer(Module):
     """
 
     min_ndim = 0
-    _axes: Mapping[int, int] = {}  # the lengths of axes that it was built for
+    _channels: int | None = None  # the length of the last axis of inputs that it was built for
 
-    def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None, **kwargs: Any):
-        given = kwargs.pop("input_shape", None)
-        self._given_shape = None if given is None else (None, *given)
-        if kwargs:
-            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+    def __init__(self, *, trainable: bool = True, dtype: Any = None, name: str | None = None):
         self._name = names.unique(self) if name is None else name
         self._scope_name = self._name + "/"
         self._dtype = tf.as_dtype(dtype or "float32")
@@ -94,8 +97,7 @@ class Layer(Module):
         return self._own[-1]  # type: ignore[no-any-return]
 
     def _scope(self) -> str:
-        """What stands in front of the names of variables: the names of the layers that are being called, and its
-        own."""
+        """The scope of its variables' names: the names of the layers that are being called, then its own."""
         layer, _, scope = CALLS.stack[-1]
         return scope if layer is self else f"{scope}{self._name}/"
 
@@ -159,12 +161,6 @@ class Layer(Module):
         for v, value in zip(own, weights):
             v.assign(value)
 
-    def count_params(self) -> int:
-        """How many numbers the weights hold. Raises ValueError before the layer is built."""
-        if not self.built:
-            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built.")
-        return sum(v.numpy().size for v in self.weights)
-
     # --- calling --------------------------------------------------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
@@ -195,18 +191,17 @@ class Layer(Module):
             return self.call(*args, **kwargs)
 
     def _check(self, shape: Shape) -> None:
-        """Raise ValueError for an input whose rank or lengths the layer was not built for."""
+        """Raise ValueError for an input of a rank or a last length that the layer was not built for."""
         start = f"Input 0 with name 'None' of layer '{self.name}' is incompatible with the layer: "
         if len(shape) < self.min_ndim:
             raise ValueError(
                 f"{start}expected min_ndim={self.min_ndim}, found ndim={len(shape)}. Full shape received: {shape}"
             )
-        for axis, length in self._axes.items():
-            if shape[axis] != length:
-                raise ValueError(
-                    f"{start}expected axis {axis} of input shape to have value {length}, but received input with shape "
-                    f"{shape}"
-                )
+        if self._channels is not None and shape[-1] != self._channels:
+            raise ValueError(
+                f"{start}expected axis -1 of input shape to have value {self._channels}, but received input with shape "
+                f"{shape}"
+            )
 
     @contextmanager
     def _entered(self, training: Any) -> Iterator[None]:
@@ -231,8 +226,8 @@ class Layer(Module):
         return tf.cast(x, self._dtype) if tf.is_tensor(x) and x.dtype.is_floating and x.dtype != self._dtype else x
 
     def _training(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The `training` argument: given, or that of the call around this one, or the default of `call`. It is left out
-        of `kwargs` if `call` does not take it."""
+        """The `training` argument: the given one, else that of the call around this one, else the default of `call`.
+        It is taken out of `kwargs` if `call` has no such parameter."""
         outside = CALLS.stack[-1][1]
         position, default = _training_of(type(self))  # type: ignore[arg-type]
         if position is None:

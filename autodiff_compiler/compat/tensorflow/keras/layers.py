@@ -9,24 +9,23 @@ import numpy as np
 
 from ... import tensorflow as tf
 from ...module_tables import public
+from ..random import generator
 from . import activations, initializers
 from .layer import Layer, Shape, shape_of
 
 
 class Input:
-    """The shape of what a `Sequential` model is called on, as its first item: the weights are then made at once.
+    """The shape of a `Sequential` model's inputs, as its first item. The weights are then made at once.
 
-    shape: that of one example, without the batch.
+    shape: the shape of one example, without the batch.
     """
 
-    def __init__(self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, name: str | None = None):
-        if shape is None:
-            raise ValueError("You must pass a `shape` argument.")
-        self.shape: Shape = (batch_size, *shape_of(shape))
+    def __init__(self, shape: Any):
+        self.shape: Shape = (None, *shape_of(shape))
 
 
 class _Weighted(Layer):
-    """What layers with a kernel and a bias share."""
+    """The base class of layers with a kernel and a bias."""
 
     kernel: Any
     bias: Any
@@ -41,10 +40,10 @@ class _Weighted(Layer):
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
 
-    def _make(self, kernel_shape: tuple[int, ...], channels: int) -> None:
+    def _make(self, kernel_shape: tuple[int, ...]) -> None:
         self.kernel = self.add_weight(kernel_shape, self.kernel_initializer, name="kernel")
         self.bias = self.add_weight(kernel_shape[-1:], self.bias_initializer, name="bias") if self.use_bias else None
-        self._axes = {-1: channels}
+        self._channels = kernel_shape[-2]
 
     def call(self, inputs: Any) -> Any:
         exact = inputs.dtype.is_floating or inputs.dtype.is_complex
@@ -80,7 +79,7 @@ class Dense(_Weighted):
         self.units = _positive("units", units)
 
     def build(self, input_shape: Any) -> None:
-        self._make((input_shape[-1], self.units), input_shape[-1])
+        self._make((input_shape[-1], self.units))
 
     def _product(self, x: Any) -> Any:
         return tf.matmul(x, self.kernel)
@@ -99,30 +98,28 @@ class Conv2D(_Weighted):
     min_ndim = 4
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", data_format: Any = None,
-        dilation_rate: Any = 1, **kwargs: Any,
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", *, activation: Any = None,
+        **kwargs: Any,
     ):  # fmt: skip
-        super().__init__(**kwargs)
-        _channels_last(data_format)
+        super().__init__(activation, **kwargs)
         self.filters, self.padding = _positive("filters", filters), padding
         self.kernel_size, self.strides = _pair("kernel_size", kernel_size), _pair("strides", strides)
-        self.dilation_rate = _pair("dilation_rate", dilation_rate)
 
     def build(self, input_shape: Any) -> None:
-        self._make((*self.kernel_size, input_shape[-1], self.filters), input_shape[-1])
+        self._make((*self.kernel_size, input_shape[-1], self.filters))
 
     def _product(self, x: Any) -> Any:
-        return tf.nn.conv2d(x, self.kernel, self.strides, self.padding, dilations=self.dilation_rate)
+        return tf.nn.conv2d(x, self.kernel, self.strides, self.padding)
 
 
 class BatchNormalization(Layer):
     """Inputs less their mean and divided by their standard deviation, then scaled by `gamma` and moved by `beta`.
 
-    In training these are the mean and the variance over the batch and all axes but `axis`, and the moving ones follow
-    them: ``moving = momentum * moving + (1 - momentum) * batch``. Otherwise, and where `trainable` is False, they are
-    the moving ones. `epsilon` is added to the variance.
+    In training these are the mean and the variance over all axes but the last, and the moving ones follow them:
+    ``moving = momentum * moving + (1 - momentum) * batch``. Otherwise, and where `trainable` is False, they are the
+    moving ones. `epsilon` is added to the variance.
 
-    Weights: `gamma`, `beta`; not trainable: `moving_mean`, `moving_variance`; all of the length of the axis.
+    Weights: `gamma`, `beta`; not trainable: `moving_mean`, `moving_variance`; all of the length of the last axis.
     Reference: Ioffe and Szegedy, Batch normalization (2015), algorithms 1 and 2.
     """
 
@@ -131,72 +128,55 @@ class BatchNormalization(Layer):
     moving_mean: Any
     moving_variance: Any
 
-    def __init__(
-        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-        **kwargs: Any,
-    ):  # fmt: skip
+    def __init__(self, *, momentum: float = 0.99, epsilon: float = 1e-3, **kwargs: Any):
         super().__init__(**kwargs)
-        self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
-        self.center, self.scale = center, scale
+        self.momentum, self.epsilon = float(momentum), float(epsilon)
 
     def build(self, input_shape: Any) -> None:
-        length = input_shape[self.axis]
-        self.gamma = self.add_weight((length,), "ones", name="gamma") if self.scale else None
-        self.beta = self.add_weight((length,), "zeros", name="beta") if self.center else None
-        self.moving_mean = self.add_weight((length,), "zeros", trainable=False, name="moving_mean")
-        self.moving_variance = self.add_weight((length,), "ones", trainable=False, name="moving_variance")
-        self._axes = {self.axis: length}
+        shape = input_shape[-1:]
+        self.gamma = self.add_weight(shape, "ones", name="gamma")
+        self.beta = self.add_weight(shape, "zeros", name="beta")
+        self.moving_mean = self.add_weight(shape, "zeros", trainable=False, name="moving_mean")
+        self.moving_variance = self.add_weight(shape, "ones", trainable=False, name="moving_variance")
+        self._channels = shape[0]
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
-        rank = len(inputs.shape)
-        axis = self.axis % rank
         mean, variance = self.moving_mean, self.moving_variance
         if training and self.trainable:
-            mean, variance = tf.nn.moments(inputs, axes=[k for k in range(rank) if k != axis])
+            mean, variance = tf.nn.moments(inputs, axes=list(range(len(inputs.shape) - 1)))
             for moving, batch in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 old, new = moving.numpy(), batch.numpy()
                 moving.assign(old * old.dtype.type(self.momentum) + new * old.dtype.type(1.0 - self.momentum))
-        parts = [mean, variance, self.beta, self.gamma]
-        if axis != rank - 1:
-            lengths = [-1, *[1] * (rank - 1 - axis)]
-            parts = [x if x is None else tf.reshape(x, lengths) for x in parts]
-        return tf.nn.batch_normalization(inputs, *parts, self.epsilon)
+        return tf.nn.batch_normalization(inputs, mean, variance, self.beta, self.gamma, self.epsilon)
 
 
 class Dropout(Layer):
     """In training, each element is zero with probability `rate`, and the others are divided by ``1 - rate``.
 
-    Otherwise the inputs pass. `noise_shape`: where it has length 1, elements are kept or dropped together. `seed` makes
-    a sequence of masks repeatable. Raises ValueError for a rate that is not in ``[0, 1]``.
+    Otherwise the inputs pass. `seed` makes a sequence of masks repeatable. Raises ValueError for a rate that is not in
+    ``[0, 1]``.
     """
 
-    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any):
+    def __init__(self, rate: float, *, seed: int | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         if not 0 <= rate <= 1:
             raise ValueError(
                 f"Invalid value received for argument `rate`. Expected a float value between 0 and 1. Received: "
                 f"rate={rate}"
             )
-        self.rate, self.noise_shape = rate, noise_shape
-        self._random = None if seed is None else np.random.default_rng(seed)
+        self.rate, self._random = rate, None if seed is None else np.random.default_rng(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or not self.rate:
             return inputs
-        random = self._random if self._random is not None else initializers.generator(None)
-        lengths = tuple(inputs.shape)
-        chosen = self.noise_shape or lengths
-        kept = random.random([n if k is None else int(k) for n, k in zip(lengths, chosen)]) >= self.rate
+        random = generator() if self._random is None else self._random
+        kept = random.random(tuple(inputs.shape)) >= self.rate
         scale = 1.0 / (1.0 - self.rate) if self.rate < 1 else 0.0
-        return tf.where(np.broadcast_to(kept, lengths), inputs * scale, 0.0)
+        return tf.where(kept, inputs * scale, 0.0)
 
 
 class Flatten(Layer):
     """All axes but the first become one; numbers become rows of one."""
-
-    def __init__(self, data_format: Any = None, **kwargs: Any):
-        super().__init__(**kwargs)
-        _channels_last(data_format)
 
     def call(self, inputs: Any) -> Any:
         return tf.reshape(inputs, [inputs.shape[0], math.prod(inputs.shape[1:])])
@@ -233,14 +213,6 @@ def _pair(name: str, value: Any) -> tuple[int, int]:
     """One number for each axis of an image."""
     rows, columns = (value, value) if isinstance(value, int) else value
     return _positive(name, rows), _positive(name, columns)
-
-
-def _channels_last(data_format: Any) -> None:
-    """Raise ValueError for another order of the axes."""
-    if data_format not in (None, "channels_last"):
-        raise ValueError(
-            f"data_format={data_format!r} is not there: transpose to channels_last, (batch, ..., channels)"
-        )
 
 
 __all__ = [

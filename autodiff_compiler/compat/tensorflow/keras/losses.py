@@ -43,37 +43,29 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     return tf.reduce_mean(computed(losses.squared, y_pred, y_true), axis=-1)
 
 
-def binary_crossentropy(
-    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:  # fmt: skip
-    """The cross entropy of two probabilities, as a mean over an axis.
+def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False) -> Any:
+    """The cross entropy of two probabilities, as a mean over the last axis.
 
-    from_logits: `y_pred` are logits, of which the sigmoid is the probability; otherwise they are cut to
-    ``[1e-7, 1 - 1e-7]``. label_smoothing: moves `y_true` towards one half.
+    from_logits: `y_pred` are logits, whose sigmoid is the probability. Probabilities are cut to ``[1e-7, 1 - 1e-7]``.
     """
     y_true, y_pred = _pair(y_true, y_pred)
-    y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing if label_smoothing else y_true
     if from_logits:
         out = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
         out = computed(lambda p, t: losses.binary_cross_entropy(losses.cut(p, EPSILON), t), y_pred, y_true)
-    return tf.reduce_mean(out, axis=axis)
+    return tf.reduce_mean(out, axis=-1)
 
 
-def categorical_crossentropy(
-    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:  # fmt: skip
-    """The cross entropy of two distributions along an axis.
+def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False) -> Any:
+    """The cross entropy of two distributions along the last axis.
 
-    from_logits: the softmax of `y_pred` is the distribution; otherwise they are scaled to have the sum 1, and cut to
-    ``[1e-7, 1 - 1e-7]``. label_smoothing: moves `y_true` towards the uniform distribution.
+    from_logits: `y_pred` are logits, whose softmax is the distribution. Other predictions are scaled to the sum 1, and
+    cut to ``[1e-7, 1 - 1e-7]``.
     """
     y_true, y_pred = _pair(y_true, y_pred)
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / float(y_true.shape[axis])
     if from_logits:
-        return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
-    return computed(lambda p, t: losses.cross_entropy_of_probabilities(p, t, axis, EPSILON, True), y_pred, y_true)
+        return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+    return computed(lambda p, t: losses.cross_entropy_of_probabilities(p, t, -1, EPSILON, True), y_pred, y_true)
 
 
 def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False) -> Any:
@@ -134,12 +126,14 @@ class MeanSquaredError(Loss):
 class _CrossEntropy(Loss):
     _function: Callable[..., Any]
 
-    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, **options: Any):
-        super().__init__(**{"name": type(self)._function.__name__, **options})
-        self._settings = {"from_logits": from_logits, "label_smoothing": label_smoothing, "axis": axis}
+    def __init__(
+        self, from_logits: bool = False, *, name: str | None = None, reduction: str | None = "sum_over_batch_size"
+    ):  # fmt: skip
+        super().__init__(name or type(self)._function.__name__, reduction)
+        self.from_logits = from_logits
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        return type(self)._function(y_true, y_pred, **self._settings)
+        return type(self)._function(y_true, y_pred, self.from_logits)
 
 
 class BinaryCrossentropy(_CrossEntropy):
@@ -158,10 +152,6 @@ class SparseCategoricalCrossentropy(_CrossEntropy):
     """`sparse_categorical_crossentropy`, reduced."""
 
     _function = staticmethod(sparse_categorical_crossentropy)
-
-    def __init__(self, from_logits: bool = False, **options: Any):
-        super().__init__(from_logits, **options)
-        self._settings = {"from_logits": from_logits}
 
 
 mse = MSE = mean_squared_error

@@ -67,7 +67,6 @@ _STORE = " Store the arrays of get_weights() with np.savez; set_weights() takes 
 _ADVICE = {
     **dict.fromkeys(("compile", "fit", "evaluate", "predict", "train_on_batch"), _LOOP),
     **dict.fromkeys(("save", "save_weights", "load_weights", "to_json"), _STORE),
-    "summary": " count_params() gives the number of weights",
 }
 
 
@@ -100,8 +99,6 @@ class Sequential(Model):
             raise ValueError(f"A Sequential model consists of layers, after at most one Input. Received: {layer!r}")
         if any(other.name == layer.name for other in self._layers):
             raise ValueError(f"Two layers of a Sequential model have the name '{layer.name}': give them other names")
-        if not self._layers and layer._given_shape is not None:
-            self._reached = _zeros(layer._given_shape, self.dtype)
         self._layers.append(layer)
         if self._reached is not None:
             with isolated(), self._entered(None):

@@ -1,4 +1,4 @@
-"""Default names of layers, models and optimizers: `dense`, `dense_1`, ..., and how objects are found by name."""
+"""Default names of layers, models and optimizers: `dense`, `dense_1`, ...; and objects by their names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def clear() -> None:
 
 
 def find(table: Mapping[str, Any], identifier: Any, kind: str) -> Callable[..., Any]:
-    """What an identifier stands for: an entry of the table by its name (a class is instantiated), or the object itself.
+    """The object of an identifier: an entry of the table by its name (a class is instantiated), or the object itself.
 
     Raises ValueError for anything else.
     """

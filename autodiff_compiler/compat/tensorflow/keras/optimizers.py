@@ -11,20 +11,21 @@ import numpy as np
 from ... import tensorflow as tf
 from ...module_tables import public
 from ...operations.optimizers import adam_step, momentum_step
+from ..errors import invalid
 from ..naming import name_scope
+from .layer import Variable
 from .names import unique
-from .variables import Variable
 
 
 class Optimizer:
-    """Base class: a subclass makes its variables in `build` and changes one variable in `update_step`.
+    """Base class: a subclass changes one variable in `update_step`, and may make variables of its own in `build`.
 
     learning_rate: a number; as an attribute, a variable that may be assigned to.
     """
 
-    def __init__(self, learning_rate: Any, name: str | None = None, **kwargs: Any):
-        if kwargs:
-            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+    _slots: tuple[str, ...] = ()  # the names of what is kept for each variable
+
+    def __init__(self, learning_rate: Any, name: str | None = None):
         if not isinstance(learning_rate, (int, float, np.number)):
             raise ValueError(f"Argument `learning_rate` should be float. Received instead: {learning_rate}")
         self.name = unique(self) if name is None else name
@@ -65,6 +66,7 @@ class Optimizer:
     def build(self, var_list: Iterable[Any]) -> None:
         """Make the variables that go with those to train."""
         self._trained = list(var_list)
+        self._kept = [[self.add_variable_from_reference(v, name) for name in self._slots] for v in self._trained]
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Variable:
         """One step, from pairs of gradients and variables; the step counter is returned.
@@ -93,9 +95,6 @@ class Optimizer:
         """Change one variable, by its gradient, a tensor of its dtype."""
         raise NotImplementedError(f"{type(self).__name__} does not say what a step is")
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} name={self.name}>"
-
 
 class SGD(Optimizer):
     """Gradient descent: ``variable -= learning_rate * gradient``.
@@ -110,25 +109,20 @@ class SGD(Optimizer):
     array([0.5, 2.5], dtype=float32)
     """
 
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **kwargs: Any):
-        super().__init__(learning_rate, **kwargs)
+    def __init__(
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: str | None = None
+    ):  # fmt: skip
+        super().__init__(learning_rate, name)
         if not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = float(momentum), nesterov
-
-    def build(self, var_list: Iterable[Any]) -> None:
-        super().build(var_list)
-        self.momentums = (
-            [self.add_variable_from_reference(v, "momentum") for v in self._trained] if self.momentum else []
-        )
+        self._slots = ("momentum",) if momentum else ()
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g = gradient._value
         change = -g * learning_rate._value.astype(g.dtype)
-        if self.momentum:
-            kept = self.momentums[self._get_variable_index(variable)]
-            momentum = _number(self.momentum, g.dtype)
-            change, moved = momentum_step(change, kept._value, momentum, nesterov=self.nesterov)
+        for kept in self._kept[self._get_variable_index(variable)]:
+            change, moved = momentum_step(change, kept._value, _number(self.momentum, g.dtype), nesterov=self.nesterov)
             kept.assign(moved)
         variable.assign(variable._value + change)
 
@@ -136,28 +130,25 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Steps along the mean of past gradients, over the root of the mean of their squares.
 
-    beta_1, beta_2: how much of the past these means keep. amsgrad: the largest mean of squares so far counts.
+    beta_1, beta_2: how much of the past these means keep.
     """
+
+    _slots = ("momentum", "velocity")
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-        amsgrad: bool = False, **kwargs: Any,
+        *, name: str | None = None,
     ):  # fmt: skip
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
-
-    def build(self, var_list: Iterable[Any]) -> None:
-        super().build(var_list)
-        names = ("momentum", "velocity", *["velocity_hat"] * self.amsgrad)
-        self._kept = [[self.add_variable_from_reference(v, name) for name in names] for v in self._trained]
+        super().__init__(learning_rate, name)
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         g, kept = gradient._value, self._kept[self._get_variable_index(variable)]
         betas, bias = (self.beta_1, self.beta_2), (_number(self.beta_1, g.dtype), _number(self.beta_2, g.dtype))
-        mean, square, largest = [v._value for v in kept] + [None] * (not self.amsgrad)
         step = int(self.iterations._value) + 1
-        change, *found = adam_step(g, mean, square, largest, step, betas, self.epsilon, True, bias)
-        for v, value in zip(kept, found):
+        mean, square = (v._value for v in kept)
+        change, mean, square, _ = adam_step(g, mean, square, None, step, betas, self.epsilon, True, bias)
+        for v, value in zip(kept, (mean, square)):
             v.assign(value)
         variable.assign(variable._value - change * learning_rate._value.astype(g.dtype))
 
@@ -172,11 +163,11 @@ def _dense(g: Any, v: Any) -> Any:
     """A gradient as a tensor of the variable's dtype; `IndexedSlices` become dense."""
     g = tf.cast(tf.convert_to_tensor(g), v.dtype)
     if g.shape != v.shape:
-        raise tf.errors.InvalidArgumentError(
-            None, None,
+        raise invalid(
+            "ResourceApplyGradientDescent",
             f"Cannot update variable with shape {list(v.shape)} using a Tensor with shape {list(g.shape)}, shapes must "
             "be equal.",
-        )  # fmt: skip
+        )
     return g
 
 
