@@ -412,6 +412,17 @@ def test_subscripts_and_operators() -> None:
         i += 1.5
 
 
+def test_what_the_pass_reads_was_overwritten_outside_of_record() -> None:
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        h = x * 2
+        y = (h * h).sum()
+    h[:] = 5.0
+    with pytest.raises(RuntimeError, match=r"\[ndarray of float32 \[2\]\], which is output 0 of multiply, is at ver"):
+        y.backward()
+
+
 def test_absent_names() -> None:
     for module in (np, npx, autograd):
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):

@@ -12,7 +12,7 @@ from ..graph.engine import Gradient, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
 from ..module_tables import public
 from .core import FREED, TORCH, Base, listed, make, view
-from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import method
 
 
@@ -98,8 +98,7 @@ def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
 
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
-    materialize_grads: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, *, materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of the (sum of the) outputs with respect to each of the inputs, as a tuple.
 
@@ -112,8 +111,6 @@ def grad(
     >>> torch.autograd.grad(x**2, x)
     (tensor(6.),)
     """
-    if is_grads_batched:
-        raise NotImplementedError("torch.autograd.grad: is_grads_batched is not there; call it once for each row")
     ins = listed(inputs)
     out = []
     for k, (t, (_, g)) in enumerate(zip(ins, _pass(outputs, grad_outputs, ins, retain_graph, create_graph))):
@@ -272,41 +269,10 @@ class Function:
         return back
 
 
-class function:
-    """``torch.autograd.function``."""
-
-    Function = Function
-    FunctionCtx = FunctionCtx
-
-    @staticmethod
-    def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
-        """For a `backward` whose own operations are not to be differentiated: doing so raises RuntimeError."""
-
-        def wrapped(ctx: Any, *grads: Any) -> Any:
-            wanted = MODE.grad and any(isinstance(g, Base) and g._var is not None for g in grads)
-            with no_grad():
-                found = f(ctx, *grads)
-            if not wanted:
-                return found
-            return tuple([_Refuse.apply(g, *grads) if isinstance(g, Base) else g for g in listed(found)])
-
-        return wrapped
-
-
-class _Refuse(Function):
-    @staticmethod
-    def forward(ctx: Any, result: Any, *grads: Any) -> Any:
-        return make(result._value.copy())
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
 functional: Any  # the module `derivatives` makes it of this one's functions
 
 __all__ = [
-    "Function", "backward", "enable_grad", "function", "functional", "grad", "inference_mode", "is_grad_enabled",
+    "Function", "backward", "enable_grad", "functional", "grad", "inference_mode", "is_grad_enabled",
     "no_grad", "set_grad_enabled",
 ]  # fmt: skip
 __getattr__, __dir__ = public(__name__, __all__)

@@ -24,13 +24,11 @@ FREED = (
 def _check_cast(made: np.dtype[Any], wanted: np.dtype[Any]) -> None:
     a, b = dtypes.of_numpy(made), dtypes.of_numpy(wanted)
     if not dtypes.can_cast(a, b):
-        raise RuntimeError(
-            f"result type {dtypes.TYPE_NAMES[a]} can't be cast to the desired output type {dtypes.TYPE_NAMES[b]}"
-        )
+        raise RuntimeError(f"result type {a.type_name} can't be cast to the desired output type {b.type_name}")
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
-    return f"torch.{dtypes.TYPE_NAMES[dtypes.of_numpy(dtype)]}Tensor"
+    return f"torch.{dtypes.of_numpy(dtype).type_name}Tensor"
 
 
 def _refused(error: Exception, name: str, shapes: list[tuple[int, ...]]) -> Exception:

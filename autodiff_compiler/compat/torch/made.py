@@ -91,7 +91,7 @@ def _mean(a: Any, axis: Any, keepdims: bool) -> Any:
     if kind.kind not in "fc":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{dtypes.TYPE_NAMES[dtypes.of_numpy(kind)]}"
+            f"{dtypes.of_numpy(kind).type_name}"
         )
     return average(a, axis, keepdims) if a.__class__ is np.ndarray else np.mean(a, axis=axis, keepdims=keepdims)
 

@@ -25,7 +25,11 @@ class _Switch(contextlib.ContextDecorator):
 
     def __new__(cls, f: Any = None) -> Any:
         made = object.__new__(cls)
-        return made(f) if callable(f) else made
+        if f is None:
+            return made
+        if not callable(f):
+            raise TypeError(f"{cls.__name__}() takes no arguments. Instead: set_grad_enabled(mode)")
+        return made(f)
 
     def __call__(self, f: Callable[..., Any]) -> Any:
         if inspect.isgeneratorfunction(f):
@@ -69,6 +73,9 @@ class enable_grad(_Switch):
 class set_grad_enabled(_Switch):
     """``set_grad_enabled(mode)`` as a context, a decorator, or a call that stays in force."""
 
+    def __new__(cls, mode: bool) -> Any:
+        return object.__new__(cls)
+
     def __init__(self, mode: bool):
         self.before, self.grad = MODE.grad, bool(mode)
         MODE.grad = self.grad
@@ -86,17 +93,5 @@ class set_grad_enabled(_Switch):
         return super().__call__(f)
 
 
-class inference_mode(_Switch):
-    """`no_grad`, or nothing with ``mode=False``. PyTorch's bookkeeping of what was made inside is not there."""
-
-    on = True
-
-    def __init__(self, mode: Any = True):
-        self.on = callable(mode) or bool(mode)
-
-    @property
-    def grad(self) -> bool:  # type: ignore[override]
-        return MODE.grad and not self.on
-
-    def _recreate_cm(self) -> Any:
-        return inference_mode(self.on)
+class inference_mode(no_grad):
+    """`no_grad` by another name. PyTorch's bookkeeping of what was made inside is not there."""
