@@ -247,7 +247,6 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Adam", dict(lr=0.1, betas=(0.5, 0.9), eps=1e-3)),
     ("Adam", dict(lr=0.1, weight_decay=0.1)),
     ("Adam", dict(lr=0.1, amsgrad=True)),
-    ("Adam", dict(lr=0.1, weight_decay=0.01, decoupled_weight_decay=True)),
 ]
 
 

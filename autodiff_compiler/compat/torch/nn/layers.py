@@ -91,7 +91,7 @@ class Conv2d(Module):
 # --- modules of functions ---------------------------------------------------------------------------------------------
 
 
-_OTHERS = ("input", "target", "training", "dtype", "size_average", "reduce")
+_OTHERS = ("input", "target", "training", "dtype")
 
 
 def _module(name: str, f: Callable[..., Any], shown: str | None = None, **defaults: Any) -> type[Module]:
