@@ -460,15 +460,6 @@ def test_functional_hessian(torch: Any) -> None:
         hessian(lambda x: x * x, x)
 
 
-def test_functional_vjp_and_jvp(torch: Any) -> None:
-    F = torch.autograd.functional
-    x = torch.tensor([1.0, 2.0])
-    out, g = F.vjp(lambda x: x * x, x, torch.tensor([1.0, 10.0]))
-    assert out.tolist() == [1.0, 4.0] and g.tolist() == [2.0, 40.0]
-    out, t = F.jvp(lambda x: x * x, x, torch.tensor([1.0, 10.0]))
-    assert t.tolist() == [2.0, 40.0]
-
-
 def test_func_transforms(torch: Any) -> None:
     x = torch.tensor([1.0, 2.0])
     assert torch.func.grad(lambda x: (x**3).sum())(x).tolist() == [3.0, 12.0]

@@ -45,6 +45,32 @@ def test_vmap(torch: Any) -> None:
             call()
 
 
+OUTSIDE: list[tuple[Any, float]] = [
+    (lambda f, x, w: f.grad(lambda x: w * x * x)(x), 6.0),
+    (lambda f, x, w: f.grad_and_value(lambda x: w * x * x)(x)[1], 9.0),
+    (lambda f, x, w: f.jacrev(lambda x: w * x * x)(x), 6.0),
+    (lambda f, x, w: f.hessian(lambda x: w * x * x)(x), 2.0),
+    (lambda f, x, w: f.hessian(lambda x: x * x * x)(w), 6.0),
+    (lambda f, x, w: f.jvp(lambda x: w * x * x, (x,), (x,))[1], 18.0),
+    (lambda f, x, w: f.jvp(lambda x: x * x * w, (w,), (x,))[1], 24.0),
+    (lambda f, x, w: f.jvp(lambda x: x * x, (x,), (w,))[1], 6.0),
+    (lambda f, x, w: f.vjp(lambda x: w * x * x, x)[0], 9.0),
+    (lambda f, x, w: f.vjp(lambda x: w * x * x, x)[1](x)[0], 18.0),
+    (lambda f, x, w: f.vjp(lambda x: x * x, w)[1](w)[0], 8.0),
+    (lambda f, x, w: f.vjp(lambda x: x * x, x)[1](w)[0], 6.0),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OUTSIDE)))
+def test_derivatives_depend_on_tensors_outside_of_the_function(torch: Any, number: int) -> None:
+    derivative, expected = OUTSIDE[number]
+    x, w = torch.tensor(3.0), torch.tensor(2.0, requires_grad=True)
+    (w * 5.0 + derivative(torch.func, x, w)).backward()
+    assert w.grad.item() == 5.0 + expected
+    with torch.no_grad():
+        assert not derivative(torch.func, x, w).requires_grad
+
+
 def test_what_optimizers_print_and_options_that_are_not_there(torch: Any) -> None:
     p = torch.nn.Parameter(torch.ones(2))
     assert repr(torch.optim.Adam([p], lr=0.1)) == (

@@ -269,7 +269,7 @@ class Function:
         return back
 
 
-functional: Any  # the module `derivatives` makes it of this one's functions
+functional: Any  # the package makes it of the functions of `transforms`
 
 __all__ = [
     "Function", "backward", "enable_grad", "functional", "grad", "inference_mode", "is_grad_enabled",
