@@ -104,7 +104,6 @@ def test_modes() -> None:
     with pytest.raises(ValueError), autograd.record():
         raise ValueError
     assert not autograd.is_recording() and not autograd.is_training()
-    assert autograd.set_recording(True) is False and autograd.set_recording(False) is True
 
 
 def test_what_is_computed_outside_of_record_has_no_gradient() -> None:
@@ -390,11 +389,6 @@ def test_random_arrays() -> None:
     x = np.arange(6.0)
     np.random.shuffle(x)
     assert sorted(x.tolist()) == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-
-
-def test_training_mode_is_set() -> None:
-    assert autograd.set_training(True) is False and autograd.is_training()
-    assert autograd.set_training(False) is True and not autograd.is_training()
 
 
 def test_subscripts_and_operators() -> None:

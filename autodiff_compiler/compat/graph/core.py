@@ -44,6 +44,7 @@ class Base:
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
 
     @property
     def _var(self) -> Var | None:
@@ -51,6 +52,34 @@ class Base:
         if base is not None and base._history != self._seen and not self._blind:
             self._refresh()
         return self._own
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._value.ndim
+
+    def tolist(self) -> Any:
+        """The elements, as nested lists of Python numbers."""
+        return self._value.tolist()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if self._value.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._value)
+
+    def __iter__(self) -> Any:
+        if self._value.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([self[k] for k in range(len(self._value))])
 
     def _refresh(self) -> None:
         """The base was written to: the view is a view of its new value."""

@@ -134,21 +134,12 @@ class ndarray(NDArrayOperatorsMixin, Base):
     def __str__(self) -> str:
         return str(self._value)
 
-    def __len__(self) -> int:
-        return len(self._value)
-
     def __bool__(self) -> bool:
         if self._value.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
         return bool(self._value)
 
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __iter__(self) -> Any:
-        if not self._value.ndim:
-            raise TypeError("iteration over a 0-d array")
-        return iter([self.__getitem__(k) for k in range(len(self._value))])
+    __hash__ = Base.__hash__
 
     def __getattr__(self, name: str) -> Any:
         fn = METHODS.get(name)
@@ -253,19 +244,15 @@ METHODS: dict[str, Callable[..., Any]] = {"flatten": np.ravel, **{name: getattr(
 
 ndarray._system, MXNET.cls = MXNET, ndarray
 
-# Facts, as attributes and as methods.
-_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
-    "ndim": lambda self: self._value.ndim, "size": lambda self: self._value.size,
-    **dict.fromkeys(("ctx", "context", "device"), lambda self: "cpu(0)"),
-}  # fmt: skip
+# What is there besides: attributes, and methods without parameters that matter.
+for _name in ("ctx", "context", "device"):
+    setattr(ndarray, _name, "cpu(0)")
 _FACTS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("as_in_ctx", "as_in_context"), lambda self, ctx: self),
-    "asnumpy": lambda self: self._value.copy(), "asscalar": lambda self: self.item(),
-    "item": lambda self, *args: self._value.item(*args), "tolist": lambda self: self._value.tolist(),
-    "wait_to_read": lambda self: None, "__float__": lambda self: float(self.item()),
-    "__int__": lambda self: int(self.item()), "__index__": lambda self: self._value.__index__(),
+    "size": property(lambda self: self._value.size),
+    **dict.fromkeys(("item", "asscalar"), lambda self, *args: self._value.item(*args)),
+    "asnumpy": lambda self: self._value.copy(), "wait_to_read": lambda self: None,
+    "__index__": lambda self: self._value.__index__(),
 }  # fmt: skip
-for _name, _fact in _ATTRIBUTES.items():
-    setattr(ndarray, _name, property(_fact))
 for _name, _fact in _FACTS.items():
     setattr(ndarray, _name, _fact)

@@ -61,18 +61,6 @@ def is_training() -> bool:
     return MODE.training
 
 
-def set_recording(is_recording: bool) -> bool:
-    """Record from now on, or not; what was in force is returned."""
-    before, MODE.grad = MODE.grad, bool(is_recording)
-    return before
-
-
-def set_training(train_mode: bool) -> bool:
-    """Put layers into training mode from now on, or out of it; what was in force is returned."""
-    before, MODE.training = MODE.training, bool(train_mode)
-    return before
-
-
 def _pass(heads: Any, head_grads: Any, sources: Any, retain_graph: bool, create_graph: bool) -> list[Any]:
     """The gradients of the heads, with their `Var`s: of the sources, or of all arrays with a gradient."""
     outs = listed(heads)
@@ -197,8 +185,7 @@ class Function:
 
 
 _PUBLIC = (
-    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording", "set_training",
-    "backward", "grad", "Function",
+    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "backward", "grad", "Function",
 )  # fmt: skip
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

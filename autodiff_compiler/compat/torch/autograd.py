@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -161,22 +162,27 @@ class FunctionCtx:
 
 
 class _Saved:
-    """A saved tensor: the value and where it stands in the graph, checked when it is taken out. `record`, `slot`: where
-    it is a result of the function itself, weakly."""
+    """A saved tensor: the value and where it stands in the graph, checked when it is taken out. A result of the
+    function itself is held weakly."""
 
-    def __init__(self, t: Any, record: GraphRecord | None, slot: int):
+    def __init__(self, t: Any, record: GraphRecord | None):
         self.value, self.version, self.count = t._value, t._memory, t._memory.count
-        self.var = t._var if record is None else None
-        self.record, self.slot = None if record is None else weakref.ref(record), slot
+        var = t._var
+        own = record is not None and var is not None and var.record is record
+        self.var = functools.partial(_result, weakref.ref(record), var.slot) if own else lambda: var
 
     def __call__(self) -> Any:
-        made = self.record and self.record()
-        var = made.var(self.slot) if made else self.var
+        var = self.var()
         if self.version.count != self.count:
             raise modified(TORCH, self.value, self.version, self.count, var)
         t = make(self.value, self.version)
         t._own = var
         return t
+
+
+def _result(record: Callable[[], GraphRecord | None], slot: int) -> Var | None:
+    made = record()
+    return None if made is None else made.var(slot)
 
 
 class Function:
@@ -231,7 +237,7 @@ class Function:
             if not isinstance(t, Base) and t is not None:
                 raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
         outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
-        made, ends = None, {}
+        made = None
         if recorded:
             back = Gradient(TORCH, cls._pullback(ctx, places, len(args)), lambda: ctx._materialize, ctx._release)
             made, first = record_barrier(f"{cls.__name__}Backward", tensors, outs, back)
@@ -240,10 +246,7 @@ class Function:
                     continue
                 t._base = None
                 give(t, made, k)
-                ends[id(t)] = k
-        ctx._saved = [
-            None if t is None else _Saved(t, made if id(t) in ends else None, ends.get(id(t), 0)) for t in ctx._to_save
-        ]
+        ctx._saved = [None if t is None else _Saved(t, made) for t in ctx._to_save]
         ctx._to_save = ()
         return tuple(outs) if isinstance(result, (tuple, list)) else outs[0]
 

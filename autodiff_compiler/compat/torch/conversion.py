@@ -94,12 +94,9 @@ def from_numpy(ndarray: Any) -> Any:
     return make(ndarray)
 
 
-def finished(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
+def finished(value: Any, requires_grad: bool = False, device: Any = None) -> Any:
     """A tensor of an array, with the options that all functions of creation have."""
     check_device(device)
-    for name in rest:
-        if name not in ("layout", "pin_memory", "memory_format", "out"):
-            raise TypeError(f"unexpected keyword argument {name!r}")
     made = make(np.asarray(value))
     if requires_grad and made._value.dtype.kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -235,6 +235,8 @@ def made(row: Row, name: str) -> Callable[..., Any]:
     body, scope = _PARTS[row.kind](row) if row.kind in _PARTS else (_BODIES.get(row.kind, ""), _SCOPE)
     if "torch" in row.own and row.kind == "operator":
         body = _PAIR
+    if "alpha" in row.signature("torch") and row.kind == "operator":
+        body = "return f({0}, {1} if alpha == 1 else {1} * alpha)"
     if row.kind == "new":
         body = f"return new(f, ({settings(row.signature('torch'))}), dtype, **options)"
     return function(name, row.signature("torch"), body, {**names, **scope}, row.doc, MODULE)

@@ -52,16 +52,6 @@ def _add_operator(dunder: str, f: Binary, name: str, fast: Binary | None = None,
         method(f"__{prefix}{dunder}__", made)
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input + alpha * other``."""
-    return input + other if alpha == 1 else elementwise("Add", lambda a, b: a + b * alpha, input, other)
-
-
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input - alpha * other``."""
-    return input - other if alpha == 1 else elementwise("Sub", lambda a, b: a - b * alpha, input, other)
-
-
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``input / other``; rounded down for ``rounding_mode="floor"``, towards zero for ``"trunc"``."""
     if rounding_mode is None:
@@ -199,7 +189,7 @@ def zero_(self: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "subtract": sub, "div": div, "divide": div, "true_divide": div, "pow": pow,
+    "div": div, "divide": div, "true_divide": div, "pow": pow,
 }  # fmt: skip
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)

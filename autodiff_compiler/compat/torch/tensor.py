@@ -276,9 +276,6 @@ class Tensor(Base):
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self._value.ndim == 0 and spec else str(self)
 
-    def __hash__(self) -> int:
-        return id(self)
-
     def __bool__(self) -> bool:
         if self._value.size != 1:
             many = "more than one value" if self._value.size else "no values"
@@ -290,15 +287,8 @@ class Tensor(Base):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._value.item())
 
-    def __len__(self) -> int:
-        if self._value.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._value)
-
     def __iter__(self) -> Any:
-        if self._value.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind())
+        return iter(self.unbind()) if self._value.ndim else super().__iter__()
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self._value == (item._value if isinstance(item, Base) else item)))
@@ -369,7 +359,6 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "grad_fn": ("What made it, None for a leaf.", _grad_fn),
     "retains_grad": ("Whether a result keeps its gradient.", lambda self: not self.is_leaf and self._var.retained),
     "_version": ("How often the memory was written to.", lambda self: self._memory.count),
-    "ndim": ("The number of axes.", lambda self: self._value.ndim),
 }
 _FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "dim": ("The number of axes.", lambda self: self._value.ndim),
@@ -381,9 +370,6 @@ _FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "is_floating_point": ("Whether the dtype is a floating one.", lambda self: self._value.dtype.kind == "f"),
     "is_complex": ("Whether the dtype is a complex one.", lambda self: self._value.dtype.kind == "c"),
     "cpu": ("The tensor itself.", lambda self: self),
-    "tolist": ("The elements, as nested lists of Python numbers.", lambda self: self._value.tolist()),
-    "__float__": ("The only element.", lambda self: float(self.item())),
-    "__int__": ("The only element.", lambda self: int(self.item())),
 }
 for _name, (_doc, _f) in _ATTRIBUTES.items():
     setattr(Tensor, _name, property(_f, doc=_doc))
