@@ -9,11 +9,12 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...tape.native import Tensor as Traced
+from ..module_tables import not_there
 from .array import put, to
 from .record import STRUCTURES, System, Trace, Var, Version, give, learn, new, record, recording
 
@@ -41,10 +42,11 @@ class Base:
     _blind: bool = False  # a view that was made while nothing was recorded
     _conjugate: ClassVar[bool] = False  # `engine.flipped` sees to that
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __getitem__(self, index: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for by NumPy and by Python
+            raise AttributeError(name)
+        cls = type(self)
+        raise AttributeError(not_there(f"{cls.__name__!r} object", name, dir(cls)), name=name, obj=None)
 
     @property
     def _var(self) -> Var | None:
@@ -79,7 +81,7 @@ class Base:
     def __iter__(self) -> Any:
         if self._value.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter([self[k] for k in range(len(self._value))])
+        return iter([self.__getitem__(k) for k in range(len(self._value))])
 
     def _refresh(self) -> None:
         """The base was written to: the view is a view of its new value."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, subscripts, tensors_in, view
 from ..graph.record import Var
-from ..module_tables import not_there
+from ..operations.signatures import named
 from .base import MODE, MXNET, MXNetError
 
 FLOAT = np.dtype(np.float32)
@@ -55,18 +54,21 @@ def _wrapped(out: Any) -> Any:
     return make(narrowed(np.asarray(out), False))
 
 
-def function(name: str) -> Callable[..., Any] | None:
-    """The function of NumPy's of this name on arrays, if the compiler knows it."""
-    fn = getattr(np, name, None)
-    if fn is None or not (knows(fn) or name in UNDIFFERENTIATED):
-        return None
+def functions(module: Any) -> dict[str, Callable[..., Any]]:
+    """The functions of a module of NumPy's on arrays: those that the compiler knows."""
+    found = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
+    return {n: _on_arrays(n, fn) for n, fn in found.items() if callable(fn) and (n in UNDIFFERENTIATED or _knows(fn))}
 
-    @functools.wraps(fn, assigned=("__name__", "__qualname__"), updated=())
-    def on_arrays(*args: Any, **kwargs: Any) -> Any:
-        return call(fn, args, kwargs)
 
-    on_arrays.__doc__ = f"NumPy's `{name}` on arrays."
-    return on_arrays
+def _knows(fn: Any) -> bool:
+    try:
+        return knows(fn)
+    except TypeError:  # what cannot be hashed
+        return False
+
+
+def _on_arrays(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    return named(name, lambda *args, **kwargs: call(fn, args, kwargs), f"NumPy's `{name}` on arrays.")
 
 
 # Functions without derivative, which the compiler may not know.
@@ -140,12 +142,6 @@ class ndarray(NDArrayOperatorsMixin, Base):
         return bool(self._value)
 
     __hash__ = Base.__hash__
-
-    def __getattr__(self, name: str) -> Any:
-        fn = METHODS.get(name)
-        if fn is None:
-            raise AttributeError(not_there("'ndarray' object", name, METHODS), name=name, obj=None)
-        return functools.partial(_method, self, name, fn)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
@@ -230,18 +226,23 @@ def _check_write(t: Any) -> None:
         raise MXNetError("Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd.")
 
 
-def _method(self: Any, name: str, fn: Any, *args: Any, **kwargs: Any) -> Any:
-    if name == "transpose" and len(args) > 1:
-        args = (args,)
-    return call(fn, (self, *args), kwargs)
+def _transpose(a: Any, *axes: Any) -> Any:
+    return np.transpose(a, *((axes,) if len(axes) > 1 else axes))
 
 
 _METHODS = (
-    "sum mean max min prod std var cumsum argmax argmin argsort sort dot clip squeeze swapaxes transpose repeat take "
-    "round all any trace diagonal ravel exp log sqrt abs tanh sin cos square sign floor"
+    "sum mean max min prod std var cumsum argmax argmin argsort sort dot clip squeeze swapaxes repeat take round all "
+    "any trace diagonal ravel exp log sqrt abs tanh sin cos square sign floor"
 )
-METHODS: dict[str, Callable[..., Any]] = {"flatten": np.ravel, **{name: getattr(np, name) for name in _METHODS.split()}}
 
+
+def _as_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: call(fn, (self, *args), kwargs)
+
+
+for _name in _METHODS.split():
+    setattr(ndarray, _name, _as_method(getattr(np, _name)))
+ndarray.flatten, ndarray.transpose = _as_method(np.ravel), _as_method(_transpose)  # type: ignore[attr-defined]
 ndarray._system, MXNET.cls = MXNET, ndarray
 
 # What is there besides: attributes, and methods without parameters that matter.

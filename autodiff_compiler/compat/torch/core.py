@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -40,14 +41,13 @@ def _refused(error: Exception, name: str, shapes: list[tuple[int, ...]]) -> Exce
         return error
     if "could not be broadcast together" in str(error):
         width = max(map(len, shapes))
-        for axis in range(width - 1, -1, -1):
-            lengths = [n for n in [((1,) * (width - len(s)) + s)[axis] for s in shapes] if n != 1]
-            for n in lengths:
-                if n != lengths[0]:
-                    return RuntimeError(
-                        f"The size of tensor a ({lengths[0]}) must match the size of tensor b ({n}) at non-singleton "
-                        f"dimension {axis}"
-                    )
+        for k, lengths in enumerate(itertools.zip_longest(*map(reversed, shapes), fillvalue=1), 1):
+            found = list(dict.fromkeys([n for n in lengths if n != 1]))
+            if len(found) > 1:
+                return RuntimeError(
+                    f"The size of tensor a ({found[0]}) must match the size of tensor b ({found[1]}) at non-singleton "
+                    f"dimension {width - k}"
+                )
     return RuntimeError(f"{name}: {error}")
 
 

@@ -3,7 +3,7 @@ thread."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def is_grad_enabled() -> bool:
     return MODE.grad
 
 
-class _Switch(contextlib.ContextDecorator):
+class _Switch:
     """A context, and a decorator that runs a function in it: ``@switch()`` or ``@switch``."""
 
     grad: bool
@@ -34,21 +34,23 @@ class _Switch(contextlib.ContextDecorator):
     def __call__(self, f: Callable[..., Any]) -> Any:
         if inspect.isgeneratorfunction(f):
             raise NotImplementedError(f"{type(self).__name__} of a generator is not there: write `with` inside of it")
-        return super().__call__(f)
+
+        @functools.wraps(f)
+        def switched(*args: Any, **kwargs: Any) -> Any:
+            before, MODE.grad = MODE.grad, self.grad
+            try:
+                return f(*args, **kwargs)
+            finally:
+                MODE.grad = before
+
+        return switched
 
     def __enter__(self) -> Any:
-        self.saved = MODE.grad
-        MODE.grad = self.grad
+        self.saved, MODE.grad = MODE.grad, self.grad
         return self
 
     def __exit__(self, *error: Any) -> None:
         MODE.grad = self.saved
-
-    def _recreate_cm(self) -> Any:
-        """One like this, for each run of a decorated function."""
-        made = object.__new__(type(self))
-        made.grad = self.grad
-        return made
 
 
 class no_grad(_Switch):
@@ -84,9 +86,6 @@ class set_grad_enabled(_Switch):
         super().__enter__()
         self.saved = self.before
         return self
-
-    def _recreate_cm(self) -> Any:
-        return set_grad_enabled(self.grad)
 
     def __call__(self, f: Callable[..., Any]) -> Any:
         MODE.grad = self.before

@@ -92,16 +92,12 @@ def _grad_fn(self: Any) -> GradFn | None:
 class HookHandle:
     """What registering a hook returns; ``remove`` takes the hook off."""
 
-    _next = 0
-
-    def __init__(self, table: dict[int, Callable[..., Any]], hook: Callable[..., Any]):
-        HookHandle._next += 1
-        self.id = HookHandle._next
+    def __init__(self, table: dict[Any, Callable[..., Any]], hook: Callable[..., Any]):
         self._table = table
-        table[self.id] = hook
+        table[self] = hook
 
     def remove(self) -> None:
-        self._table.pop(self.id, None)
+        self._table.pop(self, None)
 
 
 class Tensor(Base):
@@ -118,7 +114,7 @@ class Tensor(Base):
 
     __array_priority__ = 1000.0
     _grad: Any = None
-    _post_hooks: dict[int, Callable[..., Any]] | None = None
+    _post_hooks: dict[Any, Callable[..., Any]] | None = None
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Any:
         """A float32 tensor of a list, or an unset one of a shape."""
