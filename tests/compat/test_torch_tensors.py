@@ -365,6 +365,14 @@ def test_stores(torch: Any) -> None:
     assert i.tolist() == [2, 0]
 
 
+def test_stores_into_one_number(torch: Any) -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    x = w * 3
+    x[...] = w * w
+    (x * 2).backward()
+    assert w.grad.item() == 8.0
+
+
 # --- methods in place -------------------------------------------------------------------------------------------------
 
 

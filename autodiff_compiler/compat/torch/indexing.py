@@ -49,8 +49,9 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     v = value
     while v._value.ndim > len(shape) and v._value.shape[0] == 1:
         v = v.squeeze(0)
-    if plain and any(s == 0 and n > 1 for s, n in zip(self._value.strides, self._value.shape)):
-        getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not
+    overlaps = any(s == 0 and n > 1 for s, n in zip(self._value.strides, self._value.shape))
+    if plain and (overlaps or not self._value.ndim):
+        getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not; or it is one number
         return
     assign(self, lambda before: run("CopySlices", lambda a, b: put(a, items, to(b, dtype)), before, v))
 

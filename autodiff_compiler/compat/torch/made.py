@@ -18,9 +18,8 @@ from ..operations.row import Row
 from ..operations.shaping import counts
 from ..operations.signatures import function, parameters, settings
 from . import dtypes
-from .arithmetic import elementwise, in_place_of, result_type
 from .conversion import finished, new, numpy_dtype, shape_of
-from .core import Base, assign, axes_of, check_dim, make, run, view
+from .core import Base, assign, axes_of, check_dim, elementwise, in_place_of, make, result_type, run, view
 from .tensor import method
 
 MODULE = __name__.rpartition(".")[0]

@@ -14,8 +14,7 @@ from ..graph.direct import binary, in_place, unary
 from ..operations.elementwise import truncated_quotient
 from ..operations.reductions import evenly
 from ..operations.sorting import one
-from .arithmetic import as_operand, elementwise, in_place_of, result_type
-from .core import TORCH, Base, assign, axes_of, make, named, run
+from .core import TORCH, Base, as_operand, assign, axes_of, elementwise, in_place_of, make, named, result_type, run
 from .made import FUNCTIONS as MADE
 from .made import pair
 from .tensor import Tensor, method

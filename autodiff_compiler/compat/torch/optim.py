@@ -81,10 +81,11 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _check(name: str, value: float, high: float = float("inf")) -> None:
-    """Raise ValueError for an option outside of its range."""
-    if not isinstance(value, Base) and not 0.0 <= value < high:
-        raise ValueError(f"Invalid {name}: {value}")
+def _check(options: dict[str, float], high: float = float("inf")) -> None:
+    """Raise ValueError for an option that is negative, or not below a bound."""
+    for name, value in options.items():
+        if not 0.0 <= value < high:
+            raise ValueError(f"Invalid {name}: {value}")
 
 
 class SGD(Optimizer):
@@ -103,9 +104,7 @@ class SGD(Optimizer):
         self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
         nesterov: bool = False, *, maximize: bool = False,
     ):  # fmt: skip
-        _check("learning rate", lr)
-        _check("momentum value", momentum)
-        _check("weight_decay value", weight_decay)
+        _check({"learning rate": lr, "momentum value": momentum, "weight_decay value": weight_decay})
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
@@ -130,11 +129,8 @@ class Adam(Optimizer):
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
     ):  # fmt: skip
-        _check("learning rate", lr)
-        _check("epsilon value", eps)
-        _check("beta parameter at index 0", betas[0], 1.0)
-        _check("beta parameter at index 1", betas[1], 1.0)
-        _check("weight_decay value", weight_decay)
+        _check({"learning rate": lr, "epsilon value": eps, "weight_decay value": weight_decay})
+        _check({f"beta parameter at index {k}": beta for k, beta in enumerate(betas)}, 1.0)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize,

@@ -12,8 +12,7 @@ import numpy as np
 from ..graph.array import to
 from ..graph.direct import several
 from ..operations.shaping import counts
-from .arithmetic import result_type
-from .core import check_dim, make, renamed, run, view
+from .core import check_dim, make, renamed, result_type, run, view
 from .indexing import getitem
 from .tensor import method
 

@@ -58,8 +58,7 @@ class Conv2d(Module):
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-        dtype: Any = None,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, *, device: Any = None, dtype: Any = None,
     ):  # fmt: skip
         super().__init__()
         check_device(device)
@@ -67,8 +66,6 @@ class Conv2d(Module):
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups:
             raise ValueError("out_channels must be divisible by groups")
-        if padding_mode != "zeros":
-            raise NotImplementedError(f"padding_mode={padding_mode!r} is not there. Instead: join parts by torch.cat")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = each(kernel_size), each(stride), each(dilation)
         self.padding = padding if isinstance(padding, str) else each(padding)

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...graph.direct import several
 from ...operations import losses
-from ..arithmetic import elementwise
-from ..core import make, renamed, run
+from ..core import elementwise, make, renamed, run
 from ..made import FUNCTIONS as MADE
 from ..shaping import broadcast_tensors
 
