@@ -417,7 +417,24 @@ def test_what_the_pass_reads_was_overwritten_outside_of_record() -> None:
         y.backward()
 
 
+def test_a_gradient_that_was_read_and_overwritten_is_noticed() -> None:
+    x, w = np.array([2.0]), np.array([1.0])
+    x.attach_grad()
+    w.attach_grad()
+    with autograd.record():
+        y = x * x
+    y.backward()
+    with autograd.record():
+        z = x.grad * w
+        y = x * x * x
+    y.backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
 def test_absent_names() -> None:
+    with pytest.raises(TypeError, match=r"add\(\) has no argument 'out'. Instead: out\[:\] = add"):
+        np.add(np.ones(1), np.ones(1), out=np.zeros(1))
     for module in (np, npx, autograd):
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
             module.nonsense

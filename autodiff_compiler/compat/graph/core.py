@@ -83,6 +83,12 @@ class Base:
             raise TypeError("iteration over a 0-d tensor")
         return iter([self.__getitem__(k) for k in range(len(self._value))])
 
+    def _become_leaf(self) -> None:
+        """From now on the tensor is a leaf that gets a gradient."""
+        self._base, self._path = None, ()
+        self._own = Var(None, 0, self._memory)
+        self._own.owner = weakref.ref(self)
+
     def _refresh(self) -> None:
         """The base was written to: the view is a view of its new value."""
         base, path = self._base, self._path

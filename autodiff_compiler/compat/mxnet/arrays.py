@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,6 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, subscripts, tensors_in, view
-from ..graph.record import Var
 from ..operations.signatures import named
 from .base import MODE, MXNET, MXNetError
 
@@ -33,7 +31,9 @@ def narrowed(x: Any, wide: bool) -> Any:
 
 def call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on arrays; recorded inside of ``autograd.record()``."""
-    kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device", "out")}
+    kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device")}
+    if "out" in kwargs:
+        raise TypeError(f"{fn.__name__}() has no argument 'out'. Instead: out[:] = {fn.__name__}(...)")
     found = tensors_in([args, list(kwargs.values())], [])
     wide = any(t._value.dtype == np.float64 for t in found)
     if not found:
@@ -152,12 +152,11 @@ class ndarray(NDArrayOperatorsMixin, Base):
         """
         if grad_req not in ("write", "add", "null"):
             raise ValueError(f"grad_req is 'write', 'add' or 'null', not {grad_req!r}")
-        self._base, self._path, self._req = None, (), grad_req
+        self._become_leaf()
+        self._req = grad_req
         self._grad = None if grad_req == "null" else make(np.zeros_like(self._value))
-        self._own = None
-        if grad_req != "null" and self._value.dtype.kind == "f":
-            self._own = Var(None, 0, self._memory)
-            self._own.owner = weakref.ref(self)
+        if grad_req == "null" or self._value.dtype.kind != "f":
+            self._own = None
 
     @property
     def grad(self) -> Any:
@@ -168,6 +167,7 @@ class ndarray(NDArrayOperatorsMixin, Base):
         """Fill the gradient with zeros."""
         if self._grad is not None:
             self._grad._value[...] = 0
+            self._grad._memory.written()
 
     def detach(self) -> Any:
         """The array, cut off from what it was computed from; it shares the memory."""
@@ -248,7 +248,7 @@ ndarray._system, MXNET.cls = MXNET, ndarray
 # What is there besides: attributes, and methods without parameters that matter.
 for _name in ("ctx", "context", "device"):
     setattr(ndarray, _name, "cpu(0)")
-_FACTS: dict[str, Callable[..., Any]] = {
+_FACTS: dict[str, Any] = {
     **dict.fromkeys(("as_in_ctx", "as_in_context"), lambda self, ctx: self),
     "size": property(lambda self: self._value.size),
     **dict.fromkeys(("item", "asscalar"), lambda self, *args: self._value.item(*args)),

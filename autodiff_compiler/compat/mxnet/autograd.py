@@ -81,10 +81,8 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
         x = var.owner()
         if x is None or g is None or x._grad is None or x._var is not var:
             continue
-        if x._req == "add":
-            x._grad._value[...] += g._value
-        else:
-            x._grad._value[...] = g._value
+        x._grad._value[...] = x._grad._value + g._value if x._req == "add" else g._value
+        x._grad._memory.written()
 
 
 def _backward(self: Any, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:

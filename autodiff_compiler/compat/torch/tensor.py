@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ..graph.record import GraphRecord, Var, Version
+from ..graph.record import GraphRecord, Version
 from . import dtypes, printing
 from .core import TORCH, Base, make, named
 
@@ -162,9 +161,7 @@ class Tensor(Base):
         elif var is None:
             if self._value.dtype.kind not in "fc":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            self._base, self._path = None, ()
-            self._own = Var(None, 0, self._memory)
-            self._own.owner = weakref.ref(self)
+            self._become_leaf()
         return self
 
     @property

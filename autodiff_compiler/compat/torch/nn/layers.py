@@ -33,6 +33,8 @@ class Linear(Module):
     torch.Size([4, 2])
     """
 
+    bias: Parameter | None
+
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
         super().__init__()
         check_device(device)
@@ -55,6 +57,8 @@ class Conv2d(Module):
     >>> torch.nn.Conv2d(1, 4, 3, padding=1)(torch.ones(2, 1, 8, 8)).shape
     torch.Size([2, 4, 8, 8])
     """
+
+    bias: Parameter | None
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
