@@ -71,6 +71,33 @@ def test_derivatives_depend_on_tensors_outside_of_the_function(torch: Any, numbe
         assert not derivative(torch.func, x, w).requires_grad
 
 
+NESTED: list[tuple[Any, float]] = [
+    (lambda f, x: f.grad(f.grad(lambda x: x**3))(x), 12.0),
+    (lambda f, x: f.jvp(f.grad(lambda x: x**3), (x,), (torch_ones(x),))[1], 12.0),
+    (lambda f, x: f.grad(lambda x: f.jvp(lambda y: y**3, (x,), (torch_ones(x),))[1])(x), 12.0),
+    (lambda f, x: f.grad(lambda x: f.vjp(lambda y: y**3, x)[1](torch_ones(x))[0])(x), 12.0),
+    (lambda f, x: f.jacrev(f.jacrev(lambda x: x**3))(x), 12.0),
+    (lambda f, x: f.grad(lambda x: x * f.grad(lambda y: x + y)(torch_ones(x)))(x), 1.0),
+    (lambda f, x: f.grad(lambda x: x * f.grad(lambda y: x * y)(torch_ones(x)))(x), 4.0),
+    (lambda f, x: f.grad(lambda x: (x * x, x * 3), has_aux=True)(x)[1], 6.0),
+    (lambda f, x: f.jvp(lambda x: torch_ones(x), (x,), (x,))[1], 0.0),
+    (lambda f, x: f.jvp(lambda x: (torch_ones(x), x * 3), (x,), (x,))[1][1], 6.0),
+    (lambda f, x: f.vjp(lambda x: torch_ones(x), x)[1](x)[0], 0.0),
+]
+
+
+def torch_ones(x: Any) -> Any:
+    """A constant, which depends on nothing."""
+    return x.new_ones(())
+
+
+@pytest.mark.parametrize("number", range(len(NESTED)))
+def test_nested_derivatives_require_no_gradient_afterwards(torch: Any, number: int) -> None:
+    derivative, expected = NESTED[number]
+    found = derivative(torch.func, torch.tensor(2.0))
+    assert found.item() == expected and not found.requires_grad
+
+
 def test_what_optimizers_print_and_options_that_are_not_there(torch: Any) -> None:
     p = torch.nn.Parameter(torch.ones(2))
     assert repr(torch.optim.Adam([p], lr=0.1)) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from ...tape.jacobians import MAX_ELEMENTS, basis
 from ...tape.nest import flatten, map_nested, pack_like
 from ...tape.pullback import NotBatchedError
 from ..graph.engine import behind, gradients
+from ..graph.record import Var
 from . import autograd
 from .core import Base, listed, make
 from .modes import MODE, enable_grad
@@ -27,15 +29,36 @@ def _zeros(t: Any, lead: tuple[int, ...] = ()) -> Any:
     return make(np.zeros(lead + t._value.shape, t._value.dtype))
 
 
-def _connected(tensors: list[Any], leaves: list[Any]) -> bool:
-    """Whether a derivative is itself to be recorded: tensors that it is made of require a gradient by others than the
-    leaves, and operations are recorded."""
+# Leaves of derivatives that are done: nobody differentiates by them any more.
+_DONE: weakref.WeakSet[Var] = weakref.WeakSet()
+
+
+def _done(leaves: list[Any]) -> None:
+    _DONE.update([t._var for t in leaves if t._var is not None and t._var.record is None])
+
+
+def _connected(tensors: list[Any]) -> bool:
+    """Whether what is made of the tensors is to be recorded: they depend on tensors that require a gradient, other than
+    the leaves that are done."""
     if not MODE.grad:
         return False
     ends = [t._var for t in tensors if t._var is not None]
-    mine = {t._var for t in leaves}
     used = [*ends, *[var for record in behind(ends) for var in record.operands]]
-    return any(var is not None and var.record is None and var not in mine for var in used)
+    return any(var is not None and var.record is None and var not in _DONE for var in used)
+
+
+def _released(x: Any) -> Any:
+    """The nest, whose tensors require gradients only where that is of use."""
+    return map_nested(lambda t: t.detach() if isinstance(t, Base) and not _connected([t]) else t, x)
+
+
+def _pulled(outs: list[Any], leaves: list[Any], seeds: list[Any], **options: Any) -> list[Any]:
+    """The gradients of the outputs, which may be constant."""
+    live = [(t, g) for t, g in zip(outs, seeds, strict=True) if t._var is not None]
+    if not live:
+        return [_zeros(t) for t in leaves]
+    heads, given = zip(*live)
+    return list(autograd.grad(heads, leaves, given, materialize_grads=True, **options))
 
 
 # --- Jacobians --------------------------------------------------------------------------------------------------------
@@ -90,7 +113,8 @@ def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool | None = 
             [0., 4.]])
     """
     leaves, outs, packed = _run(func, inputs, create_graph is not False)
-    graph = _connected(outs, leaves) if create_graph is None else create_graph
+    _done(leaves)
+    graph = _connected(outs) if create_graph is None else create_graph
     rows = [[t if graph else t.detach() for t in _rows(out, leaves, graph)] for out in outs]
     return packed([row[0] if isinstance(inputs, Base) else tuple(row) for row in rows])
 
@@ -147,14 +171,15 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         value, aux = out if has_aux else (out, None)
         if not isinstance(value, Base) or value._value.ndim:
             raise RuntimeError("Expected function differentiated by grad to return a scalar: a tensor without axes")
-        graph = _connected([value], leaves)
+        _done(leaves)
+        graph = _connected([value])
         found: Any = [_zeros(t) for t in leaves]
         if value._var is not None:
             found = autograd.grad(value, leaves, create_graph=graph, materialize_grads=True)
         rest = iter(found)
         grads: Any = tuple([_rebuilt(args[k], rest) for k in listed(argnums)])
         grads = grads[0] if isinstance(argnums, int) else grads
-        value = value if graph else value.detach()
+        value, aux = _released((value, aux))
         return (grads, (value, aux)) if has_aux else (grads, value)
 
     return differentiated
@@ -180,30 +205,26 @@ def vjp(func: Callable[..., Any], *primals: Any) -> Any:
     with enable_grad():
         leaves, full = _picked(primals, list(range(len(primals))))
         out = func(*full)
-    graph = _connected(_tensors(out), leaves)
+    outs = _tensors(out)
+    _done(leaves)
 
     def pull(*cotangents: Any) -> Any:
-        seeds = cotangents[0] if isinstance(cotangents[0], (tuple, list)) else cotangents
-        recorded = _connected([*_tensors(out), *seeds], leaves)
-        return autograd.grad(out, leaves, seeds, retain_graph=True, create_graph=recorded, materialize_grads=True)
+        seeds = _tensors(cotangents)
+        return tuple(_pulled(outs, leaves, seeds, retain_graph=True, create_graph=_connected([*outs, *seeds])))
 
-    return map_nested(lambda t: t if graph else t.detach(), out), pull
+    return _released(out), pull
 
 
 def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """The result, and its derivative in the direction of the tangents: the gradient, by u, of the product of u with
     the Jacobian."""
     leaves, outs, packed = _run(func, tuple(primals), True)
-    graph = _connected([*outs, *tangents], leaves)
     with enable_grad():
         u = [_zeros(t).requires_grad_() for t in outs]
-        pulled = autograd.grad(outs, leaves, u, create_graph=True, materialize_grads=True)
-        live = [k for k, g in enumerate(pulled) if g._var is not None]
-        heads, given = [pulled[k] for k in live], [tangents[k] for k in live]
-        found: Any = [_zeros(t) for t in outs]
-        if live:
-            found = autograd.grad(heads, u, given, create_graph=graph, materialize_grads=True)
-    return packed([t if graph else t.detach() for t in outs]), packed(found)
+        pulled = _pulled(outs, leaves, u, create_graph=True)
+        _done([*leaves, *u])
+    found = _pulled(pulled, u, tangents, create_graph=_connected([*pulled, *tangents]))
+    return packed(_released(outs)), packed(found)
 
 
 def _of_one(func: Callable[..., Any], args: tuple[Any, ...], k: int) -> Callable[..., Any]:
