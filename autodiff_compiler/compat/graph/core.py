@@ -178,13 +178,8 @@ def _apart(value: Any, operands: list[Any], layout: bool) -> Any:
         return np.array(value)
     if not layout and not value.flags.c_contiguous:
         return value.copy()
-    if value.base is not None and (
-        not value.flags.writeable or any(np.may_share_memory(value, t._value) for t in operands)
-    ):
-        return value.copy()
-    if any(value is t._value for t in operands):
-        return value.copy()
-    return value
+    shared = value.base is not None and not value.flags.writeable
+    return value.copy() if shared or any(np.may_share_memory(value, t._value) for t in operands) else value
 
 
 def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any], layout: bool = False) -> Any:
@@ -303,7 +298,7 @@ def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
     What is computed sees a copy of `t`, so that the graph keeps the value from before.
     """
     check_in_place(t)
-    if not t._value.flags.writeable or _overlaps(t._value):
+    if not t._value.flags.writeable or overlaps(t._value):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -348,16 +343,14 @@ def _put_back(base: Any, old: Any, path: tuple[Callable[..., Any], ...], part: A
     )  # fmt: skip
 
 
-def _overlaps(value: np.ndarray[Any, Any]) -> bool:
+def overlaps(value: np.ndarray[Any, Any]) -> bool:
+    """Whether several elements lie in one place."""
     return any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape))
 
 
 def _check_result(t: Any, out: np.ndarray[Any, Any]) -> None:
-    shape = out.shape
-    if shape != t._value.shape and np.broadcast_shapes(shape, t._value.shape) != t._value.shape:
-        raise RuntimeError(
-            f"output with shape {list(t._value.shape)} doesn't match the broadcast shape "
-            f"{list(np.broadcast_shapes(shape, t._value.shape))}"
-        )
+    shape, whole = t._value.shape, np.broadcast_shapes(out.shape, t._value.shape)
+    if whole != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(whole)}")
     if out.dtype != t._value.dtype:
         t._system.check_cast(out.dtype, t._value.dtype)

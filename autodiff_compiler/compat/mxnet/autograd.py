@@ -165,9 +165,9 @@ class Function:
         found = listed(self.backward(*given))
         name = f"{type(self).__name__}.backward must return"
         if len(found) != len(shapes):
+            counts = f"{len(shapes)}, not {len(found)}"
             raise MXNetError(
-                f"{name} exactly the same number of arrays as the number of arguments of forward: {len(shapes)}, not "
-                f"{len(found)}"
+                f"{name} exactly the same number of arrays as the number of arguments of forward: {counts}"
             )
         for k, (g, shape) in enumerate(zip(found, shapes)):
             if g is None or shape is None:
@@ -175,10 +175,8 @@ class Function:
             if not isinstance(g, Base):
                 raise MXNetError(f"{name} arrays, not {type(g).__name__} for argument {k} of forward")
             if g._value.shape != shape:
-                raise MXNetError(
-                    f"{name} a gradient of the shape of each argument of forward: {shape} for argument {k}, not "
-                    f"{g._value.shape}"
-                )
+                wrong = f"{shape} for argument {k}, not {g._value.shape}"
+                raise MXNetError(f"{name} a gradient of the shape of each argument of forward: {wrong}")
         return [found[k] for k in places]
 
 

@@ -10,19 +10,7 @@ import math
 from typing import Any
 
 from ..module_tables import namespace, public
-from . import (
-    autograd,
-    conversion,
-    creation,
-    dtypes,
-    made,
-    matrices,
-    modes,
-    operators,
-    shaping,
-    tensor,
-    transforms,
-)
+from . import autograd, conversion, creation, dtypes, made, matrices, modes, operators, shaping, tensor, transforms
 from . import nn as _nn
 from . import optim as _optim
 
