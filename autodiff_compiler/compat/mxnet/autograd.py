@@ -165,10 +165,8 @@ class Function:
         found = listed(self.backward(*given))
         name = f"{type(self).__name__}.backward must return"
         if len(found) != len(shapes):
-            counts = f"{len(shapes)}, not {len(found)}"
-            raise MXNetError(
-                f"{name} exactly the same number of arrays as the number of arguments of forward: {counts}"
-            )
+            wrong = f"the number of arguments of forward: {len(shapes)}, not {len(found)}"
+            raise MXNetError(f"{name} exactly the same number of arrays as {wrong}")
         for k, (g, shape) in enumerate(zip(found, shapes)):
             if g is None or shape is None:
                 continue
