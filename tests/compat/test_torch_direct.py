@@ -315,6 +315,19 @@ def test_operations_have_the_names_of_pytorch():
     assert repr(x.sin().grad_fn).startswith("<SinBackward0 object at 0x")
 
 
+def test_views_of_one_name_and_shape_are_recorded_apart():
+    for f, shape in ((torch.atleast_1d, (3,)), (torch.atleast_2d, (1, 3)), (torch.atleast_1d, (3,))):
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = f(x)
+        assert y.shape == shape
+        (y @ torch.tensor([1.0, 10.0, 100.0]) * y.sum(0)).sum().backward()
+        weights = np.array([1.0, 10.0, 100.0])
+        value = x.detach().numpy()
+        # The last factor is the sum of all elements, or each of them.
+        expected = 6.0 * weights + value @ weights
+        assert np.allclose(x.grad.numpy(), expected)
+
+
 def test_functions_of_the_module_write_in_place():
     x = torch.tensor([0.5, -2.0])
     for name in ("sin_", "abs_", "sqrt_", "neg_", "floor_", "exp_", "log1p_", "atan_", "cosh_"):

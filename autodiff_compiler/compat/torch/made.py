@@ -187,7 +187,7 @@ def _view(row: Row) -> Parts:
 
     def part(*given: Any) -> Any:
         t, *settings = arguments(given)
-        return view(label, lambda a: f(a, *settings), t, key=(t._value.shape, *settings))
+        return view(label, lambda a: f(a, *settings), t, key=(f, t._value.shape, *settings))
 
     return "return part({all})", {"part": part}
 
