@@ -223,7 +223,7 @@ def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any,
         u = [_zeros(t).requires_grad_() for t in outs]
         pulled = _pulled(outs, leaves, u, create_graph=True)
         _done([*leaves, *u])
-    found = _pulled(pulled, u, tangents, create_graph=_connected([*pulled, *tangents]))
+    found = _pulled(pulled, u, list(tangents), create_graph=_connected([*pulled, *tangents]))
     return packed(_released(outs)), packed(found)
 
 
