@@ -766,6 +766,17 @@ def test_leaves_made_under_no_grad_may_require_grad(torch: Any) -> None:
     assert x.grad.tolist() == [1.0, 1.0]
 
 
+def test_gradients_of_results_that_are_inputs_add_up(torch: Any) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    h = x * 2
+    y = h * h
+    for _ in range(2):
+        y.backward(inputs=[h], retain_graph=True)
+    assert h.grad.item() == 24.0 and x.grad is None
+    with pytest.raises(RuntimeError, match="One of the differentiated Tensors does not require grad"):
+        y.backward(inputs=[torch.ones(1)])
+
+
 def test_inference_mode_records_nothing(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     with torch.inference_mode():

@@ -61,6 +61,9 @@ def backward(
     chosen = None if inputs is None else listed(inputs)
     if chosen == []:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for t in chosen or ():
+        if t._var is not None:
+            t.retain_grad()
     for var, g in _pass(tensors, grad_tensors, chosen, retain_graph, create_graph):
         tensor = var.owner()
         if g is not None and tensor is not None:
@@ -78,9 +81,6 @@ method("backward", _backward_of)
 
 
 def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
-    if var.record is not None and not var.retained:
-        tensor._grad = g
-        return
     if var.retained and tensor._var is not var:
         return
     known = tensor._grad
