@@ -50,6 +50,9 @@ def test_creation(torch: Any) -> None:
     assert torch.triu(torch.ones(2, 2), diagonal=1).tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert torch.diag(torch.tensor([1.0, 2.0])).tolist() == [[1.0, 0.0], [0.0, 2.0]]
     assert torch.tensor(3, dtype=torch.float32).item() == 3.0
+    for f in (torch.zeros, torch.rand, torch.arange):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+            f(2, out=x)
     assert torch.Tensor([1, 2]).dtype == torch.float32 and torch.Tensor(2, 3).shape == (2, 3)
 
 

@@ -94,9 +94,11 @@ def from_numpy(ndarray: Any) -> Any:
     return make(ndarray)
 
 
-def finished(value: Any, requires_grad: bool = False, device: Any = None) -> Any:
+def finished(value: Any, requires_grad: bool = False, device: Any = None, **absent: Any) -> Any:
     """A tensor of an array, with the options that all functions of creation have."""
     check_device(device)
+    for name in absent:
+        raise TypeError(f"got an unexpected keyword argument {name!r}. Instead: dtype, device, requires_grad")
     made = make(np.asarray(value))
     if requires_grad and made._value.dtype.kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -140,3 +140,4 @@ MEMBERS: dict[str, Any] = {
     **{name: _module(name, f) for name, f in ACTIVATIONS.items()},
     **{name: _module(name, f, "") for name, f in _LOSSES.items()},
 }  # fmt: skip
+globals().update(MEMBERS)  # where pickle looks for the classes
