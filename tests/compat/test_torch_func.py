@@ -1,4 +1,4 @@
-"""``torch.func.vmap``, and the options of optimizers."""
+"""``torch.func.vmap``, and what optimizers print."""
 
 from __future__ import annotations
 
@@ -45,15 +45,64 @@ def test_vmap(torch: Any) -> None:
             call()
 
 
-def test_options_of_optimizers_that_say_how_to_compute(torch: Any) -> None:
+OUTSIDE: list[tuple[Any, float]] = [
+    (lambda f, x, w: f.grad(lambda x: w * x * x)(x), 6.0),
+    (lambda f, x, w: f.grad_and_value(lambda x: w * x * x)(x)[1], 9.0),
+    (lambda f, x, w: f.jacrev(lambda x: w * x * x)(x), 6.0),
+    (lambda f, x, w: f.hessian(lambda x: w * x * x)(x), 2.0),
+    (lambda f, x, w: f.hessian(lambda x: x * x * x)(w), 6.0),
+    (lambda f, x, w: f.jvp(lambda x: w * x * x, (x,), (x,))[1], 18.0),
+    (lambda f, x, w: f.jvp(lambda x: x * x * w, (w,), (x,))[1], 24.0),
+    (lambda f, x, w: f.jvp(lambda x: x * x, (x,), (w,))[1], 6.0),
+    (lambda f, x, w: f.vjp(lambda x: w * x * x, x)[0], 9.0),
+    (lambda f, x, w: f.vjp(lambda x: w * x * x, x)[1](x)[0], 18.0),
+    (lambda f, x, w: f.vjp(lambda x: x * x, w)[1](w)[0], 8.0),
+    (lambda f, x, w: f.vjp(lambda x: x * x, x)[1](w)[0], 6.0),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OUTSIDE)))
+def test_derivatives_depend_on_tensors_outside_of_the_function(torch: Any, number: int) -> None:
+    derivative, expected = OUTSIDE[number]
+    x, w = torch.tensor(3.0), torch.tensor(2.0, requires_grad=True)
+    (w * 5.0 + derivative(torch.func, x, w)).backward()
+    assert w.grad.item() == 5.0 + expected
+    with torch.no_grad():
+        assert not derivative(torch.func, x, w).requires_grad
+
+
+NESTED: list[tuple[Any, float]] = [
+    (lambda f, x: f.grad(f.grad(lambda x: x**3))(x), 12.0),
+    (lambda f, x: f.jvp(f.grad(lambda x: x**3), (x,), (torch_ones(x),))[1], 12.0),
+    (lambda f, x: f.grad(lambda x: f.jvp(lambda y: y**3, (x,), (torch_ones(x),))[1])(x), 12.0),
+    (lambda f, x: f.grad(lambda x: f.vjp(lambda y: y**3, x)[1](torch_ones(x))[0])(x), 12.0),
+    (lambda f, x: f.jacrev(f.jacrev(lambda x: x**3))(x), 12.0),
+    (lambda f, x: f.grad(lambda x: x * f.grad(lambda y: x + y)(torch_ones(x)))(x), 1.0),
+    (lambda f, x: f.grad(lambda x: x * f.grad(lambda y: x * y)(torch_ones(x)))(x), 4.0),
+    (lambda f, x: f.grad(lambda x: (x * x, x * 3), has_aux=True)(x)[1], 6.0),
+    (lambda f, x: f.jvp(lambda x: torch_ones(x), (x,), (x,))[1], 0.0),
+    (lambda f, x: f.jvp(lambda x: (torch_ones(x), x * 3), (x,), (x,))[1][1], 6.0),
+    (lambda f, x: f.vjp(lambda x: torch_ones(x), x)[1](x)[0], 0.0),
+]
+
+
+def torch_ones(x: Any) -> Any:
+    """A constant, which depends on nothing."""
+    return x.new_ones(())
+
+
+@pytest.mark.parametrize("number", range(len(NESTED)))
+def test_nested_derivatives_require_no_gradient_afterwards(torch: Any, number: int) -> None:
+    derivative, expected = NESTED[number]
+    found = derivative(torch.func, torch.tensor(2.0))
+    assert found.item() == expected and not found.requires_grad
+
+
+def test_what_optimizers_print_and_options_that_are_not_there(torch: Any) -> None:
     p = torch.nn.Parameter(torch.ones(2))
-    text = repr(torch.optim.Adam([p], lr=0.1, fused=True))
-    assert text == (
-        "Adam (\nParameter Group 0\n    amsgrad: False\n    betas: (0.9, 0.999)\n    capturable: False\n"
-        "    decoupled_weight_decay: False\n    differentiable: False\n    eps: 1e-08\n    foreach: None\n"
-        "    fused: True\n    lr: 0.1\n    maximize: False\n    weight_decay: 0\n)"
+    assert repr(torch.optim.Adam([p], lr=0.1)) == (
+        "Adam (\nParameter Group 0\n    amsgrad: False\n    betas: (0.9, 0.999)\n    eps: 1e-08\n    lr: 0.1\n"
+        "    maximize: False\n    weight_decay: 0\n)"
     )
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
-        torch.optim.SGD([p], nonsense=1)
-    with pytest.raises(NotImplementedError, match="differentiable=True is not there"):
-        torch.optim.SGD([p], differentiable=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'fused'"):
+        torch.optim.SGD([p], fused=True)

@@ -50,6 +50,9 @@ def test_creation(torch: Any) -> None:
     assert torch.triu(torch.ones(2, 2), diagonal=1).tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert torch.diag(torch.tensor([1.0, 2.0])).tolist() == [[1.0, 0.0], [0.0, 2.0]]
     assert torch.tensor(3, dtype=torch.float32).item() == 3.0
+    for f in (torch.zeros, torch.rand, torch.arange):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+            f(2, out=x)
     assert torch.Tensor([1, 2]).dtype == torch.float32 and torch.Tensor(2, 3).shape == (2, 3)
 
 
@@ -365,6 +368,14 @@ def test_stores(torch: Any) -> None:
     assert i.tolist() == [2, 0]
 
 
+def test_stores_into_one_number(torch: Any) -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    x = w * 3
+    x[...] = w * w
+    (x * 2).backward()
+    assert w.grad.item() == 8.0
+
+
 # --- methods in place -------------------------------------------------------------------------------------------------
 
 
@@ -382,7 +393,6 @@ def test_in_place_methods(torch: Any) -> None:
     assert x.masked_fill_(torch.tensor([True, False]), 0.0).tolist() == [0.0, 5.5]
     assert x.exp_().tolist()[0] == 1.0 and x.lerp_(torch.zeros(2), 1.0).tolist() == [0.0, 0.0]
     assert x.uniform_(2, 3).min().item() >= 2 and x.normal_().shape == (2,)
-    assert x.t_() is x and x.unsqueeze_(0).shape == (1, 2) and x.squeeze_(0).shape == (2,)
     assert x.requires_grad_() is x
 
 
@@ -572,6 +582,9 @@ def test_absent_names(torch: Any) -> None:
         torch.autograd.nonsense
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         torch.ones(1).nonsense
+    # Later writes into a tensor that had given itself another shape had a wrong gradient.
+    with pytest.raises(AttributeError, match="object has no attribute 'unsqueeze_'. Did you mean: 'unsqueeze'"):
+        torch.ones(1).unsqueeze_(0)
 
 
 def test_matplotlib_and_numpy_protocols(torch: Any) -> None:

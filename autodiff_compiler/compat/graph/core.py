@@ -9,11 +9,12 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...tape.native import Tensor as Traced
+from ..module_tables import not_there
 from .array import put, to
 from .record import STRUCTURES, System, Trace, Var, Version, give, learn, new, record, recording
 
@@ -41,9 +42,11 @@ class Base:
     _blind: bool = False  # a view that was made while nothing was recorded
     _conjugate: ClassVar[bool] = False  # `engine.flipped` sees to that
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for by NumPy and by Python
+            raise AttributeError(name)
+        cls = type(self)
+        raise AttributeError(not_there(f"{cls.__name__!r} object", name, dir(cls)), name=name, obj=None)
 
     @property
     def _var(self) -> Var | None:
@@ -51,6 +54,40 @@ class Base:
         if base is not None and base._history != self._seen and not self._blind:
             self._refresh()
         return self._own
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._value.ndim
+
+    def tolist(self) -> Any:
+        """The elements, as nested lists of Python numbers."""
+        return self._value.tolist()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if self._value.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._value)
+
+    def __iter__(self) -> Any:
+        if self._value.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([self.__getitem__(k) for k in range(len(self._value))])
+
+    def _become_leaf(self) -> None:
+        """From now on the tensor is a leaf that gets a gradient."""
+        self._base, self._path = None, ()
+        self._own = Var(None, 0, self._memory)
+        self._own.owner = weakref.ref(self)
 
     def _refresh(self) -> None:
         """The base was written to: the view is a view of its new value."""
@@ -141,13 +178,8 @@ def _apart(value: Any, operands: list[Any], layout: bool) -> Any:
         return np.array(value)
     if not layout and not value.flags.c_contiguous:
         return value.copy()
-    if value.base is not None and (
-        not value.flags.writeable or any(np.may_share_memory(value, t._value) for t in operands)
-    ):
-        return value.copy()
-    if any(value is t._value for t in operands):
-        return value.copy()
-    return value
+    shared = value.base is not None and not value.flags.writeable
+    return value.copy() if shared or any(np.may_share_memory(value, t._value) for t in operands) else value
 
 
 def _traced(name: str, f: Callable[..., Any], args: tuple[Any, ...], found: list[Any], layout: bool = False) -> Any:
@@ -266,7 +298,7 @@ def assign(t: Any, compute: Callable[[Any], Any]) -> Any:
     What is computed sees a copy of `t`, so that the graph keeps the value from before.
     """
     check_in_place(t)
-    if not t._value.flags.writeable or _overlaps(t._value):
+    if not t._value.flags.writeable or overlaps(t._value):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -311,16 +343,14 @@ def _put_back(base: Any, old: Any, path: tuple[Callable[..., Any], ...], part: A
     )  # fmt: skip
 
 
-def _overlaps(value: np.ndarray[Any, Any]) -> bool:
+def overlaps(value: np.ndarray[Any, Any]) -> bool:
+    """Whether several elements lie in one place."""
     return any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape))
 
 
 def _check_result(t: Any, out: np.ndarray[Any, Any]) -> None:
-    shape = out.shape
-    if shape != t._value.shape and np.broadcast_shapes(shape, t._value.shape) != t._value.shape:
-        raise RuntimeError(
-            f"output with shape {list(t._value.shape)} doesn't match the broadcast shape "
-            f"{list(np.broadcast_shapes(shape, t._value.shape))}"
-        )
+    shape, whole = t._value.shape, np.broadcast_shapes(out.shape, t._value.shape)
+    if whole != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(whole)}")
     if out.dtype != t._value.dtype:
         t._system.check_cast(out.dtype, t._value.dtype)

@@ -337,9 +337,10 @@ def readable(replay: Replay, ask: Request, system: System) -> Pullback:
 def modified(system: System, value: Any, version: Version, count: int, var: Var | None) -> Exception:
     """The error for an operand whose memory was written to since."""
     owner = var.owner() if var is not None else None
+    made = owner._var if owner is not None else None
     by = ""
-    if owner is not None and owner.grad_fn is not None:
-        by = f", which is output 0 of {owner.grad_fn.name().removesuffix('Backward0').removesuffix('Backward1')},"
+    if made is not None and made.record is not None:
+        by = f", which is output 0 of {made.record.name.removesuffix('Backward0').removesuffix('Backward1')},"
     kind = system.type_name(value.dtype)
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "

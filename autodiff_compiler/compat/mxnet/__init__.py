@@ -11,42 +11,18 @@ from typing import Any
 
 import numpy as _numpy
 
-from ...tape.native import knows
 from ..module_tables import namespace, public
 from . import arrays, autograd, creation, npx
 from .base import MXNetError
 
-
-def _linalg() -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name in _numpy.linalg.__all__:
-        fn = getattr(_numpy.linalg, name)
-        if knows(fn):
-            out[name] = lambda *args, _fn=fn, **kwargs: arrays.call(_fn, args, kwargs)
-    return out
-
-
-def _functions() -> dict[str, Any]:
-    out = {}
-    for name in dir(_numpy):
-        if not name.startswith("_") and callable(getattr(_numpy, name)):
-            try:
-                found = arrays.function(name)
-            except TypeError:
-                continue
-            if found is not None:
-                out[name] = found
-    return out
-
-
 _NP: dict[str, Any] = {
-    **_functions(),
+    **arrays.functions(_numpy),
     **creation.CREATION,
     **{n: getattr(_numpy, n) for n in ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "bool_")},
     "ndarray": arrays.ndarray,
     "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None,
     "random": namespace(f"{__name__}.np.random", "Random arrays.", creation.RANDOM),
-    "linalg": namespace(f"{__name__}.np.linalg", "Matrices.", _linalg()),
+    "linalg": namespace(f"{__name__}.np.linalg", "Matrices.", arrays.functions(_numpy.linalg)),
 }  # fmt: skip
 np = namespace(f"{__name__}.np", "NumPy's functions on MXNet's arrays.", _NP)
 random = _NP["random"]

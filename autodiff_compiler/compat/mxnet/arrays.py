@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from ...tape.native import knows
 from ..graph.array import put, to, value_of
 from ..graph.core import Base, assign, new_tensor, run, subscripts, tensors_in, view
-from ..graph.record import Var
-from ..module_tables import not_there
+from ..operations.signatures import named
 from .base import MODE, MXNET, MXNetError
 
 FLOAT = np.dtype(np.float32)
@@ -34,7 +31,9 @@ def narrowed(x: Any, wide: bool) -> Any:
 
 def call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's on arrays; recorded inside of ``autograd.record()``."""
-    kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device", "out")}
+    kwargs = {k: v for k, v in kwargs.items() if v is not None and k not in ("ctx", "device")}
+    if "out" in kwargs:
+        raise TypeError(f"{fn.__name__}() has no argument 'out'. Instead: out[:] = {fn.__name__}(...)")
     found = tensors_in([args, list(kwargs.values())], [])
     wide = any(t._value.dtype == np.float64 for t in found)
     if not found:
@@ -55,18 +54,21 @@ def _wrapped(out: Any) -> Any:
     return make(narrowed(np.asarray(out), False))
 
 
-def function(name: str) -> Callable[..., Any] | None:
-    """The function of NumPy's of this name on arrays, if the compiler knows it."""
-    fn = getattr(np, name, None)
-    if fn is None or not (knows(fn) or name in UNDIFFERENTIATED):
-        return None
+def functions(module: Any) -> dict[str, Callable[..., Any]]:
+    """The functions of a module of NumPy's on arrays: those that the compiler knows."""
+    found = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
+    return {n: _on_arrays(n, fn) for n, fn in found.items() if callable(fn) and (n in UNDIFFERENTIATED or _knows(fn))}
 
-    @functools.wraps(fn, assigned=("__name__", "__qualname__"), updated=())
-    def on_arrays(*args: Any, **kwargs: Any) -> Any:
-        return call(fn, args, kwargs)
 
-    on_arrays.__doc__ = f"NumPy's `{name}` on arrays."
-    return on_arrays
+def _knows(fn: Any) -> bool:
+    try:
+        return knows(fn)
+    except TypeError:  # what cannot be hashed
+        return False
+
+
+def _on_arrays(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    return named(name, lambda *args, **kwargs: call(fn, args, kwargs), f"NumPy's `{name}` on arrays.")
 
 
 # Functions without derivative, which the compiler may not know.
@@ -134,27 +136,12 @@ class ndarray(NDArrayOperatorsMixin, Base):
     def __str__(self) -> str:
         return str(self._value)
 
-    def __len__(self) -> int:
-        return len(self._value)
-
     def __bool__(self) -> bool:
         if self._value.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
         return bool(self._value)
 
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __iter__(self) -> Any:
-        if not self._value.ndim:
-            raise TypeError("iteration over a 0-d array")
-        return iter([self.__getitem__(k) for k in range(len(self._value))])
-
-    def __getattr__(self, name: str) -> Any:
-        fn = METHODS.get(name)
-        if fn is None:
-            raise AttributeError(not_there("'ndarray' object", name, METHODS), name=name, obj=None)
-        return functools.partial(_method, self, name, fn)
+    __hash__ = Base.__hash__
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
@@ -165,12 +152,11 @@ class ndarray(NDArrayOperatorsMixin, Base):
         """
         if grad_req not in ("write", "add", "null"):
             raise ValueError(f"grad_req is 'write', 'add' or 'null', not {grad_req!r}")
-        self._base, self._path, self._req = None, (), grad_req
+        self._become_leaf()
+        self._req = grad_req
         self._grad = None if grad_req == "null" else make(np.zeros_like(self._value))
-        self._own = None
-        if grad_req != "null" and self._value.dtype.kind == "f":
-            self._own = Var(None, 0, self._memory)
-            self._own.owner = weakref.ref(self)
+        if grad_req == "null" or self._value.dtype.kind != "f":
+            self._own = None
 
     @property
     def grad(self) -> Any:
@@ -181,6 +167,7 @@ class ndarray(NDArrayOperatorsMixin, Base):
         """Fill the gradient with zeros."""
         if self._grad is not None:
             self._grad._value[...] = 0
+            self._grad._memory.written()
 
     def detach(self) -> Any:
         """The array, cut off from what it was computed from; it shares the memory."""
@@ -239,33 +226,34 @@ def _check_write(t: Any) -> None:
         raise MXNetError("Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd.")
 
 
-def _method(self: Any, name: str, fn: Any, *args: Any, **kwargs: Any) -> Any:
-    if name == "transpose" and len(args) > 1:
-        args = (args,)
-    return call(fn, (self, *args), kwargs)
+def _transpose(a: Any, *axes: Any) -> Any:
+    return np.transpose(a, *((axes,) if len(axes) > 1 else axes))
 
 
 _METHODS = (
-    "sum mean max min prod std var cumsum argmax argmin argsort sort dot clip squeeze swapaxes transpose repeat take "
-    "round all any trace diagonal ravel exp log sqrt abs tanh sin cos square sign floor"
+    "sum mean max min prod std var cumsum argmax argmin argsort sort dot clip squeeze swapaxes repeat take round all "
+    "any trace diagonal ravel exp log sqrt abs tanh sin cos square sign floor"
 )
-METHODS: dict[str, Callable[..., Any]] = {"flatten": np.ravel, **{name: getattr(np, name) for name in _METHODS.split()}}
 
+
+def _as_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: call(fn, (self, *args), kwargs)
+
+
+for _name in _METHODS.split():
+    setattr(ndarray, _name, _as_method(getattr(np, _name)))
+ndarray.flatten, ndarray.transpose = _as_method(np.ravel), _as_method(_transpose)  # type: ignore[attr-defined]
 ndarray._system, MXNET.cls = MXNET, ndarray
 
-# Facts, as attributes and as methods.
-_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
-    "ndim": lambda self: self._value.ndim, "size": lambda self: self._value.size,
-    **dict.fromkeys(("ctx", "context", "device"), lambda self: "cpu(0)"),
-}  # fmt: skip
-_FACTS: dict[str, Callable[..., Any]] = {
+# What is there besides: attributes, and methods without parameters that matter.
+for _name in ("ctx", "context", "device"):
+    setattr(ndarray, _name, "cpu(0)")
+_FACTS: dict[str, Any] = {
     **dict.fromkeys(("as_in_ctx", "as_in_context"), lambda self, ctx: self),
-    "asnumpy": lambda self: self._value.copy(), "asscalar": lambda self: self.item(),
-    "item": lambda self, *args: self._value.item(*args), "tolist": lambda self: self._value.tolist(),
-    "wait_to_read": lambda self: None, "__float__": lambda self: float(self.item()),
-    "__int__": lambda self: int(self.item()), "__index__": lambda self: self._value.__index__(),
+    "size": property(lambda self: self._value.size),
+    **dict.fromkeys(("item", "asscalar"), lambda self, *args: self._value.item(*args)),
+    "asnumpy": lambda self: self._value.copy(), "wait_to_read": lambda self: None,
+    "__index__": lambda self: self._value.__index__(),
 }  # fmt: skip
-for _name, _fact in _ATTRIBUTES.items():
-    setattr(ndarray, _name, property(_fact))
 for _name, _fact in _FACTS.items():
     setattr(ndarray, _name, _fact)

@@ -61,18 +61,6 @@ def is_training() -> bool:
     return MODE.training
 
 
-def set_recording(is_recording: bool) -> bool:
-    """Record from now on, or not; what was in force is returned."""
-    before, MODE.grad = MODE.grad, bool(is_recording)
-    return before
-
-
-def set_training(train_mode: bool) -> bool:
-    """Put layers into training mode from now on, or out of it; what was in force is returned."""
-    before, MODE.training = MODE.training, bool(train_mode)
-    return before
-
-
 def _pass(heads: Any, head_grads: Any, sources: Any, retain_graph: bool, create_graph: bool) -> list[Any]:
     """The gradients of the heads, with their `Var`s: of the sources, or of all arrays with a gradient."""
     outs = listed(heads)
@@ -93,10 +81,8 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
         x = var.owner()
         if x is None or g is None or x._grad is None or x._var is not var:
             continue
-        if x._req == "add":
-            x._grad._value[...] += g._value
-        else:
-            x._grad._value[...] = g._value
+        x._grad._value[...] = x._grad._value + g._value if x._req == "add" else g._value
+        x._grad._memory.written()
 
 
 def _backward(self: Any, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
@@ -179,26 +165,21 @@ class Function:
         found = listed(self.backward(*given))
         name = f"{type(self).__name__}.backward must return"
         if len(found) != len(shapes):
-            raise MXNetError(
-                f"{name} exactly the same number of arrays as the number of arguments of forward: {len(shapes)}, not "
-                f"{len(found)}"
-            )
+            wrong = f"the number of arguments of forward: {len(shapes)}, not {len(found)}"
+            raise MXNetError(f"{name} exactly the same number of arrays as {wrong}")
         for k, (g, shape) in enumerate(zip(found, shapes)):
             if g is None or shape is None:
                 continue
             if not isinstance(g, Base):
                 raise MXNetError(f"{name} arrays, not {type(g).__name__} for argument {k} of forward")
             if g._value.shape != shape:
-                raise MXNetError(
-                    f"{name} a gradient of the shape of each argument of forward: {shape} for argument {k}, not "
-                    f"{g._value.shape}"
-                )
+                wrong = f"{shape} for argument {k}, not {g._value.shape}"
+                raise MXNetError(f"{name} a gradient of the shape of each argument of forward: {wrong}")
         return [found[k] for k in places]
 
 
 _PUBLIC = (
-    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording", "set_training",
-    "backward", "grad", "Function",
+    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "backward", "grad", "Function",
 )  # fmt: skip
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = public(__name__, _PUBLIC)

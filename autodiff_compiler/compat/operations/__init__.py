@@ -24,7 +24,8 @@ The kinds, and what they take:
   "logical": functions of two tensors without gradient.
 - "reduction": sums, means and the like; "truth": `any`, `all`; "index": `argmax`, `argmin`; "running": running sums.
 - "along": functions of the rows along an axis, such as softmax.
-- "creation": arrays of a shape; "likeness": arrays in the shape and dtype of another, without gradient.
+- "creation": arrays of a shape; "new": other arrays of numbers; "likeness": arrays in the shape and dtype of another,
+  without gradient.
 - "elements": functions of each element of `operands` tensors or numbers, in the dtype that these promote to; then
   settings.
 - "view": what shares the memory of its operand. Only PyTorch has rows of these two kinds.

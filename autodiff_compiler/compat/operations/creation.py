@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,31 @@ def _uniform(shape: Any, dtype: Any) -> Any:
 
 def _normal(shape: Any, dtype: Any) -> Any:
     return rng().standard_normal(shape).astype(dtype)
+
+
+def _filled(shape: Any, number: Any) -> Any:
+    return np.full(shape, number)
+
+
+def _range(start: Any, stop: Any, step: Any) -> Any:
+    first, last = (0, start) if stop is None else (start, stop)
+    numbers = first + np.arange(max(0, math.ceil((last - first) / step))) * step
+    return numbers.astype(np.result_type(first, last, step))
+
+
+def _integers(low: Any, high: Any, size: Any) -> Any:
+    if isinstance(high, (tuple, list)):
+        low, high, size = 0, low, high  # PyTorch's randint(high, size)
+    return rng().integers(low, high, size)
+
+
+def _spread(mean: Any, deviation: Any, size: Any) -> Any:
+    shape = np.broadcast_shapes(np.shape(mean), np.shape(deviation)) if size is None else size
+    return rng().standard_normal(shape) * deviation + mean
+
+
+def _between(low: Any, high: Any, size: Any) -> Any:
+    return rng().uniform(low, high, np.broadcast_shapes(np.shape(low), np.shape(high)) if size is None else size)
 
 
 row("creation", np.zeros, "Zeros", "Zeros, float32 unless told otherwise.", "zeros", "torch.zeros torch.empty",
@@ -77,3 +103,28 @@ row("likeness", lambda v, dtype, order: _uniform(v.shape, dtype), "RandLike",
 row("likeness", lambda v, dtype, order: _normal(v.shape, dtype), "RandnLike",
     "Numbers of the standard normal distribution, in the shape and dtype of another tensor.", "",
     "torch.randn_like")  # fmt: skip
+
+_NEW, _FLOAT, _KEPT = "*, dtype=None, **options", "dtype='float32', ctx=None", "dtype=None, ctx=None"
+row("new", _filled, "Full", "An array filled with one number.", "", f"torch.full (size, fill_value, {_NEW})",
+    f"np.full (shape, fill_value, {_FLOAT})")  # fmt: skip
+row("new", _range, "Range", "The numbers from `start` up to but not including the end; with one argument, from 0 on.",
+    "", f"torch.arange (start, end=None, step=1, {_NEW})",
+    f"np.arange (start, stop=None, step=1, {_FLOAT})")  # fmt: skip
+row("new", np.linspace, "Linspace", "Evenly spaced numbers, both ends included.", "",
+    f"torch.linspace (start, end, steps, {_NEW})",
+    f"np.linspace (start, stop, num=50, endpoint=True, {_FLOAT})")  # fmt: skip
+row("new", np.eye, "Eye", "Ones on a diagonal.", "", f"torch.eye (n, m=None, {_NEW})",
+    f"np.eye np.identity (N, M=None, k=0, {_FLOAT})")  # fmt: skip
+row("new", _integers, "Randint", "Integers from `low` up to but not including `high`.", "",
+    f"torch.randint (low=0, high=None, size=None, {_NEW})",
+    f"np.random.randint (low, high=None, size=None, {_KEPT})")  # fmt: skip
+row("new", _spread, "Normal", "Numbers of normal distributions.", "",
+    f"torch.normal (mean=0.0, std=1.0, size=None, {_NEW})",
+    f"np.random.normal (loc=0.0, scale=1.0, size=None, {_FLOAT})")  # fmt: skip
+row("new", _between, "Uniform", "Uniform numbers.", "", "",
+    f"np.random.uniform (low=0.0, high=1.0, size=None, {_FLOAT})")  # fmt: skip
+row("new", lambda x: rng().permutation(x), "Permutation", "The integers below a number, or the rows of an array, in "
+    "random order.", "", f"torch.randperm (n, {_NEW})", f"np.random.permutation (x, {_KEPT})")  # fmt: skip
+row("new", lambda a, size, replace, p: rng().choice(a, size, replace, p), "Choice", "Elements drawn from an array, or "
+    "from the integers below a number.", "", "",
+    f"np.random.choice (a, size=None, replace=True, p=None, {_KEPT})")  # fmt: skip

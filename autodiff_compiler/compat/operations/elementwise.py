@@ -228,9 +228,10 @@ def _fmod(a: Any, b: Any) -> Any:
     return a - np.trunc(a / b) * b if np.asarray(value_of(a)).dtype.kind == "f" else np.fmod(a, b)
 
 
-row("operator", operator.add, "Add", "``x + y``.", "add math.add")
+row("operator", operator.add, "Add", "``x + y``.", "add math.add", "add add_ (input, other, *, alpha=1)")
 row("operator", operator.mul, "Mul", "``scalar * x``.", "scalar_mul math.scalar_mul (scalar, x, name=None)")
-row("operator", operator.sub, "Sub", "``x - y``.", "subtract math.subtract")
+row("operator", operator.sub, "Sub", "``x - y``.", "subtract math.subtract",
+    "sub sub_ subtract subtract_ (input, other, *, alpha=1)")  # fmt: skip
 row("operator", operator.mul, "Mul", "``x * y``.", "multiply math.multiply",
     "mul mul_ multiply multiply_")  # fmt: skip
 row("operator", operator.truediv, "RealDiv", "``x / y``.", "divide math.divide truediv math.truediv realdiv")

@@ -35,6 +35,7 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
         "*size, dtype=None, **options",
         "shape, dtype=None, order='C', ctx=None",
     ),
+    "new": ("", "", ""),
     "likeness": ("input, dtype=None, name=None, layout=None", "input, *, dtype=None, **options", "a, dtype=None"),
     "elements": ("", "input, other", ""),
     "view": ("", "input", ""),

@@ -203,6 +203,10 @@ row("view", _without, "Squeeze", "The tensor without its axes of length one, or 
 row("view", _expanded, "Expand", "The tensor repeated along axes of length one, without copying.", "",
     ".expand (input, *size)")  # fmt: skip
 row("view", _expanded, "Expand", "The tensor expanded to a shape.", "", "broadcast_to (input, size)")
+row("view", lambda a: np.reshape(a, value_of(a).shape or (1,)), "View", "The tensor with at least one axis.", "",
+    "torch.atleast_1d")  # fmt: skip
+row("view", lambda a: a if value_of(a).ndim > 1 else np.reshape(a, (1, -1)), "View",
+    "The tensor with at least two axes.", "", "torch.atleast_2d")  # fmt: skip
 row("view", np.diagonal, "Diagonal", "The diagonal, as a view; it is the last axis.", "",
     "diagonal (input, offset=0, dim1=0, dim2=1)")  # fmt: skip
 row("view", lambda a, axis, start, length: a[(*(slice(None),) * axis, slice(start, start + length))], "Slice",

@@ -30,6 +30,15 @@ def parameters(signature: str) -> tuple[tuple[str, str], ...]:
     return tuple([pair for pair in found if pair[0] not in UNUSED])
 
 
+def settings(signature: str) -> str:
+    """The parameters that say which array is made, as a tuple's items: all but the dtype and the options.
+
+    >>> settings("start, end=None, *, dtype=None, **options")
+    'start, end,'
+    """
+    return "".join(f"{name}, " for name, _ in parameters(signature) if name not in ("dtype", "ctx", "options")).strip()
+
+
 @functools.cache
 def _code(signature: str, body: str) -> types.CodeType:
     passed = parameters(signature)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from ..graph.engine import Gradient, gradients, modified
 from ..graph.record import GraphRecord, Var, give, record_barrier, recording
 from ..module_tables import public
 from .core import FREED, TORCH, Base, listed, make, view
-from .modes import MODE, enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import method
 
 
@@ -60,6 +61,9 @@ def backward(
     chosen = None if inputs is None else listed(inputs)
     if chosen == []:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for t in chosen or ():
+        if t._var is not None:
+            t.retain_grad()
     for var, g in _pass(tensors, grad_tensors, chosen, retain_graph, create_graph):
         tensor = var.owner()
         if g is not None and tensor is not None:
@@ -77,9 +81,6 @@ method("backward", _backward_of)
 
 
 def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
-    if var.record is not None and not var.retained:
-        tensor._grad = g
-        return
     if var.retained and tensor._var is not var:
         return
     known = tensor._grad
@@ -98,8 +99,7 @@ def _accumulate(tensor: Any, g: Any, var: Var, create_graph: bool) -> None:
 
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
-    materialize_grads: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, *, materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of the (sum of the) outputs with respect to each of the inputs, as a tuple.
 
@@ -112,8 +112,6 @@ def grad(
     >>> torch.autograd.grad(x**2, x)
     (tensor(6.),)
     """
-    if is_grads_batched:
-        raise NotImplementedError("torch.autograd.grad: is_grads_batched is not there; call it once for each row")
     ins = listed(inputs)
     out = []
     for k, (t, (_, g)) in enumerate(zip(ins, _pass(outputs, grad_outputs, ins, retain_graph, create_graph))):
@@ -164,22 +162,27 @@ class FunctionCtx:
 
 
 class _Saved:
-    """A saved tensor: the value and where it stands in the graph, checked when it is taken out. `record`, `slot`: where
-    it is a result of the function itself, weakly."""
+    """A saved tensor: the value and where it stands in the graph, checked when it is taken out. A result of the
+    function itself is held weakly."""
 
-    def __init__(self, t: Any, record: GraphRecord | None, slot: int):
+    def __init__(self, t: Any, record: GraphRecord | None):
         self.value, self.version, self.count = t._value, t._memory, t._memory.count
-        self.var = t._var if record is None else None
-        self.record, self.slot = None if record is None else weakref.ref(record), slot
+        var = t._var
+        own = record is not None and var is not None and var.record is record
+        self.var = functools.partial(_result, weakref.ref(record), var.slot) if own else lambda: var
 
     def __call__(self) -> Any:
-        made = self.record and self.record()
-        var = made.var(self.slot) if made else self.var
+        var = self.var()
         if self.version.count != self.count:
             raise modified(TORCH, self.value, self.version, self.count, var)
         t = make(self.value, self.version)
         t._own = var
         return t
+
+
+def _result(record: Callable[[], GraphRecord | None], slot: int) -> Var | None:
+    made = record()
+    return None if made is None else made.var(slot)
 
 
 class Function:
@@ -234,7 +237,7 @@ class Function:
             if not isinstance(t, Base) and t is not None:
                 raise TypeError(f"{cls.__name__}.forward: expected Tensor or tuple of Tensor for the result")
         outs = [view(cls.__name__, lambda a: a, t) if any(t is a for a in tensors) else t for t in outs]
-        made, ends = None, {}
+        made = None
         if recorded:
             back = Gradient(TORCH, cls._pullback(ctx, places, len(args)), lambda: ctx._materialize, ctx._release)
             made, first = record_barrier(f"{cls.__name__}Backward", tensors, outs, back)
@@ -243,10 +246,7 @@ class Function:
                     continue
                 t._base = None
                 give(t, made, k)
-                ends[id(t)] = k
-        ctx._saved = [
-            None if t is None else _Saved(t, made if id(t) in ends else None, ends.get(id(t), 0)) for t in ctx._to_save
-        ]
+        ctx._saved = [None if t is None else _Saved(t, made) for t in ctx._to_save]
         ctx._to_save = ()
         return tuple(outs) if isinstance(result, (tuple, list)) else outs[0]
 
@@ -272,41 +272,10 @@ class Function:
         return back
 
 
-class function:
-    """``torch.autograd.function``."""
-
-    Function = Function
-    FunctionCtx = FunctionCtx
-
-    @staticmethod
-    def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
-        """For a `backward` whose own operations are not to be differentiated: doing so raises RuntimeError."""
-
-        def wrapped(ctx: Any, *grads: Any) -> Any:
-            wanted = MODE.grad and any(isinstance(g, Base) and g._var is not None for g in grads)
-            with no_grad():
-                found = f(ctx, *grads)
-            if not wanted:
-                return found
-            return tuple([_Refuse.apply(g, *grads) if isinstance(g, Base) else g for g in listed(found)])
-
-        return wrapped
-
-
-class _Refuse(Function):
-    @staticmethod
-    def forward(ctx: Any, result: Any, *grads: Any) -> Any:
-        return make(result._value.copy())
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-functional: Any  # the module `derivatives` makes it of this one's functions
+functional: Any  # the package makes it of the functions of `transforms`
 
 __all__ = [
-    "Function", "backward", "enable_grad", "function", "functional", "grad", "inference_mode", "is_grad_enabled",
+    "Function", "backward", "enable_grad", "functional", "grad", "inference_mode", "is_grad_enabled",
     "no_grad", "set_grad_enabled",
 ]  # fmt: skip
 __getattr__, __dir__ = public(__name__, __all__)

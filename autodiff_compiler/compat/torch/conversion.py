@@ -41,11 +41,19 @@ def _of_lists(data: Any, defaults: bool) -> np.ndarray[Any, Any]:
         raise TypeError(f"new(): invalid data type {type(data).__name__!r}: a tensor holds numbers")
     if not value.size:
         return value.astype(dtypes.get_default_dtype().numpy)
-    if not defaults or value.dtype.kind in "bu" or isinstance(first, (np.ndarray, np.generic, Base)):
-        return value
-    return value.astype(
-        {"f": dtypes.of_number(1.0), "c": dtypes.of_number(1j), "i": dtypes.int64}[value.dtype.kind].numpy
-    )
+    return value if not defaults or isinstance(first, (np.ndarray, np.generic, Base)) else as_default(value)
+
+
+def as_default(value: Any) -> Any:
+    """An array of Python's numbers, in the dtype that these give."""
+    number = {"f": 1.0, "c": 1j, "i": 1}.get(value.dtype.kind)
+    return value if number is None else value.astype(dtypes.of_number(number).numpy)
+
+
+def new(f: Any, given: tuple[Any, ...], dtype: Any, **options: Any) -> Any:
+    """A new tensor of what a function of NumPy arrays and numbers gives."""
+    value = np.asarray(f(*[x._value[()] if isinstance(x, Base) else x for x in given]))
+    return finished(as_default(value) if dtype is None else value.astype(dtype.numpy), **options)
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -86,12 +94,11 @@ def from_numpy(ndarray: Any) -> Any:
     return make(ndarray)
 
 
-def finished(value: Any, requires_grad: bool = False, device: Any = None, **rest: Any) -> Any:
+def finished(value: Any, requires_grad: bool = False, device: Any = None, **absent: Any) -> Any:
     """A tensor of an array, with the options that all functions of creation have."""
     check_device(device)
-    for name in rest:
-        if name not in ("layout", "pin_memory", "memory_format", "out"):
-            raise TypeError(f"unexpected keyword argument {name!r}")
+    for name in absent:
+        raise TypeError(f"got an unexpected keyword argument {name!r}. Instead: dtype, device, requires_grad")
     made = make(np.asarray(value))
     if requires_grad and made._value.dtype.kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

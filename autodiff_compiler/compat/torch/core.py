@@ -1,12 +1,16 @@
-"""What PyTorch's tensors are made with: the graph of `compat.graph`, with PyTorch's modes, dtypes and words."""
+"""What PyTorch's tensors are made with: the graph of `compat.graph`, with PyTorch's modes, dtypes and words; operands
+of elementwise operations."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..graph.array import to
 from ..graph.core import Base, assign, listed, new_tensor, run, subscripts, view
 from ..graph.record import System, Version
 from ..operations.signatures import named
@@ -24,13 +28,11 @@ FREED = (
 def _check_cast(made: np.dtype[Any], wanted: np.dtype[Any]) -> None:
     a, b = dtypes.of_numpy(made), dtypes.of_numpy(wanted)
     if not dtypes.can_cast(a, b):
-        raise RuntimeError(
-            f"result type {dtypes.TYPE_NAMES[a]} can't be cast to the desired output type {dtypes.TYPE_NAMES[b]}"
-        )
+        raise RuntimeError(f"result type {a.type_name} can't be cast to the desired output type {b.type_name}")
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
-    return f"torch.{dtypes.TYPE_NAMES[dtypes.of_numpy(dtype)]}Tensor"
+    return f"torch.{dtypes.of_numpy(dtype).type_name}Tensor"
 
 
 def _refused(error: Exception, name: str, shapes: list[tuple[int, ...]]) -> Exception:
@@ -42,14 +44,13 @@ def _refused(error: Exception, name: str, shapes: list[tuple[int, ...]]) -> Exce
         return error
     if "could not be broadcast together" in str(error):
         width = max(map(len, shapes))
-        for axis in range(width - 1, -1, -1):
-            lengths = [n for n in [((1,) * (width - len(s)) + s)[axis] for s in shapes] if n != 1]
-            for n in lengths:
-                if n != lengths[0]:
-                    return RuntimeError(
-                        f"The size of tensor a ({lengths[0]}) must match the size of tensor b ({n}) at non-singleton "
-                        f"dimension {axis}"
-                    )
+        for k, lengths in enumerate(itertools.zip_longest(*map(reversed, shapes), fillvalue=1), 1):
+            found = list(dict.fromkeys([n for n in lengths if n != 1]))
+            if len(found) > 1:
+                return RuntimeError(
+                    f"The size of tensor a ({found[0]}) must match the size of tensor b ({found[1]}) at non-singleton "
+                    f"dimension {width - k}"
+                )
     return RuntimeError(f"{name}: {error}")
 
 
@@ -91,7 +92,47 @@ def axes_of(t: Any, dim: Any) -> Any:
     return axes if t._value.ndim and axes else None
 
 
+def as_operand(x: Any) -> Any:
+    """A tensor or Python number; NotImplemented for anything else."""
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, np.ndarray):
+        return make(np.array(x))
+    return x if isinstance(x, (Base, int, float, complex)) else NotImplemented
+
+
+def result_type(*operands: Any) -> dtypes.dtype:
+    """The dtype that arithmetic on these operands gives.
+
+    >>> from autodiff_compiler.compat import torch
+    >>> torch.result_type(torch.tensor([1]), 1.5)
+    torch.float32
+    """
+    kinds = [(min(x._value.ndim, 1) + 1, x.dtype) for x in operands if isinstance(x, Base)]
+    return dtypes.join([*kinds, *[(0, dtypes.of_number(x)) for x in operands if isinstance(x, (int, float, complex))]])
+
+
+def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool = False) -> Any:
+    """An operation element by element, in the dtype that the operands promote to; `floats`: a floating one."""
+    dtype = result_type(*operands)
+    if floats and not (dtype.is_floating_point or dtype.is_complex):
+        dtype = dtypes.get_default_dtype()
+    wanted = dtype.numpy
+    if wanted.kind in "fc":
+        operands = tuple([float(x) if isinstance(x, int) else x for x in operands])
+    return run(name, lambda *given: f(*[to(a, wanted) for a in given]), *operands, layout=True)
+
+
+def in_place_of(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that writes the result of an operation into its first operand."""
+
+    def write(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return assign(self, lambda before: f(before, *[before if a is self else a for a in args], **kwargs))
+
+    return named(name, write, f"`{name[:-1]}`, written into the memory of the tensor.")
+
+
 __all__ = [
-    "FREED", "TORCH", "Base", "assign", "axes_of", "check_dim", "listed", "make", "named", "renamed", "run",
-    "subscripts", "view",
+    "FREED", "TORCH", "Base", "as_operand", "assign", "axes_of", "check_dim", "elementwise", "in_place_of", "listed",
+    "make", "named", "renamed", "result_type", "run", "subscripts", "view",
 ]  # fmt: skip

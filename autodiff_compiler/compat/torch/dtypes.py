@@ -16,57 +16,49 @@ class dtype:
     (torch.float32, True, 4)
     """
 
-    __slots__ = ("name", "numpy", "kind", "itemsize", "is_floating_point", "is_complex", "is_signed", "rank")
+    __slots__ = ("name", "numpy", "type_name", "category")
 
-    def __init__(self, name: str, numpy: Any, rank: int):
+    def __init__(self, name: str, type_name: str):
         self.name = name
-        self.numpy = np.dtype(numpy)
-        self.kind = self.numpy.kind
-        self.itemsize = self.numpy.itemsize
-        self.is_floating_point = self.kind == "f"
-        self.is_complex = self.kind == "c"
-        self.is_signed = self.kind in "ifc"
-        self.rank = rank
+        self.numpy = np.dtype(name)
+        self.type_name = type_name  # as in ``torch.FloatTensor``
+        self.category = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}[self.numpy.kind]
+
+    @property
+    def itemsize(self) -> int:
+        return self.numpy.itemsize
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.category == 2
+
+    @property
+    def is_complex(self) -> bool:
+        return self.category == 3
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> Any:
-        return (of_name, (self.name,))
+        return (of_numpy, (self.numpy,))
 
 
-bool_ = dtype("bool", np.bool_, 0)
-uint8 = dtype("uint8", np.uint8, 1)
-int8 = dtype("int8", np.int8, 1)
-int16 = dtype("int16", np.int16, 2)
-int32 = dtype("int32", np.int32, 3)
-int64 = dtype("int64", np.int64, 4)
-float16 = dtype("float16", np.float16, 5)
-float32 = dtype("float32", np.float32, 6)
-float64 = dtype("float64", np.float64, 7)
-complex64 = dtype("complex64", np.complex64, 8)
-complex128 = dtype("complex128", np.complex128, 9)
+bool_ = dtype("bool", "Bool")
+uint8, int8 = dtype("uint8", "Byte"), dtype("int8", "Char")
+int16, int32, int64 = dtype("int16", "Short"), dtype("int32", "Int"), dtype("int64", "Long")
+float16, float32, float64 = dtype("float16", "Half"), dtype("float32", "Float"), dtype("float64", "Double")
+complex64, complex128 = dtype("complex64", "ComplexFloat"), dtype("complex128", "ComplexDouble")
 
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128)
-_BY_NUMPY = {d.numpy: d for d in ALL}
-_BY_NAME = {d.name: d for d in ALL}
-# Names as which each is known in the module, and its tensor type.
 ALIASES = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
     "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-TYPE_NAMES = {
-    bool_: "Bool", uint8: "Byte", int8: "Char", int16: "Short", int32: "Int", int64: "Long", float16: "Half",
-    float32: "Float", float64: "Double", complex64: "ComplexFloat", complex128: "ComplexDouble",
-}  # fmt: skip
-
-
-def of_name(name: str) -> dtype:
-    return _BY_NAME[name]
+_BY_NUMPY = {d.numpy: d for d in ALL}
 
 
 def of_numpy(numpy: Any) -> dtype:
-    """The dtype for NumPy's; raises TypeError where PyTorch has none."""
+    """The dtype for NumPy's. Raises TypeError where PyTorch has none."""
     found = _BY_NUMPY.get(np.dtype(numpy))
     if found is None:
         raise TypeError(
@@ -112,31 +104,26 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """
     if a is b:
         return a
-    low, high = sorted((a, b), key=lambda d: d.rank)
-    if high.is_complex:
-        return complex128 if low is float64 else high
-    if high.is_floating_point:
-        return high
-    if {low, high} == {uint8, int8}:
-        return int16
-    return high
+    low, high = sorted((a, b), key=lambda d: d.category)
+    if low.category == high.category:
+        return of_numpy(np.promote_types(a.numpy, b.numpy))
+    return complex128 if high.is_complex and low is float64 else high
+
+
+def can_cast(a: dtype, b: dtype) -> bool:
+    """Whether a result of dtype `a` may be stored into a tensor of dtype `b`."""
+    return a.category <= b.category
 
 
 def _over(high: dtype | None, low: dtype | None) -> dtype | None:
     """The dtype of operands with axes, `high`, joined with that of operands without, `low`."""
     if high is None or low is None:
         return high or low
-    if high.is_complex:
+    if can_cast(low, high):
         return high
     if high.is_floating_point:
-        return _as_complex(high) if low.is_complex else high
-    if high is bool_ or low.is_floating_point or low.is_complex:
-        return promote_types(high, low)
-    return high
-
-
-def _as_complex(d: dtype) -> dtype:
-    return complex128 if d is float64 else complex64
+        return complex128 if high is float64 else complex64
+    return promote_types(high, low)
 
 
 def join(kinds: Iterable[tuple[int, dtype]]) -> dtype:
@@ -149,9 +136,3 @@ def join(kinds: Iterable[tuple[int, dtype]]) -> dtype:
     out = _over(found[2], _over(found[1], found[0]))
     assert out is not None
     return out
-
-
-def can_cast(a: dtype, b: dtype) -> bool:
-    """Whether a result of dtype `a` may be stored into a tensor of dtype `b`."""
-    order = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-    return order[a.kind] <= order[b.kind]

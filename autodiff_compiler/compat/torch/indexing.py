@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import put, to
+from ..graph.core import overlaps
 from .core import Base, assign, make, run, subscripts, view
 from .tensor import method
 
@@ -49,8 +50,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     v = value
     while v._value.ndim > len(shape) and v._value.shape[0] == 1:
         v = v.squeeze(0)
-    if plain and any(s == 0 and n > 1 for s, n in zip(self._value.strides, self._value.shape)):
-        getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not
+    if plain and (overlaps(self._value) or not self._value.ndim):
+        getitem(self, index).copy_(v)  # the whole overlaps itself, this part may not; or it is one number
         return
     assign(self, lambda before: run("CopySlices", lambda a, b: put(a, items, to(b, dtype)), before, v))
 

@@ -16,11 +16,10 @@ from ..graph.direct import unary
 from ..operations.elementwise import stepped
 from ..operations.row import Row
 from ..operations.shaping import counts
-from ..operations.signatures import function, parameters
+from ..operations.signatures import function, parameters, settings
 from . import dtypes
-from .arithmetic import elementwise, in_place_of, result_type
-from .conversion import finished, numpy_dtype, shape_of
-from .core import Base, assign, axes_of, check_dim, make, run, view
+from .conversion import finished, new, numpy_dtype, shape_of
+from .core import Base, assign, axes_of, check_dim, elementwise, in_place_of, make, result_type, run, view
 from .tensor import method
 
 MODULE = __name__.rpartition(".")[0]
@@ -91,7 +90,7 @@ def _mean(a: Any, axis: Any, keepdims: bool) -> Any:
     if kind.kind not in "fc":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{dtypes.TYPE_NAMES[dtypes.of_numpy(kind)]}"
+            f"{dtypes.of_numpy(kind).type_name}"
         )
     return average(a, axis, keepdims) if a.__class__ is np.ndarray else np.mean(a, axis=axis, keepdims=keepdims)
 
@@ -188,7 +187,7 @@ def _view(row: Row) -> Parts:
 
     def part(*given: Any) -> Any:
         t, *settings = arguments(given)
-        return view(label, lambda a: f(a, *settings), t, key=(t._value.shape, *settings))
+        return view(label, lambda a: f(a, *settings), t, key=(f, t._value.shape, *settings))
 
     return "return part({all})", {"part": part}
 
@@ -221,7 +220,7 @@ _BODIES = {
 _SCOPE: dict[str, Any] = {
     "make": make, "asarray": np.asarray, "axes_of": axes_of, "elementwise": elementwise, "compare": compare,
     "along": along, "running": running, "elements": elements, "finished": finished, "shape_of": shape_of,
-    "numpy_dtype": numpy_dtype, "like": like,
+    "numpy_dtype": numpy_dtype, "like": like, "new": new,
 }  # fmt: skip
 _PARTS: dict[str, Callable[[Row], Parts]] = {
     **dict.fromkeys(("function", "plain", "root", "step", "still"), _function),
@@ -232,9 +231,13 @@ _PARTS: dict[str, Callable[[Row], Parts]] = {
 def made(row: Row, name: str) -> Callable[..., Any]:
     """The function of a row."""
     names = {"f": row.computes("torch"), "op": row.name, "floats": row.integers == "float", "count": row.operands}
-    body, scope = _PARTS[row.kind](row) if row.kind in _PARTS else (_BODIES[row.kind], _SCOPE)
+    body, scope = _PARTS[row.kind](row) if row.kind in _PARTS else (_BODIES.get(row.kind, ""), _SCOPE)
     if "torch" in row.own and row.kind == "operator":
         body = _PAIR
+    if "alpha" in row.signature("torch") and row.kind == "operator":
+        body = "return f({0}, {1} if alpha == 1 else {1} * alpha)"
+    if row.kind == "new":
+        body = f"return new(f, ({settings(row.signature('torch'))}), dtype, **options)"
     return function(name, row.signature("torch"), body, {**names, **scope}, row.doc, MODULE)
 
 

@@ -3,7 +3,7 @@ thread."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -18,33 +18,39 @@ def is_grad_enabled() -> bool:
     return MODE.grad
 
 
-class _Switch(contextlib.ContextDecorator):
+class _Switch:
     """A context, and a decorator that runs a function in it: ``@switch()`` or ``@switch``."""
 
     grad: bool
 
     def __new__(cls, f: Any = None) -> Any:
         made = object.__new__(cls)
-        return made(f) if callable(f) else made
+        if f is None:
+            return made
+        if not callable(f):
+            raise TypeError(f"{cls.__name__}() takes no arguments. Instead: set_grad_enabled(mode)")
+        return made(f)
 
     def __call__(self, f: Callable[..., Any]) -> Any:
         if inspect.isgeneratorfunction(f):
             raise NotImplementedError(f"{type(self).__name__} of a generator is not there: write `with` inside of it")
-        return super().__call__(f)
+
+        @functools.wraps(f)
+        def switched(*args: Any, **kwargs: Any) -> Any:
+            before, MODE.grad = MODE.grad, self.grad
+            try:
+                return f(*args, **kwargs)
+            finally:
+                MODE.grad = before
+
+        return switched
 
     def __enter__(self) -> Any:
-        self.saved = MODE.grad
-        MODE.grad = self.grad
+        self.saved, MODE.grad = MODE.grad, self.grad
         return self
 
     def __exit__(self, *error: Any) -> None:
         MODE.grad = self.saved
-
-    def _recreate_cm(self) -> Any:
-        """One like this, for each run of a decorated function."""
-        made = object.__new__(type(self))
-        made.grad = self.grad
-        return made
 
 
 class no_grad(_Switch):
@@ -69,6 +75,9 @@ class enable_grad(_Switch):
 class set_grad_enabled(_Switch):
     """``set_grad_enabled(mode)`` as a context, a decorator, or a call that stays in force."""
 
+    def __new__(cls, mode: bool) -> Any:
+        return object.__new__(cls)
+
     def __init__(self, mode: bool):
         self.before, self.grad = MODE.grad, bool(mode)
         MODE.grad = self.grad
@@ -78,25 +87,10 @@ class set_grad_enabled(_Switch):
         self.saved = self.before
         return self
 
-    def _recreate_cm(self) -> Any:
-        return set_grad_enabled(self.grad)
-
     def __call__(self, f: Callable[..., Any]) -> Any:
         MODE.grad = self.before
         return super().__call__(f)
 
 
-class inference_mode(_Switch):
-    """`no_grad`, or nothing with ``mode=False``. PyTorch's bookkeeping of what was made inside is not there."""
-
-    on = True
-
-    def __init__(self, mode: Any = True):
-        self.on = callable(mode) or bool(mode)
-
-    @property
-    def grad(self) -> bool:  # type: ignore[override]
-        return MODE.grad and not self.on
-
-    def _recreate_cm(self) -> Any:
-        return inference_mode(self.on)
+class inference_mode(no_grad):
+    """`no_grad` by another name. PyTorch's bookkeeping of what was made inside is not there."""

@@ -14,8 +14,7 @@ from ..graph.direct import binary, in_place, unary
 from ..operations.elementwise import truncated_quotient
 from ..operations.reductions import evenly
 from ..operations.sorting import one
-from .arithmetic import as_operand, elementwise, in_place_of, result_type
-from .core import TORCH, Base, assign, axes_of, make, named, run
+from .core import TORCH, Base, as_operand, assign, axes_of, elementwise, in_place_of, make, named, result_type, run
 from .made import FUNCTIONS as MADE
 from .made import pair
 from .tensor import Tensor, method
@@ -50,16 +49,6 @@ def _add_operator(dunder: str, f: Binary, name: str, fast: Binary | None = None,
         write = in_place(TORCH, fast, write)
     for prefix, made in (("", plain), ("r", reflected), ("i", write)):
         method(f"__{prefix}{dunder}__", made)
-
-
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input + alpha * other``."""
-    return input + other if alpha == 1 else elementwise("Add", lambda a, b: a + b * alpha, input, other)
-
-
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input - alpha * other``."""
-    return input - other if alpha == 1 else elementwise("Sub", lambda a, b: a - b * alpha, input, other)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
@@ -199,7 +188,7 @@ def zero_(self: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "subtract": sub, "div": div, "divide": div, "true_divide": div, "pow": pow,
+    "div": div, "divide": div, "true_divide": div, "pow": pow,
 }  # fmt: skip
 for _name, _f in FUNCTIONS.items():
     method(_name, _f)

@@ -21,20 +21,8 @@ class Optimizer:
     dict `state` belong to one parameter.
     """
 
-    # Options on how PyTorch computes, which are kept and change nothing; but for `decoupled_weight_decay`.
-    ways: tuple[str, ...] = ()
-
-    def __init__(self, params: Any, defaults: dict[str, Any], ways: dict[str, Any] | None = None):
-        for name in ways or {}:
-            if name not in self.ways:
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        usual = {name: None if name in ("foreach", "fused") else False for name in self.ways}
-        self.defaults = {**defaults, **usual, **(ways or {})}
-        if self.defaults.get("differentiable"):
-            raise NotImplementedError(
-                f"{type(self).__name__}: differentiable=True is not there. Instead: p = p - lr * grad, "
-                "with grad from autograd.grad(..., create_graph=True)"
-            )
+    def __init__(self, params: Any, defaults: dict[str, Any]):
+        self.defaults = defaults
         if isinstance(params, Base):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -51,9 +39,7 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, with options of their own."""
         given = param_group["params"]
-        given = [given] if isinstance(given, Base) else list(given)
-        # Those of `named_parameters` come with their names.
-        params = [p[1] if isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) else p for p in given]
+        params = [given] if isinstance(given, Base) else list(given)
         for p in params:
             if not isinstance(p, Base):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
@@ -95,10 +81,11 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _check(name: str, value: float, high: float = float("inf")) -> None:
-    """Raise ValueError for an option outside of its range."""
-    if not isinstance(value, Base) and not 0.0 <= value < high:
-        raise ValueError(f"Invalid {name}: {value}")
+def _check(options: dict[str, float], high: float = float("inf")) -> None:
+    """Raise ValueError for an option that is negative, or not below a bound."""
+    for name, value in options.items():
+        if not 0.0 <= value < high:
+            raise ValueError(f"Invalid {name}: {value}")
 
 
 class SGD(Optimizer):
@@ -113,21 +100,17 @@ class SGD(Optimizer):
     tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
-    ways = ("differentiable", "foreach", "fused")
-
     def __init__(
         self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
-        nesterov: bool = False, *, maximize: bool = False, **ways: Any,
+        nesterov: bool = False, *, maximize: bool = False,
     ):  # fmt: skip
-        _check("learning rate", lr)
-        _check("momentum value", momentum)
-        _check("weight_decay value", weight_decay)
+        _check({"learning rate": lr, "momentum value": momentum, "weight_decay value": weight_decay})
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize,
-        }, ways)  # fmt: skip
+        })  # fmt: skip
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["weight_decay"]:
@@ -140,24 +123,18 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Kingma and Ba, Adam (2015). With `amsgrad`, Reddi et al. (2018); with `decoupled_weight_decay`, AdamW of
-    Loshchilov and Hutter (2019)."""
-
-    ways = ("capturable", "decoupled_weight_decay", "differentiable", "foreach", "fused")
+    """Kingma and Ba, Adam (2015). With `amsgrad`, Reddi et al. (2018)."""
 
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False, **ways: Any,
+        weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
     ):  # fmt: skip
-        _check("learning rate", lr)
-        _check("epsilon value", eps)
-        _check("beta parameter at index 0", betas[0], 1.0)
-        _check("beta parameter at index 1", betas[1], 1.0)
-        _check("weight_decay value", weight_decay)
+        _check({"learning rate": lr, "epsilon value": eps, "weight_decay value": weight_decay})
+        _check({f"beta parameter at index {k}": beta for k, beta in enumerate(betas)}, 1.0)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize,
-        }, ways)  # fmt: skip
+        })  # fmt: skip
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:
@@ -165,10 +142,7 @@ class Adam(Optimizer):
             state.update({name: np.zeros_like(p) for name in names}, step=0)
         state["step"] += 1
         if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                p *= 1 - group["lr"] * group["weight_decay"]
-            else:
-                g = g + group["weight_decay"] * p
+            g = g + group["weight_decay"] * p
         largest = state.get("max_exp_avg_sq")
         change, mean, square, largest = adam_step(
             g, state["exp_avg"], state["exp_avg_sq"], largest, state["step"], group["betas"], group["eps"], False

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtypes
 
+_INDENT = " " * len("tensor(")
 PRECISION, THRESHOLD, EDGE_ITEMS, LINE_WIDTH = 4, 1000, 3, 80
 
 
@@ -49,35 +50,26 @@ def _summarised(values: Any) -> Any:
 
 def text_of(t: Any) -> str:
     """What ``repr`` gives for a tensor."""
-    values = t._value
+    values, default = t._value, dtypes.get_default_dtype()
     dtype = dtypes.of_numpy(values.dtype)
-    prefix = "tensor("
-    suffixes = []
-    default = dtypes.get_default_dtype()
+    suffixes, implied = [], [default]
     if values.size == 0:
-        body = "[]"
+        text = "tensor([]"
         if values.ndim != 1:
             suffixes.append(f"size={tuple(values.shape)}")
-        implied: tuple[Any, ...] = (default,)
     else:
         form = _formatter(_summarised(values) if values.size > THRESHOLD else values)
         # NumPy counts a closing bracket for each axis, PyTorch only one.
-        body = np.array2string(
-            values, max_line_width=LINE_WIDTH + max(values.ndim - 1, 0), separator=", ", prefix=prefix,
+        text = "tensor(" + np.array2string(
+            values, max_line_width=LINE_WIDTH + max(values.ndim - 1, 0), separator=", ", prefix=_INDENT,
             formatter={"all": form}, threshold=THRESHOLD, edgeitems=EDGE_ITEMS,
         ).replace(", ...,", ",  ...,")  # fmt: skip
-        implied = (default, dtypes.int64, dtypes.bool_, dtypes.of_number(1j))
+        implied += [dtypes.int64, dtypes.bool_, dtypes.of_number(1j)]
     if dtype not in implied:
         suffixes.append(f"dtype={dtype}")
     if t.requires_grad:
         suffixes.append("requires_grad=True" if t.is_leaf else f"grad_fn=<{t.grad_fn.name()}>")
-    text = prefix + body
-    last = len(text) - text.rfind("\n") - 1
     for suffix in suffixes:
-        if last + len(suffix) + 2 > LINE_WIDTH:
-            text += ",\n" + " " * len(prefix) + suffix
-            last = len(prefix) + len(suffix)
-        else:
-            text += ", " + suffix
-            last += len(suffix) + 2
+        column = len(text) - text.rfind("\n") - 1
+        text += (", " if column + len(suffix) + 2 <= LINE_WIDTH else f",\n{_INDENT}") + suffix
     return text + ")"

@@ -12,10 +12,8 @@ import numpy as np
 from ..graph.array import to
 from ..graph.direct import several
 from ..operations.shaping import counts
-from .arithmetic import result_type
-from .core import check_dim, make, named, renamed, run, view
+from .core import check_dim, make, renamed, result_type, run, view
 from .indexing import getitem
-from .made import FUNCTIONS as MADE
 from .tensor import method
 
 
@@ -118,7 +116,7 @@ def hstack(tensors: Any) -> Any:
 
 def vstack(tensors: Any) -> Any:
     """The tensors as rows below each other."""
-    return cat([atleast_2d(x) for x in tensors], 0)
+    return cat([x if x._value.ndim > 1 else reshape(x, 1, -1) for x in tensors], 0)
 
 
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -155,33 +153,11 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return tuple([renamed(select(input, dim, k), "Unbind") for k in range(input._value.shape[check_dim(input, dim)])])
 
 
-def atleast_1d(input: Any) -> Any:
-    """The tensor with at least one axis."""
-    return input if input._value.ndim >= 1 else reshape(input, 1)
-
-
-def atleast_2d(input: Any) -> Any:
-    """The tensor with at least two axes."""
-    return input if input._value.ndim >= 2 else reshape(input, 1, -1)
-
-
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     """Grids of coordinates."""
     given = tensors[0] if isinstance(tensors[0], (tuple, list)) else tensors
     made: tuple[Any, ...] = run("Expand", lambda *a: np.meshgrid(*a, indexing=indexing), *given)  # type: ignore[call-overload]
     return made
-
-
-def _in_place_shape(name: str) -> None:
-    """A method that gives the tensor itself another shape."""
-
-    def write(self: Any, *args: Any) -> Any:
-        made = MADE[name[:-1]](self, *args)
-        self._value, self._base, self._path = made._value, made._base, made._path
-        self._own, self._seen, self._view_name = made._own, made._seen, made._view_name
-        return self
-
-    method(name, named(name, write, f"`{name[:-1]}` of the tensor itself."))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -192,7 +168,7 @@ for _name, _f in FUNCTIONS.items():
     method(_name, _f)
 FUNCTIONS.update(
     cat=cat, concat=cat, concatenate=cat, stack=stack, hstack=hstack, vstack=vstack, meshgrid=meshgrid, detach=detach,
-    atleast_1d=atleast_1d, atleast_2d=atleast_2d, broadcast_tensors=broadcast_tensors,
+    broadcast_tensors=broadcast_tensors,
 )  # fmt: skip
 _METHODS: dict[str, Any] = {
     "view": view_, "contiguous": contiguous, "view_as": lambda self, other: view_(self, *other._value.shape),
@@ -203,5 +179,3 @@ _METHODS: dict[str, Any] = {
 }  # fmt: skip
 for _name, _f in _METHODS.items():
     method(_name, _f)
-for _name in ("t_", "unsqueeze_", "squeeze_", "transpose_"):
-    _in_place_shape(_name)

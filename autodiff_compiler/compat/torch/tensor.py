@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ..graph.record import GraphRecord, Var, Version
+from ..graph.record import GraphRecord, Version
 from . import dtypes, printing
 from .core import TORCH, Base, make, named
 
@@ -65,7 +65,7 @@ def check_device(where: Any) -> None:
 
 
 class GradFn:
-    """What made a tensor: ``t.grad_fn``."""
+    """What made a tensor: ``t.grad_fn``. The class bears the name of the operation."""
 
     def __init__(self, record: GraphRecord):
         self._record = record
@@ -73,58 +73,30 @@ class GradFn:
     def name(self) -> str:
         return type(self).__name__
 
-    @property
-    def next_functions(self) -> tuple[Any, ...]:
-        """What made the operands, with the number of the result."""
-        out: list[tuple[Any, int]] = [(None if var is None else grad_fn_of(var), 0) for var in self._record.operands]
-        if len(out) == 1 and self._record.name in ("Add", "Sub", "Mul", "Div"):
-            out.append((None, 0))  # the other operand is a number
-        return tuple(out)
-
     def __repr__(self) -> str:
         return f"<{self.name()} object at {hex(id(self._record))}>"
 
 
-class AccumulateGrad:
-    """What takes the gradient of a leaf."""
-
-    def __init__(self, var: Var):
-        self.variable = var.owner()
-
-    def name(self) -> str:
-        return "torch::autograd::AccumulateGrad"
-
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {hex(id(self))}>"
+@functools.cache
+def _grad_fn_class(name: str) -> type[GradFn]:
+    whole = name.endswith(("Backward", "Backward0", "Backward1", "Backward2", "CopySlices"))
+    return type(name if whole else f"{name}Backward0", (GradFn,), {})
 
 
-_grad_fns: dict[str, type[GradFn]] = {}
-
-
-def grad_fn_of(var: Var) -> Any:
-    if var.record is None:
-        return AccumulateGrad(var)
-    name = var.record.name
-    if not name.endswith(("Backward", "Backward0", "Backward1", "Backward2", "CopySlices")):
-        name += "Backward0"
-    if name not in _grad_fns:
-        _grad_fns[name] = type(name, (GradFn,), {})
-    return _grad_fns[name](var.record)
+def _grad_fn(self: Any) -> GradFn | None:
+    var = self._var
+    return None if var is None or var.record is None else _grad_fn_class(var.record.name)(var.record)
 
 
 class HookHandle:
     """What registering a hook returns; ``remove`` takes the hook off."""
 
-    _next = 0
-
-    def __init__(self, table: dict[int, Callable[..., Any]], hook: Callable[..., Any]):
-        HookHandle._next += 1
-        self.id = HookHandle._next
+    def __init__(self, table: dict[Any, Callable[..., Any]], hook: Callable[..., Any]):
         self._table = table
-        table[self.id] = hook
+        table[self] = hook
 
     def remove(self) -> None:
-        self._table.pop(self.id, None)
+        self._table.pop(self, None)
 
 
 class Tensor(Base):
@@ -141,7 +113,7 @@ class Tensor(Base):
 
     __array_priority__ = 1000.0
     _grad: Any = None
-    _post_hooks: dict[int, Callable[..., Any]] | None = None
+    _post_hooks: dict[Any, Callable[..., Any]] | None = None
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Any:
         """A float32 tensor of a list, or an unset one of a shape."""
@@ -162,11 +134,7 @@ class Tensor(Base):
 
     def type(self, dtype: Any = None) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
-        if dtype is None:
-            return f"torch.{dtypes.TYPE_NAMES[self.dtype]}Tensor"
-        if isinstance(dtype, str):
-            dtype = {f"torch.{name}Tensor": d for d, name in dtypes.TYPE_NAMES.items()}[dtype]
-        return self.to(dtype)
+        return f"torch.{self.dtype.type_name}Tensor" if dtype is None else self.to(dtype)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
@@ -193,9 +161,7 @@ class Tensor(Base):
         elif var is None:
             if self._value.dtype.kind not in "fc":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            self._base, self._path = None, ()
-            self._own = Var(None, 0, self._memory)
-            self._own.owner = weakref.ref(self)
+            self._become_leaf()
         return self
 
     @property
@@ -295,9 +261,6 @@ class Tensor(Base):
             raise RuntimeError(f"a Tensor with {self._value.size} elements cannot be converted to Scalar")
         return self._value.item()
 
-    def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
-        raise RuntimeError("CUDA is not there: arrays of NumPy live on the CPU")
-
     # --- Python's protocols -------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -305,9 +268,6 @@ class Tensor(Base):
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self._value.ndim == 0 and spec else str(self)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __bool__(self) -> bool:
         if self._value.size != 1:
@@ -320,15 +280,8 @@ class Tensor(Base):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._value.item())
 
-    def __len__(self) -> int:
-        if self._value.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._value)
-
     def __iter__(self) -> Any:
-        if self._value.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind())
+        return iter(self.unbind()) if self._value.ndim else super().__iter__()
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self._value == (item._value if isinstance(item, Base) else item)))
@@ -369,8 +322,7 @@ class Parameter(Tensor):
     tensor([1., 1.], requires_grad=True)
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        data = Tensor() if data is None else data
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
         return _rebuild(cls, data._value, requires_grad, data._memory)
 
     def __repr__(self) -> str:
@@ -397,17 +349,12 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "shape": ("The lengths of the axes.", lambda self: Size(self._value.shape)),
     "device": ("Where it is: on the CPU.", lambda self: device()),
     "is_leaf": ("Whether no recorded operation made it.", lambda self: (v := self._var) is None or v.record is None),
-    "grad_fn": ("What made it, None for a leaf.", lambda self: None if self.is_leaf else grad_fn_of(self._var)),
+    "grad_fn": ("What made it, None for a leaf.", _grad_fn),
     "retains_grad": ("Whether a result keeps its gradient.", lambda self: not self.is_leaf and self._var.retained),
     "_version": ("How often the memory was written to.", lambda self: self._memory.count),
-    "ndim": ("The number of axes.", lambda self: self._value.ndim),
-    "is_cuda": ("Whether it is on a GPU: no.", lambda self: False),
-    "itemsize": ("The bytes of one element.", lambda self: self._value.itemsize),
-    "nbytes": ("The bytes of all elements.", lambda self: self._value.nbytes),
 }
 _FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "dim": ("The number of axes.", lambda self: self._value.ndim),
-    "ndimension": ("The number of axes.", lambda self: self._value.ndim),
     "numel": ("The number of elements.", lambda self: self._value.size),
     "nelement": ("The number of elements.", lambda self: self._value.size),
     "element_size": ("The bytes of one element.", lambda self: self._value.itemsize),
@@ -416,10 +363,6 @@ _FACTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "is_floating_point": ("Whether the dtype is a floating one.", lambda self: self._value.dtype.kind == "f"),
     "is_complex": ("Whether the dtype is a complex one.", lambda self: self._value.dtype.kind == "c"),
     "cpu": ("The tensor itself.", lambda self: self),
-    "tolist": ("The elements, as nested lists of Python numbers.", lambda self: self._value.tolist()),
-    "__float__": ("The only element.", lambda self: float(self.item())),
-    "__int__": ("The only element.", lambda self: int(self.item())),
-    "__complex__": ("The only element.", lambda self: complex(self.item())),
 }
 for _name, (_doc, _f) in _ATTRIBUTES.items():
     setattr(Tensor, _name, property(_f, doc=_doc))

@@ -10,8 +10,7 @@ import numpy as np
 from ...graph.direct import several
 from ...operations import windows
 from ...operations.creation import rng
-from ..arithmetic import elementwise
-from ..core import make, run
+from ..core import elementwise, make, run
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

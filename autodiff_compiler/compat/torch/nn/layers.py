@@ -33,6 +33,8 @@ class Linear(Module):
     torch.Size([4, 2])
     """
 
+    bias: Parameter | None
+
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
         super().__init__()
         check_device(device)
@@ -56,10 +58,11 @@ class Conv2d(Module):
     torch.Size([2, 4, 8, 8])
     """
 
+    bias: Parameter | None
+
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-        dtype: Any = None,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, *, device: Any = None, dtype: Any = None,
     ):  # fmt: skip
         super().__init__()
         check_device(device)
@@ -67,8 +70,6 @@ class Conv2d(Module):
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups:
             raise ValueError("out_channels must be divisible by groups")
-        if padding_mode != "zeros":
-            raise NotImplementedError(f"padding_mode={padding_mode!r} is not there. Instead: join parts by torch.cat")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = each(kernel_size), each(stride), each(dilation)
         self.padding = padding if isinstance(padding, str) else each(padding)
@@ -91,7 +92,7 @@ class Conv2d(Module):
 # --- modules of functions ---------------------------------------------------------------------------------------------
 
 
-_OTHERS = ("input", "target", "training", "dtype", "size_average", "reduce")
+_OTHERS = ("input", "target", "training", "dtype")
 
 
 def _module(name: str, f: Callable[..., Any], shown: str | None = None, **defaults: Any) -> type[Module]:
@@ -139,3 +140,4 @@ MEMBERS: dict[str, Any] = {
     **{name: _module(name, f) for name, f in ACTIVATIONS.items()},
     **{name: _module(name, f, "") for name, f in _LOSSES.items()},
 }  # fmt: skip
+globals().update(MEMBERS)  # where pickle looks for the classes

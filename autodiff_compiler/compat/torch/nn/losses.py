@@ -11,8 +11,7 @@ import numpy as np
 
 from ...graph.direct import several
 from ...operations import losses
-from ..arithmetic import elementwise
-from ..core import renamed, run
+from ..core import elementwise, make, renamed, run
 from ..made import FUNCTIONS as MADE
 from ..shaping import broadcast_tensors
 
@@ -42,47 +41,39 @@ def _sized(input: Any, target: Any, level: int = 4) -> tuple[Any, Any]:
     return first, second
 
 
-def _elementwise(
-    name: str, f: Callable[..., Any], input: Any, target: Any, reduction: str, weight: Any = None, *settings: Any
-) -> Any:
-    """A loss of each element of two tensors, which have or get one shape; weighted and reduced."""
+def _elementwise(name: str, f: Callable[..., Any], input: Any, target: Any, reduction: str, *settings: Any) -> Any:
+    """A loss of each element of two tensors, which have or get one shape; reduced."""
     input, target = _sized(input, target)
-    loss = elementwise(name, lambda a, t: f(a, t, *settings), input, target)
-    total = reduced(loss if weight is None else weight * loss, reduction)
+    total = reduced(elementwise(name, lambda a, t: f(a, t, *settings), input, target), reduction)
     return total if f is losses.absolute else renamed(total, name)
 
 
-def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The squared differences."""
-    if weight is not None:
-        return _elementwise("MseLoss", losses.squared, input, target, reduction, weight)
     input, target = _sized(input, target, 3)
     d = input - target  # two operations that are looked up: this is the loss that is used most
     return renamed(reduced(d * d, reduction), "MseLoss")
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The absolute differences."""
-    return _elementwise("L1Loss", losses.absolute, input, target, reduction, weight)
+    return _elementwise("L1Loss", losses.absolute, input, target, reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Quadratic for differences below `beta`, linear above."""
     if beta == 0:
         return l1_loss(input, target, reduction)
-    return _elementwise("SmoothL1Loss", losses.huber, input, target, reduction, None, beta, 1.0 / beta, False)
+    return _elementwise("SmoothL1Loss", losses.huber, input, target, reduction, beta, 1.0 / beta, False)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Quadratic for differences up to `delta`, linear above."""
-    return _elementwise("HuberLoss", losses.huber, input, target, reduction, weight, delta)
+    return _elementwise("HuberLoss", losses.huber, input, target, reduction, delta)
 
 
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """Minus the element at the class of each row, weighted; `input` has log probabilities along axis 1.
+def _chosen(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[int, Any, Any]:
+    """The axis of the classes; the class of each row, 0 where it is ignored; the weight of each row.
 
     Raises IndexError for a class that is not there, ValueError where the batches differ.
     """
@@ -101,7 +92,12 @@ def nll_loss(
         raise IndexError(f"Target {int(t[bad].flat[0])} is out of bounds.")
     safe = np.where(used, t, 0)
     dtype = input._value.dtype
-    w = used.astype(dtype) if weight is None else weight._value.astype(dtype)[safe] * used
+    return axis, safe, used.astype(dtype) if weight is None else weight._value.astype(dtype)[safe] * used
+
+
+def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int = -100, reduction: str = "mean") -> Any:
+    """Minus the element at the class of each row, weighted; `input` has log probabilities along axis 1."""
+    axis, safe, w = _chosen(input, target, weight, ignore_index)
 
     def picked(a: Any) -> Any:
         return losses.picked(a, safe, axis) * w
@@ -121,35 +117,28 @@ def nll_loss(
 
 
 def cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-    reduction: str = "mean", label_smoothing: float = 0.0,
+    input: Any, target: Any, weight: Any = None, *, ignore_index: int = -100, reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Any:  # fmt: skip
     """The cross entropy of the softmax of `input` along axis 1; `target` has classes, or probabilities in the shape of
     `input`."""
     axis = min(input._value.ndim - 1, 1)
-    classes = input._value.shape[axis]
     log = MADE["log_softmax"](input, axis)
-    scaled = log if weight is None else log * weight.reshape([-1] + [1] * (input._value.ndim - 1 - axis))
+    if target._value.dtype.kind != "f" and not label_smoothing:
+        return nll_loss(log, target, weight, ignore_index=ignore_index, reduction=reduction)
+    classes = input._value.shape[axis]
+    along = (-1, *(1,) * (input._value.ndim - 1 - axis))  # the shape of what there is for each class
     if target._value.dtype.kind == "f":
-        smooth = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
-        loss = -(scaled * smooth).sum(axis)
-        if reduction == "mean":
-            rows = max(input._value.size // classes, 1)
-            return loss.sum() / rows
-        return reduced(loss, reduction)
-    plain = nll_loss(log, target, weight, ignore_index=ignore_index, reduction=reduction)
-    if not label_smoothing:
-        return plain
-    used = target._value != ignore_index
-    dtype = input._value.dtype
-    keep = used.astype(dtype)
-    spread = run("Mul", lambda a: a * keep, -scaled.sum(axis))
-    if reduction == "mean":
-        w = keep if weight is None else weight._value.astype(dtype)[np.where(used, target._value, 0)] * used
-        spread = spread.sum() / float(w.sum())
+        total: Any = max(input._value.size // classes, 1)
+        shares = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
     else:
-        spread = reduced(spread, reduction)
-    return (1 - label_smoothing) * plain + label_smoothing / classes * spread
+        _, safe, w = _chosen(input, target, weight, ignore_index)
+        total = float(w.sum())
+        hit = np.expand_dims(safe, axis) == np.arange(classes).reshape(along)
+        used = np.expand_dims(target._value != ignore_index, axis)
+        shares = make((used * (hit * (1 - label_smoothing) + label_smoothing / classes)).astype(input._value.dtype))
+    loss = -((log if weight is None else log * weight.reshape(along)) * shares).sum(axis)
+    return loss.sum() / total if reduction == "mean" else reduced(loss, reduction)
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
@@ -162,20 +151,23 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
         )
     if v.size and not (v.min() >= 0 and v.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
-    return _elementwise("BinaryCrossEntropy", losses.binary_cross_entropy, input, target, reduction, weight)
+    loss = elementwise("BinaryCrossEntropy", losses.binary_cross_entropy, input, target)
+    return _weighed("BinaryCrossEntropy", loss, weight, reduction)
+
+
+def _weighed(name: str, loss: Any, weight: Any, reduction: str) -> Any:
+    return renamed(reduced(loss if weight is None else loss * weight, reduction), name)
 
 
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Any:  # fmt: skip
+    input: Any, target: Any, weight: Any = None, *, reduction: str = "mean", pos_weight: Any = None
+) -> Any:
     """The cross entropy of the sigmoid of `input`, without overflow."""
     if input._value.shape != target._value.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     given = (input, target) if pos_weight is None else (input, target, pos_weight)
     name = "BinaryCrossEntropyWithLogits"
-    loss = run(name, losses.sigmoid_cross_entropy, *given)
-    return renamed(reduced(loss if weight is None else loss * weight, reduction), name)
+    return _weighed(name, run(name, losses.sigmoid_cross_entropy, *given), weight, reduction)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

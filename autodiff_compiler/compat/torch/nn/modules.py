@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,14 @@ from ..conversion import cast, wanted_dtype
 from ..core import Base, make
 from ..dtypes import float32, float64
 from ..modes import no_grad
-from ..tensor import HookHandle, Parameter, drop_gradients
-
-_Keys = namedtuple("_Keys", ("missing_keys", "unexpected_keys"))
+from ..tensor import HookHandle, Parameter, Tensor, drop_gradients
 
 
-class _IncompatibleKeys(_Keys):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
     """What `load_state_dict` found missing and unexpected."""
 
     def __repr__(self) -> str:
         return super().__repr__() if any(self) else "<All keys matched successfully>"
-
-
-_TABLES = (
-    ("_parameters", "nn.Parameter", "parameter"),
-    ("_modules", "nn.Module", "child module"),
-    ("_buffers", "Tensor", "buffer"),
-)
 
 
 class Module:
@@ -48,13 +38,11 @@ class Module:
     """
 
     training: bool
-    _parameters: dict[str, Any]
-    _buffers: dict[str, Any]
-    _modules: dict[str, Any]
+    _after: dict[Any, Callable[..., Any]]  # the hooks
+    _kinds: dict[str, type[Any]]  # of each attribute that is listed: Parameter, Module, or Tensor for a buffer
 
     def __init__(self) -> None:
-        tables: dict[str, Any] = {name: {} for name in ("_parameters", "_buffers", "_modules", "_after")}
-        self.__dict__.update(tables, training=True, _transient=set())
+        vars(self).update(training=True, _kinds={}, _after={})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -69,79 +57,63 @@ class Module:
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def __setattr__(self, name: str, value: Any) -> None:
-        tables = self.__dict__
-        if isinstance(value, (Parameter, Module)):
-            parameter = isinstance(value, Parameter)
-            self._check_made("parameters" if parameter else "module")
-            tables.pop(name, None)
-            tables["_parameters" if parameter else "_modules"][name] = value
-            return
-        for table, kind, what in _TABLES:
-            if name in tables.get(table, ()):
-                if value is not None and not (table == "_buffers" and isinstance(value, Base)):
-                    given = value.type() if isinstance(value, Base) else type(value).__name__
-                    raise TypeError(f"cannot assign '{given}' as {what} '{name}' (torch.{kind} or None expected)")
-                tables[table][name] = value
-                return
+        kinds = vars(self).get("_kinds")
+        kind = next((k for k in (Parameter, Module) if isinstance(value, k)), None)
+        if kind is not None:
+            if kinds is None:
+                raise AttributeError(f"cannot assign {kind.__name__.lower()} before Module.__init__() call")
+            kinds[name] = kind
+        elif kinds and name in kinds and value is not None and not (kinds[name] is Tensor and isinstance(value, Base)):
+            given = value.type() if isinstance(value, Base) else type(value).__name__
+            kind = kinds[name]
+            raise TypeError(
+                f"cannot assign '{given}' as {kind.__name__.lower()} '{name}' ({kind.__name__} or None expected)"
+            )
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        for table in (self._parameters, self._buffers, self._modules):
-            if name in table:
-                del table[name]
-                return
         object.__delattr__(self, name)
+        self._kinds.pop(name, None)
 
-    def _check_made(self, what: str) -> None:
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-    def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+    def _register(self, kind: type[Any], name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"cannot register '{type(value).__name__}' as '{name}' ({kind.__name__} or None expected)")
+        self._kinds[name] = kind
+        object.__setattr__(self, name, value)
 
     def register_parameter(self, name: str, param: Any) -> None:
         """Add a parameter, or None for one that is not there."""
-        self._check_made("parameter")
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or "
-                f"None required)"
-            )
-        self._parameters[name] = param
+        self._register(Parameter, name, param)
 
-    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Any) -> None:
         """Add a tensor that is part of the state and no parameter."""
-        self._check_made("buffer")
-        self._buffers[name] = tensor
-        if not persistent:
-            self._transient.add(name)
+        self._register(Tensor, name, tensor)
 
     def add_module(self, name: str, module: Any) -> None:
         """Add a module under a name."""
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._modules[name] = module
+        self._register(Module, name, module)
 
     # --- lists --------------------------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set[Any] | None = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """This module and all inside it, each once, with dotted names."""
-        seen = set() if memo is None else memo
-        if id(self) in seen:
-            return
-        seen.add(id(self))
+    def _held(self, kind: type[Any]) -> list[tuple[str, Any]]:
+        """The attributes of a kind that are not None, with their names."""
+        return [(n, vars(self)[n]) for n, k in self._kinds.items() if k is kind and vars(self)[n] is not None]
+
+    def _paths(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This module and all inside it, with dotted names; what is shared comes with each of its names."""
         yield prefix, self
-        for name, child in self._modules.items():
-            if child is not None:
-                yield from child.named_modules(seen, f"{prefix}.{name}" if prefix else name)
+        for name, child in self._held(Module):
+            yield from child._paths(_dotted(prefix, name))
+
+    def _inside(self, kind: type[Any], prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+        """The attributes of a kind of this module and of all inside it, with dotted names."""
+        for path, m in self._paths(prefix) if recurse else [(prefix, self)]:
+            yield from [(_dotted(path, name), t) for name, t in m._held(kind)]
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This module and all inside it, each once, with dotted names."""
+        return _once(self._paths(prefix))
 
     def modules(self) -> Iterator[Any]:
         """This module and all inside it, each once."""
@@ -149,27 +121,15 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """The modules directly inside it, with their names."""
-        seen = set()
-        for name, child in self._modules.items():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                yield name, child
+        return _once(self._held(Module))
 
     def children(self) -> Iterator[Any]:
         """The modules directly inside it."""
         return (m for _, m in self.named_children())
 
-    def _named(self, table: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen = set()
-        for path, m in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
-            for name, t in m.__dict__[table].items():
-                if t is not None and id(t) not in seen:
-                    seen.add(id(t))
-                    yield f"{path}.{name}" if path else name, t
-
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """The parameters, each once, with dotted names."""
-        return self._named("_parameters", prefix, recurse)
+        return _once(self._inside(Parameter, prefix, recurse))
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         """The parameters, each once."""
@@ -177,7 +137,7 @@ class Module:
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """The buffers, each once, with dotted names."""
-        return self._named("_buffers", prefix, recurse)
+        return _once(self._inside(Tensor, prefix, recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
         """The buffers, each once."""
@@ -221,12 +181,10 @@ class Module:
         def converted(t: Any) -> Any:
             return cast(t.detach(), wanted) if t is not None and t.is_floating_point() else t
 
+        for p in self.parameters():
+            p.data, p._grad = converted(p), converted(p._grad)
         for m in self.modules():
-            with no_grad():
-                for p in m._parameters.values():
-                    if p is not None:
-                        p.data, p._grad = converted(p), converted(p._grad)
-            m._buffers.update({name: converted(b) for name, b in m._buffers.items()})
+            vars(m).update({name: converted(b) for name, b in m._held(Tensor)})
         return self
 
     def float(self) -> Any:
@@ -239,23 +197,21 @@ class Module:
 
     # --- state --------------------------------------------------------------------------------------------------------
 
-    def state_dict(self, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Parameters and buffers by dotted name; they share their memory."""
-        out = OrderedDict() if destination is None else destination
-        for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
-            if t is not None and name not in self._transient:
-                out[prefix + name] = t if keep_vars else t.detach()
-        for name, child in self._modules.items():
-            if child is not None:
-                child.state_dict(out, f"{prefix}{name}.", keep_vars)
-        return out
+    def _state(self) -> dict[str, Any]:
+        return {
+            _dotted(path, name): t for path, m in self._paths() for name, t in [*m._held(Parameter), *m._held(Tensor)]
+        }
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
+    def state_dict(self) -> Any:
+        """Parameters and buffers by dotted name; they share their memory."""
+        return OrderedDict([(name, t.detach()) for name, t in self._state().items()])
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True) -> _IncompatibleKeys:
         """Copy values into parameters and buffers by name.
 
         Raises RuntimeError for shapes that differ and, if `strict`, for names that are missing or unexpected.
         """
-        own = self.state_dict(keep_vars=True)
+        own = self._state()
         missing = [k for k in own if k not in state_dict]
         unexpected = [k for k in state_dict if k not in own]
         errors = [
@@ -291,11 +247,23 @@ class Module:
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules.items()]
+        lines = [f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._held(Module)]
         head = extra.split("\n") if extra else []
         if not lines and len(head) < 2:
             return f"{type(self).__name__}({extra})"
         return f"{type(self).__name__}(\n  " + "\n  ".join([*head, *lines]) + "\n)"
+
+
+def _dotted(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _once(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Each thing with the first of its names."""
+    first: dict[int, tuple[str, Any]] = {}
+    for name, thing in pairs:
+        first.setdefault(id(thing), (name, thing))
+    return iter(first.values())
 
 
 class Sequential(Module):
@@ -316,23 +284,19 @@ class Sequential(Module):
             self.add_module(str(name), m)
 
     def forward(self, input: Any) -> Any:
-        for m in self._modules.values():
+        for m in self:
             input = m(input)
         return input
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._held(Module))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+        return iter([m for _, m in self._held(Module)])
 
     def __getitem__(self, k: Any) -> Any:
-        items = list(self._modules.items())
-        if isinstance(k, slice):
-            return type(self)(OrderedDict(items[k]))
-        if not -len(items) <= k < len(items):
-            raise IndexError(f"index {k} is out of range")
-        return items[k][1]
+        items = self._held(Module)
+        return type(self)(OrderedDict(items[k])) if isinstance(k, slice) else items[k][1]
 
     def append(self, m: Any) -> Any:
         """Add a module at the end."""
