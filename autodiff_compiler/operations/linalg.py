@@ -20,7 +20,7 @@ from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import call, conj, ndim, part, spread, swap
-from .record import op, vjp
+from .record import jvp, op, vjp
 
 # --- products ---------------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ op("np.matmul", "x1: array, x2: array", type=_matmul_type, total=_total_matmul)
 MATMUL = op(operator.matmul, "x1, x2", name="@", type=_matmul_type, total=_total_matmul)
 
 
-@vjp((np.matmul, operator.matmul), "x1")
+@vjp((np.matmul, operator.matmul), "x1", linear=True)
 def _matmul_x(g: Any, out: Any, x: Any, y: Any) -> Any:
     p, q = ndim(x), ndim(y)
     if p == 1 and q == 1:
@@ -86,7 +86,7 @@ def swap_product(g: Any, y: Any) -> Any:
     return part(y @ _column(g), (Ellipsis, 0))
 
 
-@vjp((np.matmul, operator.matmul), "x2")
+@vjp((np.matmul, operator.matmul), "x2", linear=True)
 def _matmul_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     p, q = ndim(x), ndim(y)
     if p == 1 and q == 1:
@@ -151,7 +151,7 @@ def _dot_type(b: Builder, a: Any, b_: Any) -> Ty:
 DOT = op("np.dot", "a: array, b: array", type=_dot_type, total=_total_matmul)
 
 
-@vjp(np.dot, "a")
+@vjp(np.dot, "a", linear=True)
 def _dot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0:
@@ -189,7 +189,7 @@ def _outer_last(g: Any, b: Any) -> Any:
     return g * b if ndim(g) == 0 else part(g, (Ellipsis, None)) * b
 
 
-@vjp(np.dot, "b")
+@vjp(np.dot, "b", linear=True)
 def _dot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0:
@@ -233,7 +233,7 @@ def _inner_type(b: Builder, a: Any, b_: Any, /) -> Ty:
 op("np.inner", "a: array, b: array", type=_inner_type, total="known")
 
 
-@vjp(np.inner, "a")
+@vjp(np.inner, "a", linear=True)
 def _inner_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0 or p == q == 1:
@@ -241,7 +241,7 @@ def _inner_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return _contract(g, a, b, ((p - 1,), (q - 1,)), True)
 
 
-@vjp(np.inner, "b")
+@vjp(np.inner, "b", linear=True)
 def _inner_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0 or p == q == 1:
@@ -272,12 +272,12 @@ def _outer_type(b: Builder, a: Any, b_: Any) -> Ty:
 op("np.outer", "a: array, b: array", type=_outer_type, total="known")
 
 
-@vjp(np.outer, "a")
+@vjp(np.outer, "a", linear=True)
 def _outer_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(g, b if ndim(b) == 1 else call(np.ravel, b)), a)
 
 
-@vjp(np.outer, "b")
+@vjp(np.outer, "b", linear=True)
 def _outer_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(a if ndim(a) == 1 else call(np.ravel, a), g), b)
 
@@ -290,12 +290,12 @@ def _vdot_type(b: Builder, a: Any, b_: Any, /) -> Ty:
 op("np.vdot", "a: array, b: array", type=_vdot_type)
 
 
-@vjp(np.vdot, "a")
+@vjp(np.vdot, "a", linear=True)
 def _vdot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(conj(g * b) if lib.may_be_complex(a) else g * b, a)
 
 
-@vjp(np.vdot, "b")
+@vjp(np.vdot, "b", linear=True)
 def _vdot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(g * conj(a), b)
 
@@ -333,7 +333,7 @@ def _tensordot_type(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Ty:
 op("np.tensordot", "a: array, b: array, axes", type=_tensordot_type, total="known")
 
 
-@vjp(np.tensordot, "a")
+@vjp(np.tensordot, "a", linear=True)
 def _tensordot_a(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     return _tensordot(g, a, b, axes, True)
 
@@ -345,7 +345,7 @@ def _tensordot(g: Any, a: Any, b: Any, axes: Any, first: bool) -> Any:
     return _contract(g, a, b, contracted, first)
 
 
-@vjp(np.tensordot, "b")
+@vjp(np.tensordot, "b", linear=True)
 def _tensordot_b(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     return _tensordot(g, a, b, axes, False)
 
@@ -458,6 +458,19 @@ def _einsum(g: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = F
     return tuple(bars)
 
 
+@jvp(np.einsum, "*operands")
+def _einsum_jvp(d: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
+    if not isinstance(subscripts, str):
+        return NotImplemented
+    kwargs = {"optimize": optimize} if optimize is not False else {}
+    t = None
+    for k, one in enumerate(d):
+        if one is not None:
+            term = call(np.einsum, subscripts, *operands[:k], one, *operands[k + 1 :], **kwargs)
+            t = term if t is None else t + term
+    return t
+
+
 def _on_diagonals(bar: Any, x: Any, axes: list[str], labels: list[str]) -> Any:
     """Zeros like `x` with `bar`, which has one axis for each label, where axes of the same label agree."""
     places = {}
@@ -522,12 +535,18 @@ def square_type(b: Builder, a: Any) -> Ty:
 
 
 op("np.linalg.inv", "a: array", type=square_type)
+op(runtime.inverse, "a: array", type=square_type)
 
 
-@vjp(np.linalg.inv, "a")
+@vjp((np.linalg.inv, runtime.inverse), "a")
 def _inv(g: Any, out: Any, a: Any) -> Any:
     transposed = swap(out)
     return -(transposed @ g @ transposed)
+
+
+@jvp((np.linalg.inv, runtime.inverse), "a")
+def _inv_jvp(d: Any, out: Any, a: Any) -> Any:
+    return -(out @ d @ out)
 
 
 @batch(np.linalg.inv)
@@ -552,7 +571,7 @@ def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
 op("np.linalg.solve", "a: array, b: array", type=_solve_type)
 
 
-@vjp(np.linalg.solve, "b")
+@vjp(np.linalg.solve, "b", linear=True)
 def _solve_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return (
         np.linalg.solve(swap(a), g)
@@ -569,6 +588,13 @@ def _solve_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return -(bar @ swap(out))
 
 
+@jvp(np.linalg.solve, "a")
+def _solve_jvp(d: Any, out: Any, a: Any, b: Any) -> Any:
+    if ndim(b) == 1 and ndim(a) > 2:
+        return NotImplemented
+    return -np.linalg.solve(a, d @ out)
+
+
 @batch(np.linalg.solve)
 def _solve_batch(self: Batcher, op: Op) -> Any:
     a, y = self.new(op.args)
@@ -582,14 +608,6 @@ def _solve_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, self.aligned(a, rank), self.aligned(y, rank))
 
 
-op(runtime.inverse, "a: array", type=square_type)
-
-
-@vjp(runtime.inverse, "a")
-def _inverse(g: Any, out: Any, a: Any) -> Any:
-    return _inv(g, out, a)
-
-
 def _det_type(b: Builder, a: Any) -> Ty:
     t = square_type(b, a)
     return ANY if t.dims is None else scalar_or_array(True, t.dtype, t.dims[:-2])
@@ -601,6 +619,11 @@ op("np.linalg.det", "a: array", type=_det_type)
 @vjp(np.linalg.det, "a")
 def _det(g: Any, out: Any, a: Any) -> Any:
     return _matrix(g) * call(runtime.cofactors, a)
+
+
+@jvp(np.linalg.det, "a")
+def _det_jvp(d: Any, out: Any, a: Any) -> Any:
+    return np.sum(call(runtime.cofactors, a) * d, axis=(-2, -1))
 
 
 def _matrix(g: Any) -> Any:
@@ -641,6 +664,13 @@ def _slogdet(g: Any, out: Any, a: Any) -> Any:
     return _matrix(g_log) * swap(call(runtime.inverse, a))
 
 
+@jvp(np.linalg.slogdet, "a")
+def _slogdet_jvp(d: Any, out: Any, a: Any) -> Any:
+    if lib.may_be_complex(a):
+        return NotImplemented
+    return None, np.sum(swap(call(runtime.inverse, a)) * d, axis=(-2, -1))
+
+
 def _cholesky_type(b: Builder, a: Any) -> Ty:
     return square_type(b, a)
 
@@ -659,6 +689,22 @@ def _cholesky(g: Any, out: Any, a: Any) -> Any:
     both = swap(inverse) @ half @ inverse
     total = both + swap(both)
     return np.tril(total) - 0.5 * (total * call(np.eye, lib.length(a, ndim(a) - 1)))
+
+
+def mirrored(d: Any, lower: bool) -> Any:
+    """The symmetric (Hermitian) matrix of which one triangle is read."""
+    half = np.tril(d, -1) if lower else np.triu(d, 1)
+    diagonal = d * call(np.eye, lib.length(d, ndim(d) - 1))
+    return half + conj(swap(half)) + lib.real(diagonal)
+
+
+@jvp(np.linalg.cholesky, "a")
+def _cholesky_jvp(d: Any, out: Any, a: Any) -> Any:
+    """``L Phi(inv(L) dA inv(L)^T)``, Phi: the lower triangle with half the diagonal."""
+    lib.need_real("np.linalg.cholesky", a)
+    inverse = np.linalg.inv(out)
+    inner = inverse @ mirrored(d, True) @ swap(inverse)
+    return out @ (np.tril(inner) - 0.5 * (inner * call(np.eye, lib.length(a, ndim(a) - 1))))
 
 
 # --- traits ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, batch, no_rule, stack_axes
 from .lib import call
-from .record import op, vjp
+from .record import jvp, op, vjp
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def _reshape_type(b: Builder, a: Any, shape: Any, order: Any = "C") -> Ty:
 op("np.reshape", "a: array, shape, order", type=_reshape_type, alias="maybe")
 
 
-@vjp(np.reshape, "a")
+@vjp(np.reshape, "a", linear=True)
 def _reshape(g: Any, out: Any, a: Any, shape: Any, order: Any = "C") -> Any:
     if order != "C":
         raise lib.unsupported("np.reshape has a derivative rule for order='C' only", "transpose before and after")
@@ -69,7 +69,7 @@ def _total_transpose(b: Builder, a: Any) -> bool:
 op("np.ravel", "a: array, order", type=ravel_type, alias="maybe", total=_total_transpose)
 
 
-@vjp(np.ravel, "a")
+@vjp(np.ravel, "a", linear=True)
 def _ravel(g: Any, out: Any, a: Any, order: Any = "C") -> Any:
     return _reshape(g, out, a, -1, order)
 
@@ -115,7 +115,7 @@ def _expand_dims_type(b: Builder, a: Any, axis: Any) -> Ty:
 op("np.expand_dims", "a: array, axis", type=_expand_dims_type, alias="view", total="known")
 
 
-@vjp((np.squeeze, np.expand_dims), "a")
+@vjp((np.squeeze, np.expand_dims), "a", linear=True)
 def _squeeze(g: Any, out: Any, a: Any, axis: Any = None) -> Any:
     return lib.reshape_as(g, a)
 
@@ -137,6 +137,11 @@ def _at_least(g: Any, out: Any, *arys: Any) -> Any:
     return (lib.reshape_as(g, arys[0]),)
 
 
+@jvp((np.atleast_1d, np.atleast_2d), "*arys")
+def _at_least_jvp(d: Any, out: Any, *arys: Any) -> Any:
+    return lib.reshape_as(d[0], out) if len(arys) == 1 else NotImplemented
+
+
 def _shaped(b: Builder, a: Any, shape: Any) -> Ty:
     """`a` with other axes; a scalar becomes an array."""
     t = as_array(b, a)
@@ -150,7 +155,7 @@ def _broadcast_to_type(b: Builder, array: Any, shape: Any) -> Ty:
 op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view")
 
 
-@vjp(np.broadcast_to, "array")
+@vjp(np.broadcast_to, "array", linear=True)
 def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
     return g
 
@@ -186,7 +191,7 @@ def _transpose_type(b: Builder, a: Any, axes: Any = None) -> Ty:
 op("np.transpose", "a: array, axes", type=_transpose_type, alias="view", total="known")
 
 
-@vjp(np.transpose, "a")
+@vjp(np.transpose, "a", linear=True)
 def _transpose(g: Any, out: Any, a: Any, axes: Any = None) -> Any:
     if axes is None:
         return lib.transpose(g, tuple(reversed(range(lib.ndim(a)))))
@@ -221,7 +226,7 @@ def _swapaxes_type(b: Builder, a: Any, axis1: Any, axis2: Any) -> Ty:
 op("np.swapaxes", "a: array, axis1, axis2", type=_swapaxes_type, alias="view", total="known")
 
 
-@vjp(np.swapaxes, "a")
+@vjp(np.swapaxes, "a", linear=True)
 def _swapaxes(g: Any, out: Any, a: Any, axis1: Any, axis2: Any) -> Any:
     return np.swapaxes(g, axis1, axis2)
 
@@ -250,7 +255,7 @@ def _moveaxis_type(b: Builder, a: Any, source: Any, destination: Any) -> Ty:
 op("np.moveaxis", "a: array, source, destination", type=_moveaxis_type, alias="view", total="known")
 
 
-@vjp(np.moveaxis, "a")
+@vjp(np.moveaxis, "a", linear=True)
 def _moveaxis(g: Any, out: Any, a: Any, source: Any, destination: Any) -> Any:
     if move_order(source, destination, lib.ndim(a)) is None:
         raise lib.unsupported("the derivative of np.moveaxis needs constant axes")
@@ -277,7 +282,7 @@ def _flip_type(b: Builder, m: Any, axis: Any = None) -> Ty:
 op("np.flip", "m: array, axis", type=_flip_type, alias="view")
 
 
-@vjp(np.flip, "m")
+@vjp(np.flip, "m", linear=True)
 def _flip(g: Any, out: Any, m: Any, axis: Any = None) -> Any:
     return np.flip(g, axis)
 
@@ -292,7 +297,7 @@ def _flip_batch(self: Batcher, op: Op) -> Any:
 op("np.flipud", "m: array", type=_same_type, alias="view")
 
 
-@vjp(np.flipud, "m")
+@vjp(np.flipud, "m", linear=True)
 def _flipud(g: Any, out: Any, m: Any) -> Any:
     return np.flipud(g)
 
@@ -300,7 +305,7 @@ def _flipud(g: Any, out: Any, m: Any) -> Any:
 op("np.fliplr", "m: array", type=_same_type, alias="view")
 
 
-@vjp(np.fliplr, "m")
+@vjp(np.fliplr, "m", linear=True)
 def _fliplr(g: Any, out: Any, m: Any) -> Any:
     return np.fliplr(g)
 
@@ -308,7 +313,7 @@ def _fliplr(g: Any, out: Any, m: Any) -> Any:
 op("np.roll", "a: array, shift, axis", type=_same_type)
 
 
-@vjp(np.roll, "a")
+@vjp(np.roll, "a", linear=True)
 def _roll(g: Any, out: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     back = tuple([-s for s in shift]) if isinstance(shift, tuple) else -shift
     return np.roll(g, back, axis)
@@ -332,7 +337,7 @@ def _rot90_type(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Ty:
 op("np.rot90", "m: array, k, axes", type=_rot90_type, alias="view")
 
 
-@vjp(np.rot90, "m")
+@vjp(np.rot90, "m", linear=True)
 def _rot90(g: Any, out: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     return np.rot90(g, -k, axes)
 
@@ -366,7 +371,7 @@ def _diag_type(b: Builder, v: Any, k: Any = 0) -> Ty:
 op("np.diag", "v: array, k", type=_diag_type, alias="maybe", total="known")
 
 
-@vjp(np.diag, "v")
+@vjp(np.diag, "v", linear=True)
 def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
     if lib.ndim(v) == 1:
         return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
@@ -402,7 +407,7 @@ def _diagonal_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: A
 op("np.diagonal", "a: array, offset, axis1, axis2", type=_diagonal_type, alias="view", total="known")
 
 
-@vjp(np.diagonal, "a")
+@vjp(np.diagonal, "a", linear=True)
 def _diagonal(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return _on_diagonal(g, a, offset, *lib.axes((axis1, axis2), a))
 
@@ -427,7 +432,7 @@ def _trace_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 op("np.trace", "a: array, offset, axis1, axis2, dtype, out", type=_trace_type, total="known")
 
 
-@vjp(np.trace, "a")
+@vjp(np.trace, "a", linear=True)
 def _trace(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     first, second = lib.axes((axis1, axis2), a)
     if lib.ndim(a) == 2:
@@ -450,7 +455,7 @@ def _tri_type(b: Builder, m: Any, k: Any = 0) -> Ty:
 op("np.tril", "m: array, k", type=_tri_type, total="known")
 
 
-@vjp(np.tril, "m")
+@vjp(np.tril, "m", linear=True)
 def _tril(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
     return np.tril(g, k)
 
@@ -458,7 +463,7 @@ def _tril(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
 op("np.triu", "m: array, k", type=_tri_type, total="known")
 
 
-@vjp(np.triu, "m")
+@vjp(np.triu, "m", linear=True)
 def _triu(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
     return np.triu(g, k)
 
