@@ -456,7 +456,7 @@ mark("cheap", operator.lt, operator.le, operator.gt, operator.ge, operator.eq, o
 mark("sum", operator.add, np.add, operator.sub, np.subtract)
 mark("product", operator.mul, np.multiply)
 mark("quotient", operator.truediv, np.true_divide)
-mark("power", operator.pow, np.power, np.float_power, runtime.power, np.reciprocal)
+mark("power", operator.pow, builtins.pow, np.power, np.float_power, runtime.power, np.reciprocal)
 mark("same_zeros", operator.neg, np.negative, np.conjugate, np.real)
 mark("steady", operator.neg, np.negative, np.positive, np.sqrt, np.cbrt, math.sqrt, np.exp, math.exp, np.expm1, np.exp2)
 mark("steady", np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh, np.tanh, np.arcsinh, np.arctanh)

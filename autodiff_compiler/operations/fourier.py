@@ -8,15 +8,14 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Builder, Op, Value, type_of
+from ..ir.core import Builder, Value, type_of
 from ..ir.ops_common import Dtype, as_array, mixed_dtype, one_axis
 from ..ir.opset import dim_of
 from ..ir.types import ANY, DimLike, Ty, array, same_dtype
 from . import lib
-from .batching import Batcher, batch, stack_axes
+from .batching import along, batch
 from .lib import call, choose
 from .record import op, vjp
-from .scans import along_axis
 
 # --- transforms -------------------------------------------------------------------------------------------------------
 
@@ -119,12 +118,7 @@ def _irfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = 
     return _fitted(bar, a, n, place)
 
 
-@batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)
-def _fourier_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x, axis = args.pop("a"), args.pop("axis", -1)
-    return self.stack(op.prim, x, axis=stack_axes(axis, 0, op), **args)
-
+batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)(along(axis=-1))
 
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
@@ -200,7 +194,7 @@ def _embed(g: Any, out: Any, x: Any, axis: Any, start: Any, length: Any) -> Any:
     return lib.at_shape(call(runtime.embed, kept, axis, 0, lib.length(x, axis)), x)
 
 
-batch(runtime.embed)(along_axis)
+batch(runtime.embed)(along(axis=0))
 
 
 def _overlap_type(b: Builder, g: Any, other: Any, start: Any, length: Any) -> Ty:

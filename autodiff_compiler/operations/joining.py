@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -147,14 +148,25 @@ def _concatenate_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, [self.spread(x) for x in items], axis=axis + 1 if axis >= 0 else axis)
 
 
-def _vstack_type(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    return _joined(b, [at_least(t, 2) for t in types], 0, dtype_of(dtype, common_dtype(types)))
+def _stacks(name: str, params: str, fitted: Callable[[Ty], Ty], axis: int | None) -> None:
+    """The record of a function that joins arrays after it gave them more axes.
+
+    fitted: the type of an array with these axes
+    axis:   along which they are joined; None: the second, or the first of vectors
+    """
+
+    def infer(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
+        types = _operands(b, tup)
+        if types is None:
+            return ANY
+        wide = [fitted(t) for t in types]
+        along = int(wide[0].ndim != 1) if axis is None else axis
+        return _joined(b, wide, along, dtype_of(dtype, common_dtype(types)))
+
+    op(name, params, type=infer, total="known")
 
 
-op("np.vstack", "tup: arrays, dtype, casting", type=_vstack_type, total="known")
+_stacks("np.vstack", "tup: arrays, dtype, casting", lambda t: at_least(t, 2), 0)
 
 
 @vjp(np.vstack, "tup", linear=True)
@@ -162,22 +174,12 @@ def _vstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
     if all(lib.ndim(a) < 2 for a in tup):
         return tuple([lib.part(g, (k,) if lib.ndim(a) else (k, 0)) for k, a in enumerate(tup)])
     if any(lib.ndim(a) < 2 for a in tup):
+        # A row of shape (1, n) for a vector: the transform sums the axis of length 1 away.
         tup = [a if lib.ndim(a) >= 2 else call(np.atleast_2d, a) for a in tup]
-        parts = _split(g, tup, 0)
-        return parts  # a row of shape (1, n) for a vector: the transform sums the axis of length 1 away
     return _split(g, tup, 0)
 
 
-def _hstack_type(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    types = [at_least(t, 1) for t in types]
-    flat = types[0].dims is not None and len(types[0].dims) == 1
-    return _joined(b, types, 0 if flat else 1, dtype_of(dtype, common_dtype(types)))
-
-
-op("np.hstack", "tup: arrays, dtype, casting", type=_hstack_type, total="known")
+_stacks("np.hstack", "tup: arrays, dtype, casting", lambda t: at_least(t, 1), None)
 
 
 @vjp(np.hstack, "tup", linear=True)
@@ -189,15 +191,11 @@ def _hstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
     return tuple([lib.part(p, (0,)) if lib.ndim(a) == 0 else p for p, a in zip(parts, tup)])
 
 
-def _column_stack_type(b: Builder, tup: Any) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    columns = [t if t.dims is None or len(t.dims) != 1 else array(t.dtype, (t.dims[0], 1)) for t in types]
-    return _joined(b, [at_least(t, 2) for t in columns], 1, common_dtype(types))
+def _column(t: Ty) -> Ty:
+    return array(t.dtype, (t.dims[0], 1)) if t.dims is not None and len(t.dims) == 1 else at_least(t, 2)
 
 
-op("np.column_stack", "tup: arrays", type=_column_stack_type, total="known")
+_stacks("np.column_stack", "tup: arrays", _column, 1)
 
 
 @vjp(np.column_stack, "tup", linear=True)

@@ -7,6 +7,8 @@ Cholesky: Giles, Collected matrix derivative results for forward and reverse mod
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,11 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, current, type_of
 from ..ir.infer import broadcast_dims, join_lengths, promote
-from ..ir.ops_common import DimTuple, Dtype, as_array, axes_of, mixed_dtype, must_equal, scalar_or_array
-from ..ir.opset import MUL, PRIMS, mark
+from ..ir.ops_common import Dtype, as_array, axes_of, is_array, mixed_dtype, must_equal, scalar_or_array
+from ..ir.opset import MUL, PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batching import Batcher, batch, no_rule, of_one_operand
 from .lib import call, conj, ndim, part, spread, swap
 from .record import jvp, op, vjp
 
@@ -27,27 +29,42 @@ from .record import jvp, op, vjp
 
 def _pair(b: Builder, x: Any, y: Any) -> tuple[Ty, Ty] | None:
     """The operands' types as arrays, or None if they are not known to be arrays of known rank."""
-    a, c = type_of(x), type_of(y)
-    a = as_array(b, x) if a.kind not in ("py", "generic", "scalar", "array") else a
-    c = as_array(b, y) if c.kind not in ("py", "generic", "scalar", "array") else c
-    for t in (a, c):
-        if t.kind not in ("py", "generic", "scalar", "array"):
-            return None
-    return a, c
+    a, c = [t if is_array(t := type_of(v)) else as_array(b, v) for v in (x, y)]
+    return (a, c) if is_array(a) and is_array(c) else None
 
 
-def _matmul_type(b: Builder, x1: Any, x2: Any) -> Ty:
-    pair = _pair(b, x1, x2)
-    if pair is None:
-        return ANY
-    dtypes = promote(np.matmul, list(pair))
-    dtype = dtypes[0] if dtypes else None
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None or not p or not q:
-        return Ty("any", dtype, None)
+Dims = tuple[DimLike, ...]
+
+
+def _product_type(dims: Callable[[Builder, Dims, Dims], Dims | None], ufunc: Any = None) -> Callable[..., Ty]:
+    """The type of a product.
+
+    dims:  ``dims(builder, p, q)``: the lengths of the result from those of the operands; None: there is no result
+    ufunc: whose dtype it has
+    """
+
+    def infer(b: Builder, x: Any, y: Any, /) -> Ty:
+        pair = _pair(b, x, y)
+        if pair is None:
+            return ANY
+        found = promote(ufunc, list(pair)) if ufunc is not None else [mixed_dtype(pair)]
+        dtype = found[0] if found else None
+        p, q = pair[0].dims, pair[1].dims
+        out = None if p is None or q is None else dims(b, p, q)
+        return Ty("any", dtype, None) if out is None else scalar_or_array(True, dtype, out)
+
+    return infer
+
+
+def _matmul_dims(b: Builder, p: Dims, q: Dims) -> Dims | None:
+    if not p or not q:
+        return None
     must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
-    batch = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
-    return scalar_or_array(True, dtype, (*batch, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ())))
+    stacks = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
+    return (*stacks, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ()))
+
+
+_matmul_type = _product_type(_matmul_dims, np.matmul)
 
 
 def _total_matmul(b: Builder, x1: Any, x2: Any) -> bool:
@@ -134,21 +151,14 @@ def _product(self: Batcher, x: Any, y: Any) -> Any:
     return out
 
 
-def _dot_type(b: Builder, a: Any, b_: Any) -> Ty:
-    pair = _pair(b, a, b_)
-    if pair is None:
-        return ANY
-    dtype = mixed_dtype(pair)
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None:
-        return Ty("any", dtype, None)
+def _dot_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
-        return scalar_or_array(True, dtype, p or q)
+        return p or q
     must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
-    return scalar_or_array(True, dtype, (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ())))
+    return (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ()))
 
 
-DOT = op("np.dot", "a: array, b: array", type=_dot_type, total=_total_matmul)
+DOT = op("np.dot", "a: array, b: array", type=_product_type(_dot_dims), total=_total_matmul)
 
 
 @vjp(np.dot, "a", linear=True)
@@ -216,57 +226,33 @@ def _dot_batch(self: Batcher, op: Op) -> Any:
     return _product(self, x, y)
 
 
-def _inner_type(b: Builder, a: Any, b_: Any, /) -> Ty:
-    pair = _pair(b, a, b_)
-    if pair is None:
-        return ANY
-    dtype = mixed_dtype(pair)
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None:
-        return Ty("any", dtype, None)
+def _inner_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
-        return scalar_or_array(True, dtype, p or q)
+        return p or q
     must_equal(b, p[-1], q[-1])
-    return scalar_or_array(True, dtype, (*p[:-1], *q[:-1]))
+    return (*p[:-1], *q[:-1])
 
 
-op("np.inner", "a: array, b: array", type=_inner_type, total="known")
+op("np.inner", "a: array, b: array", type=_product_type(_inner_dims), total="known")
 
 
-@vjp(np.inner, "a", linear=True)
-def _inner_a(g: Any, out: Any, a: Any, b: Any) -> Any:
+def _inner(first: bool, g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0 or p == q == 1:
-        return g * b
-    return _contract(g, a, b, ((p - 1,), (q - 1,)), True)
+        return g * (b if first else a)
+    return _contract(g, a, b, ((p - 1,), (q - 1,)), first)
 
 
-@vjp(np.inner, "b", linear=True)
-def _inner_b(g: Any, out: Any, a: Any, b: Any) -> Any:
-    p, q = ndim(a), ndim(b)
-    if p == 0 or q == 0 or p == q == 1:
-        return g * a
-    return _contract(g, a, b, ((p - 1,), (q - 1,)), False)
-
-
-def _size(b: Builder, dims: DimTuple | None) -> DimLike:
-    if dims is None:
-        return b.dims.fresh()
-    rest = [d for d in dims if d != 1]
-    if not rest:
-        return 1
-    if len(rest) == 1:
-        return rest[0]
-    if all(isinstance(d, int) for d in rest):
-        return int(np.prod(rest))
-    return b.dims.named(("size", *rest))
+vjp(np.inner, "a", linear=True)(partial(_inner, True))
+vjp(np.inner, "b", linear=True)(partial(_inner, False))
 
 
 def _outer_type(b: Builder, a: Any, b_: Any) -> Ty:
     pair = _pair(b, a, b_)
     if pair is None:
         return ANY
-    return array(mixed_dtype(pair), (_size(b, pair[0].dims), _size(b, pair[1].dims)))
+    dims = [None if t.dims is None else reshape_dims(b, t.dims, -1) for t in pair]
+    return array(mixed_dtype(pair), tuple([b.dims.fresh() if d is None else d[0] for d in dims]))
 
 
 op("np.outer", "a: array, b: array", type=_outer_type, total="known")
@@ -333,21 +319,15 @@ def _tensordot_type(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Ty:
 op("np.tensordot", "a: array, b: array, axes", type=_tensordot_type, total="known")
 
 
-@vjp(np.tensordot, "a", linear=True)
-def _tensordot_a(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
-    return _tensordot(g, a, b, axes, True)
-
-
-def _tensordot(g: Any, a: Any, b: Any, axes: Any, first: bool) -> Any:
+def _tensordot(first: bool, g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     contracted = None if lib.symbolic(axes) else tensordot_axes(axes, ndim(a), ndim(b))
     if contracted is None:
         raise lib.unsupported("the derivative of np.tensordot needs constant axes")
     return _contract(g, a, b, contracted, first)
 
 
-@vjp(np.tensordot, "b", linear=True)
-def _tensordot_b(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
-    return _tensordot(g, a, b, axes, False)
+vjp(np.tensordot, "a", linear=True)(partial(_tensordot, True))
+vjp(np.tensordot, "b", linear=True)(partial(_tensordot, False))
 
 
 @batch(np.tensordot)
@@ -549,9 +529,7 @@ def _inv_jvp(d: Any, out: Any, a: Any) -> Any:
     return -(out @ d @ out)
 
 
-@batch(np.linalg.inv)
-def _inv_batch(self: Batcher, op: Op) -> Any:
-    return self.stack(op.prim, *self.new(op.args))
+batch(np.linalg.inv)(of_one_operand)
 
 
 def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
@@ -671,11 +649,7 @@ def _slogdet_jvp(d: Any, out: Any, a: Any) -> Any:
     return None, np.sum(swap(call(runtime.inverse, a)) * d, axis=(-2, -1))
 
 
-def _cholesky_type(b: Builder, a: Any) -> Ty:
-    return square_type(b, a)
-
-
-op("np.linalg.cholesky", "a: array", type=_cholesky_type)
+op("np.linalg.cholesky", "a: array", type=square_type)
 
 
 @vjp(np.linalg.cholesky, "a")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,12 +13,12 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, Prim, Value, current, type_of
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
-from ..ir.opset import mark
+from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, Ty, generic
 from . import lib, roots
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batching import Batcher, no_rule, stack_axes
 from .lib import call, conj, count, equal, expand, per, spread
-from .record import jvp, op, vjp
+from .record import Rule, jvp, op, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 
@@ -119,9 +120,23 @@ def _sum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepd
 reduction("np.add.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True)
 
 
-@vjp(np.add.reduce, "array", linear=True)
-def _add_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return spread(expand(g, axis, keepdims, array), array)
+def _reduces_as(methods: Any, fn: Any) -> None:
+    """The methods of ufuncs have the rules of a function of NumPy's, with an axis of 0 where that has none."""
+    record = PRIMS[fn]
+
+    def along_first(rule: Rule) -> Rule:
+        @functools.wraps(rule)
+        def run(g: Any, out: Any, array: Any, axis: Any = 0, *rest: Any, **keywords: Any) -> Any:
+            return rule(g, out, array, axis, *rest, **keywords)
+
+        return run
+
+    vjp(methods, "array", linear=bool(record.linear))(along_first(record.pullbacks["a"]))
+    if "a" in record.tangents:
+        jvp(methods, "array")(along_first(record.tangents["a"]))
+
+
+_reduces_as(np.add.reduce, np.sum)
 
 
 def _mean_dtype(dtype: Dtype) -> Dtype:
@@ -281,27 +296,13 @@ def product_of_others(a: Any, axis: int) -> Any:
 reduction("np.multiply.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True)
 
 
-@vjp(np.multiply.reduce, "array")
-def _multiply_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return _prod(g, out, array, axis, keepdims=keepdims)
-
-
-@jvp(np.multiply.reduce, "array")
-def _multiply_reduce_jvp(
-    d: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False
-) -> Any:
-    return _prod_jvp(d, out, array, axis, keepdims=keepdims)
-
+_reduces_as(np.multiply.reduce, np.prod)
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
-def _same_dtype(dtype: Dtype) -> Dtype:
-    return dtype
-
-
 for _name in ("max", "min", *(("amax", "amin") if np.amax is not np.max else ())):
-    reduction(f"np.{_name}", "a: array, axis, out, keepdims, initial: array, where: array", _same_dtype)
+    reduction(f"np.{_name}", "a: array, axis, out, keepdims, initial: array, where: array", lambda dtype: dtype)
 
 
 @vjp((np.max, np.amax, np.min, np.amin), "a")
@@ -331,31 +332,12 @@ def _max_jvp(d: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = Fals
     return _of_chosen(d, out, a, axis, keepdims)
 
 
-@batch(np.sum, np.prod, np.mean, np.max, np.min)
-def _reduce_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x = args.pop("a")
-    keepdims = args.get("keepdims", False)
-    if args.keys() - {"axis", "keepdims"} or type(keepdims) is not bool:
-        raise no_rule(op)
-    return self.stack(op.prim, x, axis=stack_axes(args.get("axis"), self.rank(x), op), keepdims=keepdims)
-
-
 for _name in ("maximum", "minimum"):
-    reduction(f"np.{_name}.reduce", f"array: array, {_SUMMED}", _same_dtype, axis=0)
+    reduction(f"np.{_name}.reduce", f"array: array, {_SUMMED}", lambda dtype: dtype, axis=0)
 
 
-@vjp((np.maximum.reduce, np.minimum.reduce), "array")
-def _max_reduce(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-    return _shared(g, out, array, axis, keepdims)
-
-
-@jvp((np.maximum.reduce, np.minimum.reduce), "array")
-def _max_reduce_jvp(d: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-    return _of_chosen(d, out, array, axis, keepdims)
-
-
-reduction("np.ptp", "a: array, axis, out, keepdims", _same_dtype)
+_reduces_as((np.maximum.reduce, np.minimum.reduce), np.max)
+reduction("np.ptp", "a: array, axis, out, keepdims", lambda dtype: dtype)
 
 
 @vjp(np.ptp, "a")

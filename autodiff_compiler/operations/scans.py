@@ -13,7 +13,7 @@ from ..ir.ops_common import as_array, dtype_of, one_axis
 from ..ir.opset import PRIMS
 from ..ir.types import ANY, Dim, DimLike, Ty, array, same_dtype
 from . import lib
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
 from .record import jvp, op, vjp
 from .reductions import sum_dtype
@@ -134,14 +134,7 @@ def _shift_jvp(d: Any, out: Any, x: Any, axis: Any, fill: Any, step: Any = 1) ->
     return call(runtime.shift, d, axis, 0, step)
 
 
-@batch(runtime.shift)
-def along_axis(self: Batcher, op: Op) -> Any:
-    """The axis is the second operand."""
-    x, axis, *rest = self.new(op.args)
-    if self.has_stack(rest):
-        raise no_rule(op)
-    return self.stack(op.prim, x, stack_axes(axis, 0, op), *rest, **self.new(op.kwargs))
-
+batch(runtime.shift)(along(axis=0))
 
 # --- differences ------------------------------------------------------------------------------------------------------
 
