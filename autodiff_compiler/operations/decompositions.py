@@ -181,7 +181,7 @@ def _if_square_type(b: Builder, g: Any, *rest: Any) -> Ty:
     return t if t.kind == "array" else ANY
 
 
-op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type)
+op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type, alias="view")
 
 
 @vjp(runtime.if_square, "g", linear=True)
