@@ -77,8 +77,14 @@ def mark(trait: str, *fns: Any) -> None:
         prim.traits |= {trait}
 
 
-def infer_nothing(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return ANY
+def gives(t: Any) -> Any:
+    """Inference for results that always have this type."""
+    return lambda b, args, kwargs: t
+
+
+def always(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """The operation never raises."""
+    return True
 
 
 # --- Python's operators -----------------------------------------------------------------------------------------------
@@ -129,45 +135,28 @@ UNARY_OPERATORS: dict[Any, tuple[str, Any]] = {
     operator.invert: ("~", np.invert),
 }
 
-for _fn, (_name, _ufunc) in OPERATORS.items():
+for _fn, (_name, _ufunc) in {**OPERATORS, **UNARY_OPERATORS}.items():
     define(
-        _name, _fn, "x1, x2", infer=infer_ufunc(_ufunc, operator=True), elementwise=True,
+        _name, _fn, "x1, x2" if _fn in OPERATORS else "x", infer=infer_ufunc(_ufunc, operator=True), elementwise=True,
         total=_total_operator(_ufunc, _fn in _PARTIAL),
     )  # fmt: skip
-for _fn, (_name, _ufunc) in UNARY_OPERATORS.items():
-    define(
-        _name,
-        _fn,
-        "x",
-        infer=infer_ufunc(_ufunc, operator=True),
-        elementwise=True,
-        total=_total_operator(_ufunc, False),
-    )
 
 ADD, SUB, MUL, DIV = (PRIMS[f] for f in (operator.add, operator.sub, operator.mul, operator.truediv))
 NEG, EQ = PRIMS[operator.neg], PRIMS[operator.eq]
 
 
-def _infer_abs(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return infer_ufunc(np.absolute, operator=True)(b, args, kwargs)
-
-
-ABS = define("abs", abs, "x", infer=_infer_abs, elementwise=True, total=_never_raises)
-
-
-def _infer_bool(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    return PY_BOOL
+ABS = define("abs", abs, "x", infer=infer_ufunc(np.absolute, operator=True), elementwise=True, total=_never_raises)
 
 
 def _total_scalar(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return type_of(args[0]).is_scalar
 
 
-TRUTH = define("bool", bool, "x", infer=_infer_bool, total=_total_scalar)
-NOT = define("not", operator.not_, "x", infer=_infer_bool, total=_total_scalar)
-IS = define("is", operator.is_, "a, b", infer=_infer_bool, total=lambda b, a, k: True)
-IS_NOT = define("is not", operator.is_not, "a, b", infer=_infer_bool, total=lambda b, a, k: True)
-CONTAINS = define("in", operator.contains, "a, b", infer=_infer_bool)
+TRUTH = define("bool", bool, "x", infer=gives(PY_BOOL), total=_total_scalar)
+NOT = define("not", operator.not_, "x", infer=gives(PY_BOOL), total=_total_scalar)
+IS = define("is", operator.is_, "a, b", infer=gives(PY_BOOL), total=always)
+IS_NOT = define("is not", operator.is_not, "a, b", infer=gives(PY_BOOL), total=always)
+CONTAINS = define("in", operator.contains, "a, b", infer=gives(PY_BOOL))
 
 # --- reading and writing parts ----------------------------------------------------------------------------------------
 #
@@ -278,11 +267,9 @@ GET_STORED = define("get_stored", runtime.get_stored, "a, path", infer=_infer_ge
 # Functional store: `a` with the part at `path` replaced by `v` (cast to a's dtype, broadcast to the part).
 SET = define("set", runtime.set, "a, path, v", infer=_infer_same_as_first, differentiable=(0, 2))
 # The part at `path` increased by `v`; repeated indices add up.
-ADDAT = define(
-    "addat", runtime.addat, "a, path, v", infer=_infer_same_as_first, total=lambda b, a, k: True, differentiable=(0, 2)
-)
+ADDAT = define("addat", runtime.addat, "a, path, v", infer=_infer_same_as_first, total=always, differentiable=(0, 2))
 # The whole of `a` increased by `v`, which has a's shape or broadcasts to it; a's shape and dtype are kept.
-ACCUM = define("accum", runtime.accum, "a, v", infer=_infer_same_as_first, total=lambda b, a, k: True)
+ACCUM = define("accum", runtime.accum, "a, v", infer=_infer_same_as_first, total=always)
 
 
 def is_plain_path(path: tuple[Any, ...]) -> bool:
@@ -334,19 +321,12 @@ DIM = define(
     shape_only=(0,),
 )
 SHAPE_OF = define(
-    "shape",
-    runtime.shape,
-    "a",
-    infer=lambda b, a, k: SHAPE,
-    total=lambda b, a, k: type_of(a[0]).kind != "any",
-    shape_only=(0,),
+    "shape", runtime.shape, "a", infer=gives(SHAPE), total=lambda b, a, k: type_of(a[0]).kind != "any", shape_only=(0,)
 )
-NDIM = define("ndim", runtime.ndim, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True, shape_only=(0,))
-SIZE = define("size", runtime.size, "a", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True, shape_only=(0,))
-DTYPE = define("dtype", runtime.dtype, "a", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, shape_only=(0,))
-RANGE_LEN = define(
-    "range_len", runtime.range_len, "start, stop, step", infer=lambda b, a, k: py_int(), total=lambda b, a, k: True
-)
+NDIM = define("ndim", runtime.ndim, "a", infer=gives(py_int()), total=always, shape_only=(0,))
+SIZE = define("size", runtime.size, "a", infer=gives(py_int()), total=always, shape_only=(0,))
+DTYPE = define("dtype", runtime.dtype, "a", infer=gives(OBJECT), total=always, shape_only=(0,))
+RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=gives(py_int()), total=always)
 
 
 def _is_bound(x: Any) -> bool:
@@ -356,7 +336,7 @@ def _is_bound(x: Any) -> bool:
 
 # Of ``range(*slice(start, stop, step).indices(n))``: start, stop or step.
 SLICE_BOUND = define(
-    "slice_bound", runtime.slice_bound, "k, n, start, stop, step", infer=lambda b, a, k: py_int(),
+    "slice_bound", runtime.slice_bound, "k, n, start, stop, step", infer=gives(py_int()),
     total=lambda b, a, k: all(map(_is_bound, a[1:4])) and (a[4] is None or type(a[4]) is int and a[4] != 0),
 )  # fmt: skip
 # The rows that a function of itertools gives for lists of these lengths, as an array of indices.
@@ -380,15 +360,7 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 # ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
 # and dtype only.
-SUM_TO = define(
-    "sum_to",
-    runtime.sum_to,
-    "g, x",
-    infer=_infer_like_second,
-    total=lambda b, a, k: True,
-    alias="view",
-    shape_only=(1,),
-)
+SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=always, alias="view", shape_only=(1,))
 
 
 def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -408,9 +380,7 @@ def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 # ``spread(g, x)``: `g` broadcast to x's shape, for reading. Reads x's shape only.
-SPREAD = define(
-    "spread", runtime.spread, "g, x", infer=_infer_spread, total=lambda b, a, k: True, alias="view", shape_only=(1,)
-)
+SPREAD = define("spread", runtime.spread, "g, x", infer=_infer_spread, total=always, alias="view", shape_only=(1,))
 
 
 def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -421,9 +391,7 @@ def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
 
 
 # A zero cotangent for `x`: its shape, its dtype, owned. Reads x's shape and dtype only (for a list: its elements').
-ZEROS = define(
-    "zeros_like", runtime.zeros, "x", infer=_infer_zeros, total=lambda b, a, k: True, unique=True, shape_only=(0,)
-)
+ZEROS = define("zeros_like", runtime.zeros, "x", infer=_infer_zeros, total=always, unique=True, shape_only=(0,))
 
 
 def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
@@ -434,20 +402,16 @@ def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty
 
 
 # `g` in the dtype given (an np.dtype constant or a value); real parts where a complex number meets a real dtype.
-CAST = define(
-    "cast", runtime.cast, "g, dtype", infer=_infer_cast, total=lambda b, a, k: True, alias="view", differentiable=(0,)
-)
+CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=always, alias="view", differentiable=(0,))
 
 # The same content in a buffer of its own; made by the in-place pass only.
-COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True)
+COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=always, unique=True)
 # `ad.stop_gradient` of an array or a number.
-CONSTANT = define(
-    "constant", runtime.constant, "a", infer=_infer_same_as_first, total=lambda b, a, k: True, unique=True
-)
+CONSTANT = define("constant", runtime.constant, "a", infer=_infer_same_as_first, total=always, unique=True)
 # ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
 FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),
-    total=lambda b, a, k: True, unique=True, shape_only=(0,),
+    total=always, unique=True, shape_only=(0,),
 )  # fmt: skip
 
 
@@ -459,21 +423,13 @@ def _infer_real_number(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 # `a` itself if it is a real floating scalar, else a NonScalarOutputError.
 AS_SCALAR = define("as_scalar", runtime.as_scalar, "a", infer=_infer_real_number, alias="view")
 # The cotangent that the caller gets for `x`: x's kind, shape and dtype, owned.
-FINISH = define(
-    "finish",
-    runtime.finish,
-    "g, x",
-    infer=_infer_like_second,
-    total=lambda b, a, k: True,
-    alias="view",
-    shape_only=(1,),
-)
+FINISH = define("finish", runtime.finish, "g, x", infer=_infer_like_second, total=always, alias="view", shape_only=(1,))
 
 # --- residual stacks --------------------------------------------------------------------------------------------------
 
-STACK_NEW = define("stack", runtime.stack, "", infer=lambda b, a, k: STACK, total=lambda b, a, k: True, unique=True)
-PUSH = define("push", runtime.push, "stack, v", nout=0, infer=lambda b, a, k: (), effects=True)
-POP = define("pop", runtime.pop, "stack", infer=infer_nothing, effects=True)
+STACK_NEW = define("stack", runtime.stack, "", infer=gives(STACK), total=always, unique=True)
+PUSH = define("push", runtime.push, "stack, v", nout=0, infer=gives(()), effects=True)
+POP = define("pop", runtime.pop, "stack", infer=gives(ANY), effects=True)
 
 # --- lists of run-time length -----------------------------------------------------------------------------------------
 
@@ -490,12 +446,8 @@ def _infer_list_with(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return Ty("list", elem=v if t.elem is None else join_elements(t.elem, v, b.dims))
 
 
-LIST_NEW = define(
-    "list", runtime.list_new, "items", infer=_infer_list_new, total=lambda b, a, k: True, unique=True, alias="maybe"
-)
-LIST_APPEND = define(
-    "append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=lambda b, a, k: True
-)
+LIST_NEW = define("list", runtime.list_new, "items", infer=_infer_list_new, total=always, unique=True, alias="maybe")
+LIST_APPEND = define("append", runtime.list_append, "l, v", infer=_infer_list_with, alias="maybe", total=always)
 LIST_GET = define(
     "list_get",
     runtime.list_get,
@@ -511,7 +463,7 @@ LIST_ADDAT = define(
     "l, i, g",
     infer=_infer_same_as_first,
     alias="maybe",
-    total=lambda b, a, k: True,
+    total=always,
     differentiable=(0, 2),
 )
 LIST_INSERT = define(
@@ -545,7 +497,7 @@ LIST_SLICE = define(
 )  # fmt: skip
 LIST_ADDSLICE = define(
     "list_addslice", runtime.list_addslice, "l, start, stop, step, g", infer=_infer_same_as_first, alias="maybe",
-    total=lambda b, a, k: True, differentiable=(0, 4),
+    total=always, differentiable=(0, 4),
 )  # fmt: skip
 # ``l[i:i] = new``; at the end where `i` is None.
 LIST_SPLICE = define(
@@ -564,15 +516,15 @@ STORES = frozenset({
 
 # --- contexts ---------------------------------------------------------------------------------------------------------
 
-ERRSTATE = define("np.errstate", np.errstate, "", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, unique=True)
+ERRSTATE = define("np.errstate", np.errstate, "", infer=gives(OBJECT), total=always, unique=True)
 
 # --- effects ----------------------------------------------------------------------------------------------------------
 
-PRINT = define("print", builtins.print, "*args", nout=0, infer=lambda b, a, k: (), effects=True)
-ASSERT = define("assert", runtime.check, "cond, message", nout=0, infer=lambda b, a, k: (), effects=True)
-RAISE = define("raise", runtime.raise_, "error, *cause", nout=0, infer=lambda b, a, k: (), effects=True)
+_EFFECT: dict[str, Any] = {"nout": 0, "infer": gives(()), "effects": True}
+PRINT = define("print", builtins.print, "*args", **_EFFECT)
+ASSERT = define("assert", runtime.check, "cond, message", **_EFFECT)
+RAISE = define("raise", runtime.raise_, "error, *cause", **_EFFECT)
 # Writing to what lives outside of the function. `obj` is the live object.
-_EFFECT: dict[str, Any] = {"nout": 0, "infer": lambda b, a, k: (), "effects": True}
 SET_ATTRIBUTE = define("setattr", runtime.set_attribute, "obj, name, v", **_EFFECT)
 DEL_ATTRIBUTE = define("delattr", runtime.delete_attribute, "obj, name", **_EFFECT)
 SET_ENTRY = define("set_entry", runtime.set_entry, "obj, key, v", **_EFFECT)
@@ -581,21 +533,15 @@ APPEND_TO = define("append_to", runtime.append_to, "obj, v", **_EFFECT)
 FILL_LIST = define("fill_list", runtime.fill_list, "obj, *items", **_EFFECT)
 STORE_INTO = define("store_into", runtime.store_into, "obj, path, v", **_EFFECT)
 # An array, or a list of arrays, as it is put outside: a copy.
-KEEP = define("keep", runtime.keep, "a", infer=lambda b, a, k: OBJECT, unique=True)
+KEEP = define("keep", runtime.keep, "a", infer=gives(OBJECT), unique=True)
 # A tuple, list, dictionary (with `names` as keys) or object as it is put outside.
-BUILD = define("build", runtime.build, "cls, names, *items", infer=lambda b, a, k: OBJECT, unique=True)
-FORMAT = define("format", runtime.format_, "*parts", infer=lambda b, a, k: OBJECT)
-TUPLE = define(
-    "tuple", runtime.tuple_, "*items", infer=lambda b, a, k: OBJECT, total=lambda b, a, k: True, alias="maybe"
-)
+BUILD = define("build", runtime.build, "cls, names, *items", infer=gives(OBJECT), unique=True)
+FORMAT = define("format", runtime.format_, "*parts", infer=gives(OBJECT))
+TUPLE = define("tuple", runtime.tuple_, "*items", infer=gives(OBJECT), total=always, alias="maybe")
 
 
-def _infer_object(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    return OBJECT
-
-
-ISINSTANCE = define("isinstance", isinstance, "a, cls", infer=_infer_bool, total=lambda b, a, k: True)
-ISSUBCLASS = define("issubclass", issubclass, "a, cls", infer=_infer_bool)
+ISINSTANCE = define("isinstance", isinstance, "a, cls", infer=gives(PY_BOOL), total=always)
+ISSUBCLASS = define("issubclass", issubclass, "a, cls", infer=gives(PY_BOOL))
 
 
 _GROUPS: tuple[type, ...] = tuple(x for x in [getattr(builtins, "BaseExceptionGroup", None)] if x is not None)
@@ -614,27 +560,21 @@ _PARTICULAR = (OSError, ImportError, SyntaxError, UnicodeError, AttributeError, 
 
 
 # The class of an exception.
-TYPE_OF = Prim("type", type, infer=_infer_object, params=("a",), alias="maybe", total=lambda b, args, kwargs: True)
+TYPE_OF = Prim("type", type, infer=gives(OBJECT), params=("a",), alias="maybe", total=always)
 
 
 def exception(cls: type[BaseException]) -> Prim:
     """A primitive that makes an exception; those of Python do nothing else."""
-    if is_plain_exception(cls):
-        return Prim(
-            cls.__name__, cls, infer=_infer_object, params=("*args",), alias="maybe", unique=True, total=_unnamed
-        )
-    if cls.__module__ not in ("builtins", "numpy.linalg"):
+    plain = is_plain_exception(cls)
+    if not plain and cls.__module__ not in ("builtins", "numpy.linalg"):
         return opaque(cls, cls.__name__)
-    return Prim(cls.__name__, cls, infer=_infer_object, params=("*args",), alias="maybe", unique=True)
-
-
-def _unnamed(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return not kwargs
+    total = (lambda b, args, kwargs: not kwargs) if plain else None
+    return Prim(cls.__name__, cls, infer=gives(OBJECT), params=("*args",), alias="maybe", unique=True, total=total)
 
 
 # The exception that `raise` raises with these operands.
 CAUGHT = define(
-    "caught", runtime.caught, "error, *cause", infer=_infer_object, alias="maybe", unique=True,
+    "caught", runtime.caught, "error, *cause", infer=gives(OBJECT), alias="maybe", unique=True,
     total=lambda b, args, kwargs: all(map(_is_exception, args)),
 )  # fmt: skip
 
@@ -650,20 +590,16 @@ def opaque(fn: Callable[..., Any], name: str) -> Prim:
     prim = lookup(fn)
     if prim is None:
         foreign = not is_inert(fn)
-        prim = Prim(name, fn, infer=infer_nothing, params=("*args",), alias="maybe", effects=True, foreign=foreign)
+        prim = Prim(name, fn, infer=gives(ANY), params=("*args",), alias="maybe", effects=True, foreign=foreign)
     return prim
-
-
-def _infer_int(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
-    return py_int()
 
 
 def asked(name: str, fn: Callable[..., Any]) -> Prim:
     """A question that live objects answer, by methods that may do anything: a comparison, membership, truth."""
-    infer = _infer_bool if fn in (bool, operator.contains, isinstance, callable, hasattr) else infer_nothing
-    if fn in (len, hash):
-        infer = _infer_int
-    return Prim(name, fn, infer=infer, params=("*args",), effects=True)
+    t = py_int() if fn in (len, hash) else ANY
+    if fn in (bool, operator.contains, isinstance, callable, hasattr):
+        t = PY_BOOL
+    return Prim(name, fn, infer=gives(t), params=("*args",), effects=True)
 
 
 # --- arithmetic on values ---------------------------------------------------------------------------------------------

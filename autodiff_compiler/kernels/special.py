@@ -18,7 +18,7 @@ def lgamma(x: Any) -> Any:
 
 
 def _lgamma(x: float) -> float:
-    if x <= 0 and x == math.floor(x) and x != -math.inf:
+    if -math.inf < x <= 0 and x == math.floor(x):
         return math.inf
     if not 0.5 < x < 2.5:
         return math.lgamma(x)

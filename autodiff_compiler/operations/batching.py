@@ -177,6 +177,28 @@ def stack_axes(axis: Any, rank: int, op: Op) -> Any:
     raise no_rule(op)
 
 
+def along(**defaults: Any) -> Rule:
+    """The rule of operations on their first operand along axes, which the stack moves by one.
+
+    The keywords are the parameters that name axes, with what they are by default.
+    """
+
+    def rule(self: Batcher, op: Op) -> Any:
+        x, *rest = self.new(op.args)
+        keywords = self.new(op.kwargs)
+        if self.has_stack((rest, *keywords.values())):
+            raise no_rule(op)
+        for name, default in defaults.items():
+            place = op.prim.params.index(name) - 1
+            if place < len(rest):
+                rest[place] = stack_axes(rest[place], self.rank(x), op)
+            else:
+                keywords[name] = stack_axes(keywords.get(name, default), self.rank(x), op)
+        return self.stack(op.prim, x, *rest, **keywords)
+
+    return rule
+
+
 def broadcast_stacks(self: Batcher, op: Op) -> Any:
     """The rule of elementwise operations."""
     if op.kwargs:

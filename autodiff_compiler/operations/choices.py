@@ -35,7 +35,7 @@ def _where_type(b: Builder, condition: Any, x: Any, y: Any) -> Ty:
 WHERE = op("np.where", "condition: array, x: array, y: array", type=_where_type, total="known")
 
 
-@vjp(np.where, "x")
+@vjp(np.where, "x", linear="x, y")
 def _where_x(g: Any, out: Any, condition: Any, x: Any, y: Any) -> Any:
     return masked(g, lib.truth(condition))
 
@@ -70,7 +70,7 @@ def _print_select(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str
 SELECT = op(runtime.select, "cond, x, y", type=_select_type, total=_total_select, alias="maybe", template=_print_select)
 
 
-@vjp(SELECT, "x")
+@vjp(SELECT, "x", linear="x, y")
 def _select_x(g: Any, out: Any, cond: Any, x: Any, y: Any) -> Any:
     return choose(cond, g, 0.0)
 
@@ -104,7 +104,7 @@ CLIP = op(
 )
 
 
-@vjp(np.clip, "a")
+@vjp(np.clip, "a", symmetric=True)
 def _clip(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **keywords: Any) -> Any:
     low, high = _bounds(a_min, a_max, keywords)
     inside = None
@@ -132,7 +132,7 @@ def _clip_low(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **
 
 
 for _arg in ("a_min", "min"):
-    vjp(np.clip, _arg)(_clip_low)
+    vjp(np.clip, _arg, symmetric=True)(_clip_low)
 
 
 def _clip_high(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, **keywords: Any) -> Any:
@@ -142,7 +142,7 @@ def _clip_high(g: Any, out: Any, a: Any, a_min: Any = None, a_max: Any = None, *
 
 
 for _arg in ("a_max", "max"):
-    vjp(np.clip, _arg)(_clip_high)
+    vjp(np.clip, _arg, symmetric=True)(_clip_high)
 
 # --- chosen zeros -----------------------------------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from ..ir.ops_common import Dtype, as_array, must_equal
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .lib import call, conj, ndim, part, swap
-from .linalg import inexact_dtype, square_type
-from .record import op, vjp
+from .linalg import inexact_dtype, mirrored, square_type
+from .record import jvp, op, vjp
 
 # --- symmetric matrices -----------------------------------------------------------------------------------------------
 
@@ -50,6 +50,15 @@ def _eigh(g: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
     both = full + conj(swap(full))
     half = both - 0.5 * _diagonal(both, w)
     return np.tril(half) if UPLO == "L" else np.triu(half)
+
+
+@jvp(np.linalg.eigh, "a")
+def _eigh_jvp(d: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
+    if isinstance(UPLO, Value) or UPLO not in ("L", "U") or lib.may_be_complex(a):
+        return NotImplemented
+    w, v = out
+    turned = swap(v) @ mirrored(d, UPLO == "L") @ v
+    return call(np.diagonal, turned, 0, -2, -1), v @ (inverse_gaps(w, v) * turned)
 
 
 _ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
@@ -172,10 +181,10 @@ def _if_square_type(b: Builder, g: Any, *rest: Any) -> Ty:
     return t if t.kind == "array" else ANY
 
 
-op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type)
+op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type, alias="view")
 
 
-@vjp(runtime.if_square, "g")
+@vjp(runtime.if_square, "g", linear=True)
 def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any, place: Any) -> Any:
     return g
 

@@ -36,7 +36,7 @@ from .lib import (
     is_constant,
     is_scalar,
 )
-from .record import Over, Overflowing, elementwise, nondiff, op, vjp
+from .record import Over, Overflowing, elementwise, jvp, nondiff, op, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
@@ -301,7 +301,7 @@ elementwise(np.heaviside, None, lambda out, x, y: equal(x, 0))
 elementwise(np.ldexp, lambda out, x, n: np.exp2(n * 1.0), None)
 
 
-@vjp(np.nextafter, "x1")
+@vjp(np.nextafter, "x1", linear=True)
 def _nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
     return g
 
@@ -309,7 +309,7 @@ def _nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
 # --- complex numbers --------------------------------------------------------------------------------------------------
 
 
-@vjp(np.conjugate, "x")
+@vjp(np.conjugate, "x", linear=True)
 def _conjugate(g: Any, out: Any, x: Any) -> Any:
     return conj(g) if lib.may_be_complex(x) else g
 
@@ -322,6 +322,14 @@ def _sign_rule(g: Any, out: Any, x: Any) -> Any:
     size = lib.nonzero(np.absolute(x))
     tangent = g - conj(g) * conj(out) * conj(out)
     return choose(equal(x, 0), 0.0, 0.5 * tangent / size)
+
+
+@jvp(np.sign, "x")
+def _sign_jvp(d: Any, out: Any, x: Any) -> Any:
+    if not lib.may_be_complex(x):
+        return None
+    along = np.real(conj(out) * d)
+    return lib.choose(lib.equal(x, 0), 0.0, (d - out * along) / lib.nonzero(np.absolute(x)))
 
 
 def _real_type(b: Builder, val: Any) -> Ty:
@@ -338,7 +346,7 @@ def _real_type(b: Builder, val: Any) -> Ty:
 op("np.real", "val: array", type=_real_type, alias="maybe", total="known")
 
 
-@vjp(np.real, "val")
+@vjp(np.real, "val", linear=True)
 def _real(g: Any, out: Any, val: Any) -> Any:
     return g
 
@@ -346,7 +354,7 @@ def _real(g: Any, out: Any, val: Any) -> Any:
 op("np.imag", "val: array", type=_real_type, alias="maybe", total="known")
 
 
-@vjp(np.imag, "val")
+@vjp(np.imag, "val", linear=True)
 def _imag(g: Any, out: Any, val: Any) -> Any:
     return -1j * g if lib.may_be_complex(val) else None
 
@@ -401,6 +409,11 @@ def _nan_to_num(g: Any, out: Any, x: Any) -> Any:
     return lib.masked(g, np.isfinite(x))
 
 
+@jvp(np.nan_to_num, "x")
+def _nan_to_num_jvp(d: Any, out: Any, x: Any) -> Any:
+    return lib.choose(np.isfinite(x), d, 0.0)  # no product: the tangent may be nan where `x` is
+
+
 op("np.round", "a: array, decimals", type=_same_number_type, nondiff=True)
 op("np.fix", "x: array", type=_same_number_type, nondiff=True)
 PRIMS[np.around] = PRIMS[np.round]
@@ -443,7 +456,7 @@ mark("cheap", operator.lt, operator.le, operator.gt, operator.ge, operator.eq, o
 mark("sum", operator.add, np.add, operator.sub, np.subtract)
 mark("product", operator.mul, np.multiply)
 mark("quotient", operator.truediv, np.true_divide)
-mark("power", operator.pow, np.power, np.float_power, runtime.power, np.reciprocal)
+mark("power", operator.pow, builtins.pow, np.power, np.float_power, runtime.power, np.reciprocal)
 mark("same_zeros", operator.neg, np.negative, np.conjugate, np.real)
 mark("steady", operator.neg, np.negative, np.positive, np.sqrt, np.cbrt, math.sqrt, np.exp, math.exp, np.expm1, np.exp2)
 mark("steady", np.log, np.log1p, np.log2, np.log10, np.tan, np.arctan, np.sinh, np.tanh, np.arcsinh, np.arctanh)

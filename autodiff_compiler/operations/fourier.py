@@ -8,15 +8,14 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Builder, Op, Value, type_of
+from ..ir.core import Builder, Value, type_of
 from ..ir.ops_common import Dtype, as_array, mixed_dtype, one_axis
 from ..ir.opset import dim_of
 from ..ir.types import ANY, DimLike, Ty, array, same_dtype
 from . import lib
-from .batching import Batcher, batch, stack_axes
+from .batching import along, batch
 from .lib import call, choose
 from .record import op, vjp
-from .scans import along_axis
 
 # --- transforms -------------------------------------------------------------------------------------------------------
 
@@ -66,9 +65,9 @@ def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
     return call(runtime.embed, bar, axis, 0, length)
 
 
-vjp(np.fft.fft, "a")(_transform(np.fft.fft))
+vjp(np.fft.fft, "a", linear=True)(_transform(np.fft.fft))
 op("np.fft.ifft", "a: array, n, axis, norm, out", type=_fft_type)
-vjp(np.fft.ifft, "a")(_transform(np.fft.ifft))
+vjp(np.fft.ifft, "a", linear=True)(_transform(np.fft.ifft))
 
 
 def _rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
@@ -83,7 +82,7 @@ def _rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = No
 op("np.fft.rfft", "a: array, n, axis, norm, out", type=_rfft_type)
 
 
-@vjp(np.fft.rfft, "a")
+@vjp(np.fft.rfft, "a", linear=True)
 def _rfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     place = lib.axes(axis, a)[0]
     length = lib.length(a, place) if n is None else n
@@ -106,7 +105,7 @@ def _irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = N
 op("np.fft.irfft", "a: array, n, axis, norm, out", type=_irfft_type)
 
 
-@vjp(np.fft.irfft, "a")
+@vjp(np.fft.irfft, "a", linear=True)
 def _irfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     place = lib.axes(axis, a)[0]
     opposite = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
@@ -119,12 +118,7 @@ def _irfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = 
     return _fitted(bar, a, n, place)
 
 
-@batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)
-def _fourier_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x, axis = args.pop("a"), args.pop("axis", -1)
-    return self.stack(op.prim, x, axis=stack_axes(axis, 0, op), **args)
-
+batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)(along(axis=-1))
 
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
@@ -139,7 +133,7 @@ def _convolve_type(b: Builder, a: Any, v: Any, mode: Any = "full") -> Ty:
 op("np.convolve", "a: array, v: array, mode", type=_convolve_type)
 
 
-@vjp(np.convolve, "a")
+@vjp(np.convolve, "a", linear=True)
 def _convolve_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
     return _pulled(g, a, v, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
 
@@ -162,7 +156,7 @@ def _pulled(g: Any, operand: Any, other: Any, start: Any) -> Any:
     return lib.at_shape(call(runtime.overlap, g, other, start, lib.length(operand, 0)), operand)
 
 
-@vjp(np.convolve, "v")
+@vjp(np.convolve, "v", linear=True)
 def _convolve_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
     return _pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
 
@@ -174,12 +168,12 @@ def _correlate_type(b: Builder, a: Any, v: Any, mode: Any = "valid") -> Ty:
 op("np.correlate", "a: array, v: array, mode", type=_correlate_type)
 
 
-@vjp(np.correlate, "a")
+@vjp(np.correlate, "a", linear=True)
 def _correlate_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
     return _pulled(g, a, np.flip(lib.conj(v)), _start(lib.length(a, 0), lib.length(v, 0), mode, True))
 
 
-@vjp(np.correlate, "v")
+@vjp(np.correlate, "v", linear=True)
 def _correlate_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
     return lib.conj(np.flip(_pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, True))))
 
@@ -194,13 +188,13 @@ def _embed_type(b: Builder, x: Any, axis: Any, start: Any, length: Any) -> Ty:
 op(runtime.embed, "x: array, axis, start, length", type=_embed_type)
 
 
-@vjp(runtime.embed, "x")
+@vjp(runtime.embed, "x", linear=True)
 def _embed(g: Any, out: Any, x: Any, axis: Any, start: Any, length: Any) -> Any:
     kept = lib.part(g, lib.vector_index(axis, slice(start, start + lib.length(x, axis))))
     return lib.at_shape(call(runtime.embed, kept, axis, 0, lib.length(x, axis)), x)
 
 
-batch(runtime.embed)(along_axis)
+batch(runtime.embed)(along(axis=0))
 
 
 def _overlap_type(b: Builder, g: Any, other: Any, start: Any, length: Any) -> Ty:
@@ -211,12 +205,12 @@ def _overlap_type(b: Builder, g: Any, other: Any, start: Any, length: Any) -> Ty
 op(runtime.overlap, "g: array, other, start, length", type=_overlap_type)
 
 
-@vjp(runtime.overlap, "g")
+@vjp(runtime.overlap, "g", linear=True)
 def _overlap_g(g: Any, out: Any, g_: Any, other: Any, start: Any, length: Any) -> Any:
     full = call(np.convolve, g, other)
     return lib.at_shape(lib.part(full, (slice(start, start + lib.length(g_, 0)),)), g_)
 
 
-@vjp(runtime.overlap, "other")
+@vjp(runtime.overlap, "other", linear=True)
 def _overlap_other(g: Any, out: Any, g_: Any, other: Any, start: Any, length: Any) -> Any:
     return lib.at_shape(call(runtime.overlap, g_, g, start, lib.length(other, 0)), other)

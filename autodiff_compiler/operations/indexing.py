@@ -16,13 +16,13 @@ from ..ir.types import ANY, Ty, array, py_int
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import call, emit, part
-from .record import op, vjp
+from .record import jvp, op, vjp
 from .shaping import ravel_type
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-@vjp(opset.GET, "a")
+@vjp(opset.GET, "a", linear=True)
 def _get(g: Any, out: Any, a: Any, path: Path) -> Any:
     return emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
 
@@ -74,7 +74,7 @@ def _path(self: Batcher, op: Op, path: Any) -> Any:
     return tuple(out)
 
 
-@vjp(opset.SET, "a")
+@vjp(opset.SET, "a", linear="a, v")
 def _set_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return emit(opset.SET, g, path, 0.0)
 
@@ -84,7 +84,7 @@ def _set_v(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return emit(opset.GET, g, path)
 
 
-@vjp(opset.ADDAT, "a")
+@vjp(opset.ADDAT, "a", linear="a, v")
 def _addat_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return g
 
@@ -100,7 +100,7 @@ def _store_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, self.spread(a), _path(self, op, op.args[1]), self.aligned(v, len(t.dims)))
 
 
-@vjp(opset.ACCUM, "a")
+@vjp(opset.ACCUM, "a", linear="a, v")
 def _accum_a(g: Any, out: Any, a: Any, v: Any) -> Any:
     return g
 
@@ -143,7 +143,7 @@ def _take_type(b: Builder, a: Any, indices: Any, axis: Any = None, out: Any = No
 op("np.take", "a: array, indices: array, axis, out, mode", type=_take_type)
 
 
-@vjp(np.take, "a")
+@vjp(np.take, "a", linear=True)
 def _take(g: Any, out: Any, a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
     if lib.is_scalar(a):
         return call(np.sum, g)
@@ -174,7 +174,7 @@ def _take_along_type(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Ty:
 op("np.take_along_axis", "arr: strict, indices: strict, axis", type=_take_along_type)
 
 
-@vjp(np.take_along_axis, "arr")
+@vjp(np.take_along_axis, "arr", linear=True)
 def _take_along_axis(g: Any, out: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         return lib.reshape_as(lib.scatter(g, call(np.ravel, arr), (indices,)), arr)
@@ -224,6 +224,15 @@ def _sort(g: Any, out: Any, a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return np.take_along_axis(g, np.argsort(order, axis=place), axis=place)
 
 
+@jvp(np.sort, "a")
+def _sort_jvp(d: Any, out: Any, a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    if axis is None:
+        a, d, axis = call(np.ravel, a), call(np.ravel, d), 0
+    place = lib.axes(axis, a)[0]
+    order = np.argsort(a, axis=place, kind=kind)
+    return part(d, (order,)) if lib.ndim(a) == 1 else np.take_along_axis(d, order, axis=place)
+
+
 def _argsort_type(b: Builder, a: Any, axis: Any = -1, kind: Any = None) -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None or (axis is not None and one_axis(axis, len(t.dims)) is None):
@@ -265,7 +274,7 @@ def _interp_type(b: Builder, x: Any, xp: Any, fp: Any) -> Ty:
 op("np.interp", "x: array, xp: array, fp: array", type=_interp_type)
 
 
-@vjp(np.interp, "x")
+@vjp(np.interp, "x", symmetric=True)
 def _interp_x(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     lib.need_real("np.interp", fp)
     left, inside = _interval(x, xp)
@@ -320,6 +329,13 @@ def _interp_fp(g: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
     g = _sorted(g, xp)
     bar = lib.scatter(g * (1 - t), fp, (left,))
     return lib.emit(opset.ADDAT, bar, (("index", (left + 1,)),), g * t)
+
+
+@jvp(np.interp, "fp")
+def _interp_jvp(d: Any, out: Any, x: Any, xp: Any, fp: Any) -> Any:
+    if not all(lib.dtype(v) == np.float64 for v in (x, xp, fp, d)):
+        return NotImplemented
+    return call(np.interp, x, xp, d)
 
 
 # --- traits ---------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from .batching import Batcher, batch, no_rule, of_one_operand
 from .record import constant_in, nondiff, vjp
 
 
-@vjp(opset.SUM_TO, "g")
+@vjp(opset.SUM_TO, "g", linear=True)
 def _sum_to(g: Any, out: Any, g_: Any, x: Any) -> Any:
     return lib.spread(g, g_)
 
 
-@vjp(opset.SPREAD, "g")
+@vjp(opset.SPREAD, "g", linear=True)
 def _spread(g: Any, out: Any, g_: Any, x: Any) -> Any:
     return g  # the transform sums it to the shape of `g_`
 
@@ -37,12 +37,12 @@ def _spread_batch(self: Batcher, op: Op) -> Any:
     return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))
 
 
-@vjp(opset.FULL_LIKE, "g")
+@vjp(opset.FULL_LIKE, "g", linear=True)
 def _full_like(g: Any, out: Any, x: Any, g_: Any) -> Any:
     return g
 
 
-@vjp(opset.FINISH, "g")
+@vjp(opset.FINISH, "g", linear=True)
 def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
     return lib.spread(g, g_)
 
@@ -78,12 +78,12 @@ def _sum_to_batch(self: Batcher, op: Op) -> Any:
     return g
 
 
-@vjp(opset.CAST, "g")
+@vjp(opset.CAST, "g", linear=True)
 def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
     return g
 
 
-@vjp((opset.COPY, opset.AS_SCALAR), "a")
+@vjp((opset.COPY, opset.AS_SCALAR), "a", linear=True)
 def _copy(g: Any, out: Any, a: Any) -> Any:
     return g
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import call
 from .picking import picked
-from .record import constant_in, op, vjp
+from .record import constant_in, jvp, op, vjp
 from .shaping import ravel_type
 
 # --- joining ----------------------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ if hasattr(np, "concat"):
     PRIMS[np.concat] = PRIMS[np.concatenate]
 
 
-@vjp(np.concatenate, "arrays")
+@vjp(np.concatenate, "arrays", linear=True)
 def _concatenate(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
     if type(arrays) is Value and arrays.type.kind == "list" and isinstance(axis, int):
         return call(runtime.split_like, g, arrays, axis)
@@ -127,7 +128,7 @@ def _stack_type(b: Builder, arrays: Any, axis: Any = 0, *, dtype: Any = None) ->
 op("np.stack", "arrays: arrays, axis, out, dtype, casting", type=_stack_type, total="known")
 
 
-@vjp(np.stack, "arrays")
+@vjp(np.stack, "arrays", linear=True)
 def _stack(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Any:
     place = lib.axes(axis, out)[0]
     if type(arrays) is Value and arrays.type.kind == "list":
@@ -147,40 +148,41 @@ def _concatenate_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, [self.spread(x) for x in items], axis=axis + 1 if axis >= 0 else axis)
 
 
-def _vstack_type(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    return _joined(b, [at_least(t, 2) for t in types], 0, dtype_of(dtype, common_dtype(types)))
+def _stacks(name: str, params: str, fitted: Callable[[Ty], Ty], axis: int | None) -> None:
+    """The record of a function that joins arrays after it gave them more axes.
+
+    fitted: the type of an array with these axes
+    axis:   along which they are joined; None: the second, or the first of vectors
+    """
+
+    def infer(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
+        types = _operands(b, tup)
+        if types is None:
+            return ANY
+        wide = [fitted(t) for t in types]
+        along = int(wide[0].ndim != 1) if axis is None else axis
+        return _joined(b, wide, along, dtype_of(dtype, common_dtype(types)))
+
+    op(name, params, type=infer, total="known")
 
 
-op("np.vstack", "tup: arrays, dtype, casting", type=_vstack_type, total="known")
+_stacks("np.vstack", "tup: arrays, dtype, casting", lambda t: at_least(t, 2), 0)
 
 
-@vjp(np.vstack, "tup")
+@vjp(np.vstack, "tup", linear=True)
 def _vstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
     if all(lib.ndim(a) < 2 for a in tup):
         return tuple([lib.part(g, (k,) if lib.ndim(a) else (k, 0)) for k, a in enumerate(tup)])
     if any(lib.ndim(a) < 2 for a in tup):
+        # A row of shape (1, n) for a vector: the transform sums the axis of length 1 away.
         tup = [a if lib.ndim(a) >= 2 else call(np.atleast_2d, a) for a in tup]
-        parts = _split(g, tup, 0)
-        return parts  # a row of shape (1, n) for a vector: the transform sums the axis of length 1 away
     return _split(g, tup, 0)
 
 
-def _hstack_type(b: Builder, tup: Any, *, dtype: Any = None) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    types = [at_least(t, 1) for t in types]
-    flat = types[0].dims is not None and len(types[0].dims) == 1
-    return _joined(b, types, 0 if flat else 1, dtype_of(dtype, common_dtype(types)))
+_stacks("np.hstack", "tup: arrays, dtype, casting", lambda t: at_least(t, 1), None)
 
 
-op("np.hstack", "tup: arrays, dtype, casting", type=_hstack_type, total="known")
-
-
-@vjp(np.hstack, "tup")
+@vjp(np.hstack, "tup", linear=True)
 def _hstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
     if all(lib.ndim(a) == 0 for a in tup):
         return tuple([lib.part(g, (k,)) for k in range(len(tup))])
@@ -189,18 +191,14 @@ def _hstack(g: Any, out: Any, tup: Any, *, dtype: Any = None) -> Any:
     return tuple([lib.part(p, (0,)) if lib.ndim(a) == 0 else p for p, a in zip(parts, tup)])
 
 
-def _column_stack_type(b: Builder, tup: Any) -> Ty:
-    types = _operands(b, tup)
-    if types is None:
-        return ANY
-    columns = [t if t.dims is None or len(t.dims) != 1 else array(t.dtype, (t.dims[0], 1)) for t in types]
-    return _joined(b, [at_least(t, 2) for t in columns], 1, common_dtype(types))
+def _column(t: Ty) -> Ty:
+    return array(t.dtype, (t.dims[0], 1)) if t.dims is not None and len(t.dims) == 1 else at_least(t, 2)
 
 
-op("np.column_stack", "tup: arrays", type=_column_stack_type, total="known")
+_stacks("np.column_stack", "tup: arrays", _column, 1)
 
 
-@vjp(np.column_stack, "tup")
+@vjp(np.column_stack, "tup", linear=True)
 def _column_stack(g: Any, out: Any, tup: Any) -> Any:
     if all(lib.ndim(a) == 1 for a in tup):
         return tuple([lib.part(g, (slice(None), k)) for k in range(len(tup))])
@@ -215,7 +213,7 @@ op(
 )
 
 
-@vjp(np.append, "arr")
+@vjp(np.append, "arr", linear="arr, values")
 def _append_array(g: Any, out: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     return _concatenate(g, out, (arr, values), axis)[0]
 
@@ -249,7 +247,7 @@ def _print_unstack(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[st
 UNSTACK = op(runtime.unstack, "a", name="list", type=_unstack_type, alias="maybe", template=_print_unstack)
 
 
-@vjp(UNSTACK, "a")
+@vjp(UNSTACK, "a", linear=True)
 def _unstack(g: Any, out: Any, a: Any) -> Any:
     return lib.reshape_as(call(np.array, g), a)
 
@@ -257,7 +255,7 @@ def _unstack(g: Any, out: Any, a: Any) -> Any:
 op(runtime.split_like, "g: array, arrays: arrays, axis", type=lambda b, g, arrays, axis: type_of(arrays))
 
 
-@vjp(runtime.split_like, "g")
+@vjp(runtime.split_like, "g", linear=True)
 def _split_like(g: Any, out: Any, g_: Any, arrays: Any, axis: Any) -> Any:
     return call(np.concatenate, g, axis)
 
@@ -289,7 +287,7 @@ def _repeat_type(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Ty:
 op("np.repeat", "a: array, repeats, axis", type=_repeat_type)
 
 
-@vjp(np.repeat, "a")
+@vjp(np.repeat, "a", linear=True)
 def _repeat(g: Any, out: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
     if axis is None:
         flat = call(np.ravel, a)
@@ -334,7 +332,7 @@ def _tile_type(b: Builder, A: Any, reps: Any) -> Ty:
 op("np.tile", "A: array, reps", type=_tile_type)
 
 
-@vjp(np.tile, "A")
+@vjp(np.tile, "A", linear=True)
 def _tile(g: Any, out: Any, A: Any, reps: Any) -> Any:
     counts = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
     if not all(lib.is_scalar(r) for r in counts):
@@ -429,6 +427,15 @@ def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", *
         else:
             items.append(slice(before, before + lib.length(array, axis)))
     return lib.at_shape(lib.part(g, tuple(items)), array)
+
+
+@jvp(np.pad, "array")
+def _pad_jvp(d: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
+    if mode == "constant":
+        return call(np.pad, d, pad_width)
+    if mode in ("edge", "wrap") or (mode in ("reflect", "symmetric") and keywords.get("reflect_type") != "odd"):
+        return call(np.pad, d, pad_width, mode, **keywords)
+    return NotImplemented
 
 
 # The padding that repeats elements of the array.

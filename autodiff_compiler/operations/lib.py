@@ -112,6 +112,11 @@ def conj(x: Any) -> Any:
     return np.conjugate(x) if may_be_complex(x) else x
 
 
+def real(x: Any) -> Any:
+    """The real part; `x` itself where it is known to be real."""
+    return np.real(x) if may_be_complex(x) else x
+
+
 def need_real(what: str, *args: Any) -> None:
     """Refuse operands that may be complex."""
     if may_be_complex(*args):

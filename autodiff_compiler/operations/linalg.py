@@ -7,6 +7,8 @@ Cholesky: Giles, Collected matrix derivative results for forward and reverse mod
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,40 +16,55 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, current, type_of
 from ..ir.infer import broadcast_dims, join_lengths, promote
-from ..ir.ops_common import DimTuple, Dtype, as_array, axes_of, mixed_dtype, must_equal, scalar_or_array
-from ..ir.opset import MUL, PRIMS, mark
+from ..ir.ops_common import Dtype, as_array, axes_of, is_array, mixed_dtype, must_equal, scalar_or_array
+from ..ir.opset import MUL, PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batching import Batcher, batch, no_rule, of_one_operand
 from .lib import call, conj, ndim, part, spread, swap
-from .record import op, vjp
+from .record import jvp, op, vjp
 
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
 def _pair(b: Builder, x: Any, y: Any) -> tuple[Ty, Ty] | None:
     """The operands' types as arrays, or None if they are not known to be arrays of known rank."""
-    a, c = type_of(x), type_of(y)
-    a = as_array(b, x) if a.kind not in ("py", "generic", "scalar", "array") else a
-    c = as_array(b, y) if c.kind not in ("py", "generic", "scalar", "array") else c
-    for t in (a, c):
-        if t.kind not in ("py", "generic", "scalar", "array"):
-            return None
-    return a, c
+    a, c = [t if is_array(t := type_of(v)) else as_array(b, v) for v in (x, y)]
+    return (a, c) if is_array(a) and is_array(c) else None
 
 
-def _matmul_type(b: Builder, x1: Any, x2: Any) -> Ty:
-    pair = _pair(b, x1, x2)
-    if pair is None:
-        return ANY
-    dtypes = promote(np.matmul, list(pair))
-    dtype = dtypes[0] if dtypes else None
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None or not p or not q:
-        return Ty("any", dtype, None)
+Dims = tuple[DimLike, ...]
+
+
+def _product_type(dims: Callable[[Builder, Dims, Dims], Dims | None], ufunc: Any = None) -> Callable[..., Ty]:
+    """The type of a product.
+
+    dims:  ``dims(builder, p, q)``: the lengths of the result from those of the operands; None: there is no result
+    ufunc: whose dtype it has
+    """
+
+    def infer(b: Builder, x: Any, y: Any, /) -> Ty:
+        pair = _pair(b, x, y)
+        if pair is None:
+            return ANY
+        found = promote(ufunc, list(pair)) if ufunc is not None else [mixed_dtype(pair)]
+        dtype = found[0] if found else None
+        p, q = pair[0].dims, pair[1].dims
+        out = None if p is None or q is None else dims(b, p, q)
+        return Ty("any", dtype, None) if out is None else scalar_or_array(True, dtype, out)
+
+    return infer
+
+
+def _matmul_dims(b: Builder, p: Dims, q: Dims) -> Dims | None:
+    if not p or not q:
+        return None
     must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
-    batch = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
-    return scalar_or_array(True, dtype, (*batch, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ())))
+    stacks = broadcast_dims(b, [p[:-2], q[:-2]]) or ()
+    return (*stacks, *p[:-1][-1:], *(q[-1:] if len(q) > 1 else ()))
+
+
+_matmul_type = _product_type(_matmul_dims, np.matmul)
 
 
 def _total_matmul(b: Builder, x1: Any, x2: Any) -> bool:
@@ -60,7 +77,7 @@ op("np.matmul", "x1: array, x2: array", type=_matmul_type, total=_total_matmul)
 MATMUL = op(operator.matmul, "x1, x2", name="@", type=_matmul_type, total=_total_matmul)
 
 
-@vjp((np.matmul, operator.matmul), "x1")
+@vjp((np.matmul, operator.matmul), "x1", linear=True)
 def _matmul_x(g: Any, out: Any, x: Any, y: Any) -> Any:
     p, q = ndim(x), ndim(y)
     if p == 1 and q == 1:
@@ -86,7 +103,7 @@ def swap_product(g: Any, y: Any) -> Any:
     return part(y @ _column(g), (Ellipsis, 0))
 
 
-@vjp((np.matmul, operator.matmul), "x2")
+@vjp((np.matmul, operator.matmul), "x2", linear=True)
 def _matmul_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     p, q = ndim(x), ndim(y)
     if p == 1 and q == 1:
@@ -134,24 +151,17 @@ def _product(self: Batcher, x: Any, y: Any) -> Any:
     return out
 
 
-def _dot_type(b: Builder, a: Any, b_: Any) -> Ty:
-    pair = _pair(b, a, b_)
-    if pair is None:
-        return ANY
-    dtype = mixed_dtype(pair)
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None:
-        return Ty("any", dtype, None)
+def _dot_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
-        return scalar_or_array(True, dtype, p or q)
+        return p or q
     must_equal(b, p[-1], q[-2] if len(q) > 1 else q[-1])
-    return scalar_or_array(True, dtype, (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ())))
+    return (*p[:-1], *q[:-2], *(q[-1:] if len(q) > 1 else ()))
 
 
-DOT = op("np.dot", "a: array, b: array", type=_dot_type, total=_total_matmul)
+DOT = op("np.dot", "a: array, b: array", type=_product_type(_dot_dims), total=_total_matmul)
 
 
-@vjp(np.dot, "a")
+@vjp(np.dot, "a", linear=True)
 def _dot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0:
@@ -189,7 +199,7 @@ def _outer_last(g: Any, b: Any) -> Any:
     return g * b if ndim(g) == 0 else part(g, (Ellipsis, None)) * b
 
 
-@vjp(np.dot, "b")
+@vjp(np.dot, "b", linear=True)
 def _dot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0:
@@ -216,68 +226,44 @@ def _dot_batch(self: Batcher, op: Op) -> Any:
     return _product(self, x, y)
 
 
-def _inner_type(b: Builder, a: Any, b_: Any, /) -> Ty:
-    pair = _pair(b, a, b_)
-    if pair is None:
-        return ANY
-    dtype = mixed_dtype(pair)
-    p, q = pair[0].dims, pair[1].dims
-    if p is None or q is None:
-        return Ty("any", dtype, None)
+def _inner_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
-        return scalar_or_array(True, dtype, p or q)
+        return p or q
     must_equal(b, p[-1], q[-1])
-    return scalar_or_array(True, dtype, (*p[:-1], *q[:-1]))
+    return (*p[:-1], *q[:-1])
 
 
-op("np.inner", "a: array, b: array", type=_inner_type, total="known")
+op("np.inner", "a: array, b: array", type=_product_type(_inner_dims), total="known")
 
 
-@vjp(np.inner, "a")
-def _inner_a(g: Any, out: Any, a: Any, b: Any) -> Any:
+def _inner(first: bool, g: Any, out: Any, a: Any, b: Any) -> Any:
     p, q = ndim(a), ndim(b)
     if p == 0 or q == 0 or p == q == 1:
-        return g * b
-    return _contract(g, a, b, ((p - 1,), (q - 1,)), True)
+        return g * (b if first else a)
+    return _contract(g, a, b, ((p - 1,), (q - 1,)), first)
 
 
-@vjp(np.inner, "b")
-def _inner_b(g: Any, out: Any, a: Any, b: Any) -> Any:
-    p, q = ndim(a), ndim(b)
-    if p == 0 or q == 0 or p == q == 1:
-        return g * a
-    return _contract(g, a, b, ((p - 1,), (q - 1,)), False)
-
-
-def _size(b: Builder, dims: DimTuple | None) -> DimLike:
-    if dims is None:
-        return b.dims.fresh()
-    rest = [d for d in dims if d != 1]
-    if not rest:
-        return 1
-    if len(rest) == 1:
-        return rest[0]
-    if all(isinstance(d, int) for d in rest):
-        return int(np.prod(rest))
-    return b.dims.named(("size", *rest))
+vjp(np.inner, "a", linear=True)(partial(_inner, True))
+vjp(np.inner, "b", linear=True)(partial(_inner, False))
 
 
 def _outer_type(b: Builder, a: Any, b_: Any) -> Ty:
     pair = _pair(b, a, b_)
     if pair is None:
         return ANY
-    return array(mixed_dtype(pair), (_size(b, pair[0].dims), _size(b, pair[1].dims)))
+    dims = [None if t.dims is None else reshape_dims(b, t.dims, -1) for t in pair]
+    return array(mixed_dtype(pair), tuple([b.dims.fresh() if d is None else d[0] for d in dims]))
 
 
 op("np.outer", "a: array, b: array", type=_outer_type, total="known")
 
 
-@vjp(np.outer, "a")
+@vjp(np.outer, "a", linear=True)
 def _outer_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(g, b if ndim(b) == 1 else call(np.ravel, b)), a)
 
 
-@vjp(np.outer, "b")
+@vjp(np.outer, "b", linear=True)
 def _outer_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(np.dot(a if ndim(a) == 1 else call(np.ravel, a), g), b)
 
@@ -290,12 +276,12 @@ def _vdot_type(b: Builder, a: Any, b_: Any, /) -> Ty:
 op("np.vdot", "a: array, b: array", type=_vdot_type)
 
 
-@vjp(np.vdot, "a")
+@vjp(np.vdot, "a", linear=True)
 def _vdot_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(conj(g * b) if lib.may_be_complex(a) else g * b, a)
 
 
-@vjp(np.vdot, "b")
+@vjp(np.vdot, "b", linear=True)
 def _vdot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return lib.reshape_as(g * conj(a), b)
 
@@ -333,21 +319,15 @@ def _tensordot_type(b: Builder, a: Any, b_: Any, axes: Any = 2) -> Ty:
 op("np.tensordot", "a: array, b: array, axes", type=_tensordot_type, total="known")
 
 
-@vjp(np.tensordot, "a")
-def _tensordot_a(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
-    return _tensordot(g, a, b, axes, True)
-
-
-def _tensordot(g: Any, a: Any, b: Any, axes: Any, first: bool) -> Any:
+def _tensordot(first: bool, g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     contracted = None if lib.symbolic(axes) else tensordot_axes(axes, ndim(a), ndim(b))
     if contracted is None:
         raise lib.unsupported("the derivative of np.tensordot needs constant axes")
     return _contract(g, a, b, contracted, first)
 
 
-@vjp(np.tensordot, "b")
-def _tensordot_b(g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> Any:
-    return _tensordot(g, a, b, axes, False)
+vjp(np.tensordot, "a", linear=True)(partial(_tensordot, True))
+vjp(np.tensordot, "b", linear=True)(partial(_tensordot, False))
 
 
 @batch(np.tensordot)
@@ -458,6 +438,19 @@ def _einsum(g: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = F
     return tuple(bars)
 
 
+@jvp(np.einsum, "*operands")
+def _einsum_jvp(d: Any, out: Any, subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
+    if not isinstance(subscripts, str):
+        return NotImplemented
+    kwargs = {"optimize": optimize} if optimize is not False else {}
+    t = None
+    for k, one in enumerate(d):
+        if one is not None:
+            term = call(np.einsum, subscripts, *operands[:k], one, *operands[k + 1 :], **kwargs)
+            t = term if t is None else t + term
+    return t
+
+
 def _on_diagonals(bar: Any, x: Any, axes: list[str], labels: list[str]) -> Any:
     """Zeros like `x` with `bar`, which has one axis for each label, where axes of the same label agree."""
     places = {}
@@ -522,17 +515,21 @@ def square_type(b: Builder, a: Any) -> Ty:
 
 
 op("np.linalg.inv", "a: array", type=square_type)
+op(runtime.inverse, "a: array", type=square_type)
 
 
-@vjp(np.linalg.inv, "a")
+@vjp((np.linalg.inv, runtime.inverse), "a")
 def _inv(g: Any, out: Any, a: Any) -> Any:
     transposed = swap(out)
     return -(transposed @ g @ transposed)
 
 
-@batch(np.linalg.inv)
-def _inv_batch(self: Batcher, op: Op) -> Any:
-    return self.stack(op.prim, *self.new(op.args))
+@jvp((np.linalg.inv, runtime.inverse), "a")
+def _inv_jvp(d: Any, out: Any, a: Any) -> Any:
+    return -(out @ d @ out)
+
+
+batch(np.linalg.inv)(of_one_operand)
 
 
 def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
@@ -552,7 +549,7 @@ def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
 op("np.linalg.solve", "a: array, b: array", type=_solve_type)
 
 
-@vjp(np.linalg.solve, "b")
+@vjp(np.linalg.solve, "b", linear=True)
 def _solve_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return (
         np.linalg.solve(swap(a), g)
@@ -569,6 +566,13 @@ def _solve_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     return -(bar @ swap(out))
 
 
+@jvp(np.linalg.solve, "a")
+def _solve_jvp(d: Any, out: Any, a: Any, b: Any) -> Any:
+    if ndim(b) == 1 and ndim(a) > 2:
+        return NotImplemented
+    return -np.linalg.solve(a, d @ out)
+
+
 @batch(np.linalg.solve)
 def _solve_batch(self: Batcher, op: Op) -> Any:
     a, y = self.new(op.args)
@@ -582,14 +586,6 @@ def _solve_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, self.aligned(a, rank), self.aligned(y, rank))
 
 
-op(runtime.inverse, "a: array", type=square_type)
-
-
-@vjp(runtime.inverse, "a")
-def _inverse(g: Any, out: Any, a: Any) -> Any:
-    return _inv(g, out, a)
-
-
 def _det_type(b: Builder, a: Any) -> Ty:
     t = square_type(b, a)
     return ANY if t.dims is None else scalar_or_array(True, t.dtype, t.dims[:-2])
@@ -601,6 +597,11 @@ op("np.linalg.det", "a: array", type=_det_type)
 @vjp(np.linalg.det, "a")
 def _det(g: Any, out: Any, a: Any) -> Any:
     return _matrix(g) * call(runtime.cofactors, a)
+
+
+@jvp(np.linalg.det, "a")
+def _det_jvp(d: Any, out: Any, a: Any) -> Any:
+    return np.sum(call(runtime.cofactors, a) * d, axis=(-2, -1))
 
 
 def _matrix(g: Any) -> Any:
@@ -641,11 +642,14 @@ def _slogdet(g: Any, out: Any, a: Any) -> Any:
     return _matrix(g_log) * swap(call(runtime.inverse, a))
 
 
-def _cholesky_type(b: Builder, a: Any) -> Ty:
-    return square_type(b, a)
+@jvp(np.linalg.slogdet, "a")
+def _slogdet_jvp(d: Any, out: Any, a: Any) -> Any:
+    if lib.may_be_complex(a):
+        return NotImplemented
+    return None, np.sum(swap(call(runtime.inverse, a)) * d, axis=(-2, -1))
 
 
-op("np.linalg.cholesky", "a: array", type=_cholesky_type)
+op("np.linalg.cholesky", "a: array", type=square_type)
 
 
 @vjp(np.linalg.cholesky, "a")
@@ -659,6 +663,22 @@ def _cholesky(g: Any, out: Any, a: Any) -> Any:
     both = swap(inverse) @ half @ inverse
     total = both + swap(both)
     return np.tril(total) - 0.5 * (total * call(np.eye, lib.length(a, ndim(a) - 1)))
+
+
+def mirrored(d: Any, lower: bool) -> Any:
+    """The symmetric (Hermitian) matrix of which one triangle is read."""
+    half = np.tril(d, -1) if lower else np.triu(d, 1)
+    diagonal = d * call(np.eye, lib.length(d, ndim(d) - 1))
+    return half + conj(swap(half)) + lib.real(diagonal)
+
+
+@jvp(np.linalg.cholesky, "a")
+def _cholesky_jvp(d: Any, out: Any, a: Any) -> Any:
+    """``L Phi(inv(L) dA inv(L)^T)``, Phi: the lower triangle with half the diagonal."""
+    lib.need_real("np.linalg.cholesky", a)
+    inverse = np.linalg.inv(out)
+    inner = inverse @ mirrored(d, True) @ swap(inverse)
+    return out @ (np.tril(inner) - 0.5 * (inner * call(np.eye, lib.length(a, ndim(a) - 1))))
 
 
 # --- traits ---------------------------------------------------------------------------------------------------------

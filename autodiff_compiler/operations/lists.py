@@ -13,12 +13,12 @@ from .lib import emit
 from .record import constant_in, vjp
 
 
-@vjp(opset.LIST_NEW, "items")
+@vjp(opset.LIST_NEW, "items", linear=True)
 def _list_new(g: Any, out: Any, items: Any) -> Any:
     return tuple([emit(opset.LIST_GET, g, k) for k in range(len(items))])
 
 
-@vjp(opset.LIST_APPEND, "l")
+@vjp(opset.LIST_APPEND, "l", linear="l, v")
 def _append_l(g: Any, out: Any, l: Any, v: Any) -> Any:
     return emit(opset.LIST_DROP, g, -1, emit(opset.LIST_GET, g, -1))
 
@@ -28,7 +28,7 @@ def _append_v(g: Any, out: Any, l: Any, v: Any) -> Any:
     return emit(opset.LIST_GET, g, -1)
 
 
-@vjp(opset.LIST_INSERT, "l")
+@vjp(opset.LIST_INSERT, "l", linear="l, v")
 def _insert_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     place = _inserted_at(g, i)
     return emit(opset.LIST_DROP, g, place, emit(opset.LIST_GET, g, place))
@@ -50,12 +50,12 @@ def _insert_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     return emit(opset.LIST_GET, g, _inserted_at(g, i))
 
 
-@vjp(opset.LIST_GET, "l")
+@vjp(opset.LIST_GET, "l", linear=True)
 def _list_get(g: Any, out: Any, l: Any, i: Any) -> Any:
     return emit(opset.LIST_ADDAT, lib.zeros(l), i, g)
 
 
-@vjp(opset.LIST_SET, "l")
+@vjp(opset.LIST_SET, "l", linear="l, v")
 def _list_set_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     old = type_of(l).elem
     new = type_of(v)
@@ -70,12 +70,12 @@ def _same_dims(a: Any, b: Any) -> bool:
     return all(map(current().dims.same, a, b))
 
 
-@vjp((opset.LIST_SET,), "v")
+@vjp(opset.LIST_SET, "v")
 def _list_set_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     return emit(opset.LIST_GET, g, i)
 
 
-@vjp(opset.LIST_ADDAT, "l")
+@vjp(opset.LIST_ADDAT, "l", linear="l, g")
 def _list_addat_l(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
     return g
 
@@ -85,7 +85,7 @@ def _list_addat_g(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
     return emit(opset.LIST_GET, g, i)
 
 
-@vjp(opset.LIST_DROP, "l")
+@vjp(opset.LIST_DROP, "l", linear=True)
 def _list_drop(g: Any, out: Any, l: Any, i: Any, like: Any) -> Any:
     zero = 0.0 if type_of(like).is_scalar else emit(opset.ZEROS, like)
     if type(i) is int and i == -1:
@@ -95,12 +95,12 @@ def _list_drop(g: Any, out: Any, l: Any, i: Any, like: Any) -> Any:
     return emit(opset.LIST_INSERT, g, i, zero)
 
 
-@vjp(opset.LIST_SLICE, "l")
+@vjp(opset.LIST_SLICE, "l", linear=True)
 def _slice(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any) -> Any:
     return emit(opset.LIST_ADDSLICE, lib.zeros(l), start, stop, step, g)
 
 
-@vjp(opset.LIST_ADDSLICE, "l")
+@vjp(opset.LIST_ADDSLICE, "l", linear="l, g")
 def _addslice_l(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
     return g
 
@@ -110,7 +110,7 @@ def _addslice_g(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: 
     return emit(opset.LIST_SLICE, g, start, stop, step)
 
 
-@vjp(opset.LIST_SPLICE, "l")
+@vjp(opset.LIST_SPLICE, "l", linear="l, new")
 def _splice_l(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
     return emit(opset.LIST_CUT, g, *_spliced(g, i, new))
 
@@ -145,7 +145,7 @@ def _splice_new(g: Any, out: Any, l: Any, i: Any, new: Any) -> Any:
 constant_in((opset.LIST_DROP, opset.LIST_CUT), "like")
 
 
-@vjp(opset.LIST_CUT, "l")
+@vjp(opset.LIST_CUT, "l", linear=True)
 def _cut(g: Any, out: Any, l: Any, start: Any, stop: Any, like: Any) -> Any:
     if start is None:
         start = 0

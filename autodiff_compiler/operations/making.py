@@ -16,7 +16,7 @@ from ..ir.types import ANY, Ty, array
 from . import lib
 from .batching import batch, of_one_operand
 from .lib import call
-from .record import constant_in, op, vjp
+from .record import constant_in, jvp, op, vjp
 
 # --- filled arrays ----------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ def _full_like_type(
 op("np.full_like", "a: array, fill_value: array, dtype, order, subok, shape", type=_full_like_type, unique=True)
 
 
-@vjp((np.full, np.full_like), "fill_value")
+@vjp((np.full, np.full_like), "fill_value", linear=True)
 def _full(g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
     return g
 
@@ -103,7 +103,7 @@ def _array_type(b: Builder, object: Any, dtype: Any = None, *, copy: Any = True)
 ARRAY = op("np.array", "object, dtype, copy, order, subok, ndmin", type=_array_type, total="known")
 
 
-@vjp(np.array, "object")
+@vjp(np.array, "object", linear=True)
 def _array(g: Any, out: Any, object: Any, dtype: Any = None, *, copy: Any = True) -> Any:
     return _pieces(g, object)
 
@@ -133,7 +133,7 @@ op(
 )
 
 
-@vjp((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray), "a")
+@vjp((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray), "a", linear=True)
 def _asarray(g: Any, out: Any, a: Any, dtype: Any = None) -> Any:
     # ascontiguousarray makes a vector of a number.
     return _pieces(g, a)
@@ -147,7 +147,7 @@ def _copy_type(b: Builder, a: Any) -> Ty:
 op("np.copy", "a: array, order, subok", type=_copy_type, total="known")
 
 
-@vjp(np.copy, "a")
+@vjp(np.copy, "a", linear=True)
 def _copy(g: Any, out: Any, a: Any, order: Any = None) -> Any:
     return _pieces(g, a)
 
@@ -181,6 +181,11 @@ def _astype(g: Any, out: Any, x: Any, dtype: Any) -> Any:
         raise lib.unsupported("a derivative would have to pass through an array of objects or strings",
                           "use an array of floats, or a list")  # fmt: skip
     return None
+
+
+@jvp(ASTYPE, "x")
+def _astype_jvp(d: Any, out: Any, x: Any, dtype: Any) -> Any:
+    return lib.emit(opset.CAST, d, dtype if isinstance(dtype, Value) else np.dtype(dtype))
 
 
 # --- ranges -----------------------------------------------------------------------------------------------------------
@@ -235,7 +240,7 @@ def _linspace_type(b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: A
 LINSPACE = op("np.linspace", "start: array, stop: array, num, endpoint, retstep, dtype, axis", type=_linspace_type)
 
 
-@vjp(np.linspace, "start")
+@vjp(np.linspace, "start", linear="start, stop")
 def _linspace_start(
     g: Any, out: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, *, dtype: Any = None
 ) -> Any:

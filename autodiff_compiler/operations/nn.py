@@ -16,7 +16,7 @@ from ..kernels.windows import each, paddings, windows
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import STEP
-from .record import elementwise, op, vjp
+from .record import elementwise, jvp, op, vjp
 
 # --- activations ------------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ def _softmax_type(b: Builder, x: Any, axis: Any) -> Ty:
 op(runtime.softmax, "x: array, axis", type=_softmax_type)
 
 
-@vjp(runtime.softmax, "x")
+@vjp(runtime.softmax, "x", symmetric=True)
 def _softmax(g: Any, out: Any, x: Any, axis: Any) -> Any:
     weighted = g * out
     return weighted - out * _sum(weighted, axis)
@@ -66,6 +66,11 @@ def _log_softmax(g: Any, out: Any, x: Any, axis: Any) -> Any:
     return g - np.exp(out) * _sum(g, axis)
 
 
+@jvp(runtime.log_softmax, "x")
+def _log_softmax_jvp(d: Any, out: Any, x: Any, axis: Any) -> Any:
+    return d - np.sum(np.exp(out) * d, axis=axis, keepdims=True)
+
+
 def _logsumexp_type(b: Builder, x: Any, axis: Any, keepdims: Any) -> Ty:
     t = as_array(b, x)
     return scalar_or_array(True, t.dtype, reduced(t.dims, axis, keepdims)) if _floating(t) else ANY
@@ -78,6 +83,11 @@ op(runtime.logsumexp, "x: array, axis, keepdims", type=_logsumexp_type)
 def _logsumexp(g: Any, out: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     wide = [lib.expand(v, axis, keepdims, x) for v in (g, out)]
     return wide[0] * np.exp(x - wide[1])
+
+
+@jvp(runtime.logsumexp, "x")
+def _logsumexp_jvp(d: Any, out: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    return np.sum(np.exp(x - lib.expand(out, axis, keepdims, x)) * d, axis=axis, keepdims=keepdims)
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------
@@ -157,7 +167,7 @@ def _unless_wrong(infer: Any) -> Any:
 op(runtime.conv, "x: array, filters: array, strides, padding, dilations, groups", infer=_unless_wrong(_conv_type))
 
 
-@vjp(runtime.conv, "x")
+@vjp(runtime.conv, "x", linear=True)
 def _conv_x(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv_input(g, filters, _sizes(x), *at), x)
 
@@ -166,7 +176,7 @@ def _sizes(x: Any) -> tuple[Any, ...]:
     return tuple([lib.length(x, k) for k in range(1, lib.ndim(x) - 1)])
 
 
-@vjp(runtime.conv, "filters")
+@vjp(runtime.conv, "filters", linear=True)
 def _conv_filters(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv_filters(x, g, _kernel(filters), *at), filters)
 
@@ -194,12 +204,12 @@ op(
 )
 
 
-@vjp(runtime.conv_input, "g")
+@vjp(runtime.conv_input, "g", linear=True)
 def _conv_input_g(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv(h, filters, *at), g)
 
 
-@vjp(runtime.conv_input, "filters")
+@vjp(runtime.conv_input, "filters", linear=True)
 def _conv_input_filters(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv_filters(h, g, _kernel(filters), *at), filters)
 
@@ -223,12 +233,12 @@ op(
 )
 
 
-@vjp(runtime.conv_filters, "x")
+@vjp(runtime.conv_filters, "x", linear=True)
 def _conv_filters_x(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv_input(g, h, _sizes(x), *at), x)
 
 
-@vjp(runtime.conv_filters, "g")
+@vjp(runtime.conv_filters, "g", linear=True)
 def _conv_filters_g(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.conv(x, h, *at), g)
 
@@ -262,7 +272,7 @@ op(runtime.pool_count, "x: array, kernel, strides, padding", infer=_unless_wrong
 op(runtime.pool_sum, "x: array, kernel, strides, padding", infer=_unless_wrong(_pooled_type))
 
 
-@vjp(runtime.pool_sum, "x")
+@vjp(runtime.pool_sum, "x", linear=True)
 def _pool_sum(g: Any, out: Any, x: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.pool_spread(g, _sizes(x), *at), x)
 
@@ -277,7 +287,7 @@ def _spread_type(b: Builder, g: Any, sizes: Any, kernel: Any, strides: Any, padd
 op(runtime.pool_spread, "g: array, sizes, kernel, strides, padding", infer=_unless_wrong(_spread_type))
 
 
-@vjp(runtime.pool_spread, "g")
+@vjp(runtime.pool_spread, "g", linear=True)
 def _pool_spread(h: Any, out: Any, g: Any, sizes: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.pool_sum(h, *at), g)
 

@@ -26,14 +26,14 @@ def float_type(b: Builder, *args: Any) -> Ty:
 op(math.log, "x, base", name="math.log", type=float_type)
 
 
-@vjp(math.log, "x")
+@vjp(math.log, "x", symmetric=True)
 def _math_log(g: Any, out: Any, x: Any, base: Any = None) -> Any:
     if base is None:
         return guarded(g, lambda x: lib.steep(g / x), (x,))
     return guarded(g, lambda x, base: lib.steep(g / (x * call(math.log, base))), (x, base))
 
 
-@vjp(math.log, "base")
+@vjp(math.log, "base", symmetric=True)
 def _math_log_base(g: Any, out: Any, x: Any, base: Any) -> Any:
     return -(g * out / (base * call(math.log, base)))
 
@@ -51,7 +51,7 @@ def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
 op(math.fsum, "seq", name="math.fsum", type=float_type)
 
 
-@vjp(math.fsum, "seq")
+@vjp(math.fsum, "seq", linear=True)
 def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
     return lib.spread(g, seq)
 
@@ -96,7 +96,8 @@ def _unchanged(g: Any, out: Any, x: Any) -> Any:
 
 FLOATING_CASTS = (np.float64, np.float32, np.float16, np.complex128, np.complex64)
 for _type in FLOATING_CASTS:
-    vjp(op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), alias="maybe"), "x")(_unchanged)
+    _cast = op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), alias="maybe")
+    vjp(_cast, "x", linear=True)(_unchanged)
 
 
 INTEGER_CASTS = (
@@ -105,11 +106,11 @@ INTEGER_CASTS = (
 for _kind in INTEGER_CASTS:
     op(_kind, "x", name=f"np.{np.dtype(_kind).name}", type=_cast_type(_kind), alias="maybe", nondiff=True)
 op(int, "x", type=int_type, nondiff=True)
-vjp(op(float, "x", type=float_type, total=are_floats), "x")(_unchanged)
+vjp(op(float, "x", type=float_type, total=are_floats), "x", linear=True)(_unchanged)
 op(complex, "real, imag", type=lambda b, *args: PY_COMPLEX)
 
 
-@vjp(complex, "real")
+@vjp(complex, "real", linear="real, imag")
 def _complex_real(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
     return g
 

@@ -14,7 +14,7 @@ from ..ir.opset import mark
 from ..ir.types import ANY, Ty, array
 from . import lib
 from .lib import call
-from .record import op, vjp
+from .record import jvp, op, vjp
 
 # --- picking ----------------------------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ op("np.resize", "a: array, new_shape", type=_resize_type)
 
 
 def _picks(fn: Any, argument: str) -> None:
-    @vjp(fn, argument)
+    @vjp(fn, argument, linear=True)
     def rule(g: Any, out: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
         if lib.is_empty(a):
             return None
@@ -97,7 +97,7 @@ _picks(np.lib.stride_tricks.sliding_window_view, "x")
 op("np.extract", "condition: array, arr: array", type=lambda b, condition, arr: _some_type(b, arr, None))
 
 
-@vjp((np.extract,), "arr")
+@vjp(np.extract, "arr", linear=True)
 def _extract(g: Any, out: Any, condition: Any, arr: Any) -> Any:
     return _returned(g, arr, call(np.extract, condition, _numbers(arr)))
 
@@ -109,7 +109,7 @@ op(
 )
 
 
-@vjp((np.compress,), "a")
+@vjp(np.compress, "a", linear=True)
 def _compress(g: Any, out: Any, condition: Any, a: Any, axis: Any = None) -> Any:
     return _returned(g, a, call(np.compress, condition, _numbers(a), axis))
 
@@ -121,7 +121,7 @@ op(
 )
 
 
-@vjp(np.insert, "arr")
+@vjp(np.insert, "arr", linear="arr, values")
 def _insert_arr(g: Any, out: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     # The numbers of inserted elements are those after the last of `arr`, and add up where they are dropped.
     n = lib.count(arr)
@@ -152,7 +152,7 @@ def _choose_type(b: Builder, a: Any, choices: Any) -> Ty:
 op("np.choose", "a: array, choices: arrays, out, mode", type=_choose_type)
 
 
-@vjp(np.choose, "choices")
+@vjp(np.choose, "choices", linear=True)
 def _choose(g: Any, out: Any, a: Any, choices: Any, *, mode: Any = "raise") -> Any:
     if mode != "raise" or not isinstance(choices, (list, tuple)):
         raise lib.unsupported("np.choose has a derivative rule for mode='raise' and a list of choices")
@@ -169,7 +169,7 @@ def _bincount_type(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) 
 op("np.bincount", "x: array, weights: array, minlength", type=_bincount_type)
 
 
-@vjp(np.bincount, "weights")
+@vjp(np.bincount, "weights", linear=True)
 def _bincount(g: Any, out: Any, x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     return None if weights is None else lib.part(g, (x,))
 
@@ -231,6 +231,11 @@ for _name in ("logaddexp", "logaddexp2", "hypot"):
 def _logaddexp(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
     wide = [lib.expand(v, axis, keepdims, array) for v in (g, out)]
     return wide[0] * np.exp(array - wide[1])
+
+
+@jvp(np.logaddexp.reduce, "array")
+def _logaddexp_jvp(d: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
+    return np.sum(np.exp(array - lib.expand(out, axis, keepdims, array)) * d, axis=axis, keepdims=keepdims)
 
 
 @vjp(np.logaddexp2.reduce, "array")
@@ -295,7 +300,7 @@ def _reduceat_type(b: Builder, array_: Any, indices: Any, axis: Any = 0) -> Ty:
 op("np.add.reduceat", "array: array, indices: array, axis, dtype, out", type=_reduceat_type)
 
 
-@vjp(np.add.reduceat, "array")
+@vjp(np.add.reduceat, "array", linear=True)
 def _reduceat(g: Any, out: Any, array: Any, indices: Any, axis: Any = 0) -> Any:
     # What is added where a sum begins and taken off where it ends is, summed up, the cotangent of each element.
     place = lib.axes(axis, array)[0]

@@ -230,13 +230,21 @@ def elementwise(fns: Any, *partials: Partial, singular: int = NEVER) -> None:
                 prim.pullbacks.pop(name, None)
 
 
-def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Callable[[F], F]:
+def vjp(
+    fns: Any, argument: str | None = None, *, arg: str | None = None, linear: bool | str = False,
+    symmetric: bool = False,
+) -> Callable[[F], F]:  # fmt: skip
     """Declare the pullback with respect to one argument: ``rule(g, out, *args, **kwargs)`` gives that argument's
     cotangent.
 
     For a variadic argument (named with its star) or a tuple of arrays, the rule returns a tuple with a cotangent, or
     None, for each. The result may still have the broadcast shape, and any dtype: the transform reduces it to the
     argument's.
+
+    linear:    the operation is linear in the argument, so forward mode applies it to the argument's tangent. A string
+               names arguments in which it is linear together: those without a tangent are zeros then.
+    symmetric: the rule is its own transpose, as what works element by element is. Applied to the tangent of the
+               argument, it gives the tangent of the result.
     """
     name = argument if argument is not None else arg
     if name is None:
@@ -246,15 +254,26 @@ def vjp(fns: Any, argument: str | None = None, *, arg: str | None = None) -> Cal
 
     def enter(rule: F) -> F:
         for prim in prims_of(fns, make=True):
-            target = name if name in prim.params or "*" + name not in prim.params else "*" + name
-            if prim.params and target not in prim.params:
-                raise TypeError(f"{prim.name} has no argument {name!r}, it has {', '.join(prim.params)}")
+            target = _parameter(prim, name)
             prim.pullbacks[target] = rule
+            if linear:
+                group = tuple(linear.split(", ")) if isinstance(linear, str) else (target,)
+                prim.linear = (*prim.linear, group)
+            if symmetric:
+                prim.tangents[target] = SYMMETRIC
             if prim.partials is not None:
                 prim.partials = tuple([... if n == target else p for n, p in zip(prim.params, prim.partials)])
         return rule
 
     return enter
+
+
+def _parameter(prim: Prim, name: str) -> str:
+    """The parameter of this name, which may be written without its star."""
+    target = name if name in prim.params or "*" + name not in prim.params else "*" + name
+    if prim.params and target not in prim.params:
+        raise TypeError(f"{prim.name} has no argument {name!r}, it has {', '.join(prim.params)}")
+    return target
 
 
 # Stands for a rule in the column of tangents: the pullback, applied to the tangent.
@@ -273,36 +292,10 @@ def jvp(fns: Any, argument: str) -> Callable[[F], F]:
 
     def enter(rule: F) -> F:
         for prim in prims_of(fns, make=True):
-            target = argument if argument in prim.params or "*" + argument not in prim.params else "*" + argument
-            if prim.params and target not in prim.params:
-                raise TypeError(f"{prim.name} has no argument {argument!r}, it has {', '.join(prim.params)}")
-            prim.tangents[target] = rule
+            prim.tangents[_parameter(prim, argument)] = rule
         return rule
 
     return enter
-
-
-def linear(fns: Any, *groups: str) -> None:
-    """Declare groups of arguments in which an operation is linear. A group names its arguments, with commas between.
-
-    The operation is linear in the arguments of a group together. It is applied to their tangents, with zeros for the
-    arguments that have none.
-    """
-    _note(sys._getframe(1))
-    for prim in prims_of(fns):
-        prim.linear = tuple([tuple(group.replace(",", " ").split()) for group in groups])
-
-
-def symmetric(fns: Any, *arguments: str) -> None:
-    """Declare that the derivative with respect to these arguments is its own transpose: the pullback, applied to the
-    tangent, gives the tangent of the result.
-
-    This holds for what works element by element. Elementwise operations need no declaration.
-    """
-    _note(sys._getframe(1))
-    for prim in prims_of(fns):
-        for name in arguments:
-            prim.tangents[name] = SYMMETRIC
 
 
 def nondiff(fns: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,12 +13,12 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Op, Prim, Value, current, type_of
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
-from ..ir.opset import mark
+from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, Ty, generic
 from . import lib, roots
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batching import Batcher, no_rule, stack_axes
 from .lib import call, conj, count, equal, expand, per, spread
-from .record import op, vjp
+from .record import Rule, jvp, op, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 
@@ -51,7 +52,7 @@ def _reduced_type(b: Builder, a: Any, axis: Any, keepdims: Any, dtype: Any) -> T
 
 def reduction(
     name: str, params: str, dtype: Callable[[Dtype], Dtype], *, axis: Any = None, total: bool = False,
-    several: bool = True, real: bool = False, linear: bool = False, nondiff: bool = False,
+    several: bool = True, real: bool = False, nondiff: bool = False,
 ) -> Prim:  # fmt: skip
     """The record of a function that combines elements along axes.
 
@@ -61,7 +62,7 @@ def reduction(
     several: `axis` may be a tuple
     real:    the result is real for complex elements
     """
-    record = op(name, params, linear=((params.partition(":")[0],),) if linear else (), nondiff=nondiff)
+    record = op(name, params, nondiff=nondiff)
     subject = record.params[0]
     known = {subject, "axis", "dtype", "out", "ddof", "keepdims"}
 
@@ -108,20 +109,34 @@ def reduction(
 
 
 _SUMMED = "axis, dtype, out, keepdims, initial: array, where: array"
-SUM = reduction("np.sum", f"a: array, {_SUMMED}", sum_dtype, total=True, linear=True)
+SUM = reduction("np.sum", f"a: array, {_SUMMED}", sum_dtype, total=True)
 
 
-@vjp(np.sum, "a")
+@vjp(np.sum, "a", linear=True)
 def _sum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
     return spread(expand(g, axis, keepdims, a), a)
 
 
-reduction("np.add.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True, linear=True)
+reduction("np.add.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True)
 
 
-@vjp(np.add.reduce, "array")
-def _add_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return spread(expand(g, axis, keepdims, array), array)
+def _reduces_as(methods: Any, fn: Any) -> None:
+    """The methods of ufuncs have the rules of a function of NumPy's, with an axis of 0 where that has none."""
+    record = PRIMS[fn]
+
+    def along_first(rule: Rule) -> Rule:
+        @functools.wraps(rule)
+        def run(g: Any, out: Any, array: Any, axis: Any = 0, *rest: Any, **keywords: Any) -> Any:
+            return rule(g, out, array, axis, *rest, **keywords)
+
+        return run
+
+    vjp(methods, "array", linear=bool(record.linear))(along_first(record.pullbacks["a"]))
+    if "a" in record.tangents:
+        jvp(methods, "array")(along_first(record.tangents["a"]))
+
+
+_reduces_as(np.add.reduce, np.sum)
 
 
 def _mean_dtype(dtype: Dtype) -> Dtype:
@@ -130,10 +145,10 @@ def _mean_dtype(dtype: Dtype) -> Dtype:
     return np.dtype(np.float64) if dtype.kind in "biu" else dtype
 
 
-MEAN = reduction("np.mean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype, total=True, linear=True)
+MEAN = reduction("np.mean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype, total=True)
 
 
-@vjp(np.mean, "a")
+@vjp(np.mean, "a", linear=True)
 def _mean(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
     n = count(a, axis)
     if type(n) is Value and not lib.has_more_than(0, a, axis):
@@ -149,6 +164,11 @@ def _nansum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ke
     return lib.masked(spread(expand(g, axis, keepdims, a), a), lib.invert(np.isnan(a)))
 
 
+@jvp(np.nansum, "a")
+def _nansum_jvp(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    return np.sum(lib.masked(d, lib.invert(np.isnan(a))), axis=axis, keepdims=keepdims)
+
+
 reduction("np.nanmean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype)
 
 
@@ -162,6 +182,16 @@ def _var(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
         return expand(g * per(2, count(a, axis) - ddof), axis, keepdims, a) * conj(centered(a, axis))
     scale = call(runtime.ratio, 2.0 * g, freedom(a, axis, ddof))
     return _unless_zero(g, expand(scale, axis, keepdims, a) * conj(centered(a, axis)), axis, keepdims, a)
+
+
+@jvp(np.var, "a")
+def _var_jvp(
+    d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False
+) -> Any:
+    moved = np.sum(conj(centered(a, axis)) * d, axis=axis, keepdims=keepdims)
+    if lib.has_more_than(ddof, a, axis):
+        return lib.per(2, lib.count(a, axis) - ddof) * moved
+    return 2.0 * moved / freedom(a, axis, ddof)  # a NumPy division
 
 
 def freedom(a: Any, axis: Any, ddof: Any) -> Any:
@@ -199,10 +229,18 @@ def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
     return product if lib.has_more_than(ddof, a, axis) else _unless_zero(g, product, axis, keepdims, a)
 
 
+@jvp(np.std, "a")
+def _std_jvp(
+    d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False
+) -> Any:
+    moved = np.sum(conj(centered(a, axis)) * d, axis=axis, keepdims=keepdims)
+    return moved / (lib.nonzero(out) * freedom(a, axis, ddof))
+
+
 op(builtins.sum, "iterable, start")
 
 
-@vjp(sum, "iterable")
+@vjp(sum, "iterable", linear="iterable, start")
 def _python_sum(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
     lib.ndim(iterable)  # an array, not a list
     return spread(g, iterable)
@@ -237,6 +275,17 @@ def _prod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keep
     return expand(g, axis, keepdims, a) * product_of_others(a, axis)
 
 
+@jvp(np.prod, "a")
+def _prod_jvp(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
+    if lib.ndim(a) == 0:
+        return d
+    if isinstance(axis, tuple) or (axis is None and keepdims is not False):
+        return NotImplemented
+    if axis is None:
+        a, d, axis = call(np.ravel, a), call(np.ravel, d), 0
+    return np.sum(d * product_of_others(a, axis), axis=axis, keepdims=keepdims)
+
+
 def product_of_others(a: Any, axis: int) -> Any:
     """For every element the product of the others along the axis; no division, so right where some are 0."""
     before = np.cumprod(call(runtime.shift, a, axis, 1), axis)
@@ -247,20 +296,13 @@ def product_of_others(a: Any, axis: int) -> Any:
 reduction("np.multiply.reduce", f"array: array, {_SUMMED}", sum_dtype, axis=0, total=True)
 
 
-@vjp(np.multiply.reduce, "array")
-def _multiply_reduce(g: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return _prod(g, out, array, axis, keepdims=keepdims)
-
+_reduces_as(np.multiply.reduce, np.prod)
 
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
-def _same_dtype(dtype: Dtype) -> Dtype:
-    return dtype
-
-
 for _name in ("max", "min", *(("amax", "amin") if np.amax is not np.max else ())):
-    reduction(f"np.{_name}", "a: array, axis, out, keepdims, initial: array, where: array", _same_dtype)
+    reduction(f"np.{_name}", "a: array, axis, out, keepdims, initial: array, where: array", lambda dtype: dtype)
 
 
 @vjp((np.max, np.amax, np.min, np.amin), "a")
@@ -278,32 +320,36 @@ def _shared(g: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     return lib.masked(expand(share, axis, keepdims, a), chosen)
 
 
-@batch(np.sum, np.prod, np.mean, np.max, np.min)
-def _reduce_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x = args.pop("a")
-    keepdims = args.get("keepdims", False)
-    if args.keys() - {"axis", "keepdims"} or type(keepdims) is not bool:
-        raise no_rule(op)
-    return self.stack(op.prim, x, axis=stack_axes(args.get("axis"), self.rank(x), op), keepdims=keepdims)
+def _of_chosen(d: Any, out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The mean of the tangents of the elements that equal the result."""
+    chosen = lib.equal(a, expand(out, axis, keepdims, a))
+    both = [np.sum(x, axis=axis, keepdims=keepdims) for x in (lib.masked(d, chosen), chosen)]
+    return np.divide(*both)
+
+
+@jvp((np.max, np.amax, np.min, np.amin), "a")
+def _max_jvp(d: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return _of_chosen(d, out, a, axis, keepdims)
 
 
 for _name in ("maximum", "minimum"):
-    reduction(f"np.{_name}.reduce", f"array: array, {_SUMMED}", _same_dtype, axis=0)
+    reduction(f"np.{_name}.reduce", f"array: array, {_SUMMED}", lambda dtype: dtype, axis=0)
 
 
-@vjp((np.maximum.reduce, np.minimum.reduce), "array")
-def _max_reduce(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-    return _shared(g, out, array, axis, keepdims)
-
-
-reduction("np.ptp", "a: array, axis, out, keepdims", _same_dtype)
+_reduces_as((np.maximum.reduce, np.minimum.reduce), np.max)
+reduction("np.ptp", "a: array, axis, out, keepdims", lambda dtype: dtype)
 
 
 @vjp(np.ptp, "a")
 def _ptp(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     largest, smallest = (f(a, axis=axis, keepdims=keepdims) for f in (np.max, np.min))
     return _shared(g, largest, a, axis, keepdims) - _shared(g, smallest, a, axis, keepdims)
+
+
+@jvp(np.ptp, "a")
+def _ptp_jvp(d: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    largest, smallest = (f(a, axis=axis, keepdims=keepdims) for f in (np.max, np.min))
+    return _of_chosen(d, largest, a, axis, keepdims) - _of_chosen(d, smallest, a, axis, keepdims)
 
 
 # --- norms ------------------------------------------------------------------------------------------------------------
@@ -342,6 +388,19 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
     # A zero element has derivative 0; its power would be infinite for ord < 1.
     power = ratio ** (ord - 1) if ord > 1 else lib.choose(equal(size, 0), 1.0, ratio) ** (ord - 1)
     return wide * power * conj(np.sign(x))
+
+
+@jvp(np.linalg.norm, "x")
+def _norm_jvp(d: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    if lib.symbolic(ord, axis, keepdims):
+        return NotImplemented
+    one_axis = (
+        isinstance(axis, int) or (axis is None and lib.ndim(x) == 1) or (isinstance(axis, tuple) and len(axis) == 1)
+    )
+    if not (ord is None or (ord == "fro" and not one_axis) or (ord == 2 and one_axis)):
+        return NotImplemented
+    # Where the norm is zero so is x, and the derivative is taken to be zero.
+    return np.sum(lib.real(conj(x) * d), axis=axis, keepdims=keepdims) / lib.nonzero(out)
 
 
 # --- questions --------------------------------------------------------------------------------------------------------

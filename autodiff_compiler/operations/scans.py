@@ -13,9 +13,9 @@ from ..ir.ops_common import as_array, dtype_of, one_axis
 from ..ir.opset import PRIMS
 from ..ir.types import ANY, Dim, DimLike, Ty, array, same_dtype
 from . import lib
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
-from .record import op, vjp
+from .record import jvp, op, vjp
 from .reductions import sum_dtype
 
 # --- scans ------------------------------------------------------------------------------------------------------------
@@ -34,10 +34,10 @@ def _scan_type(b: Builder, a: Any, axis: Any = None, dtype: Any = None, out: Any
     return array(kind, t.dims)
 
 
-CUMSUM = op("np.cumsum", "a: array, axis, dtype, out", type=_scan_type, total="known", linear=(("a",),))
+CUMSUM = op("np.cumsum", "a: array, axis, dtype, out", type=_scan_type, total="known")
 
 
-@vjp(np.cumsum, "a")
+@vjp(np.cumsum, "a", linear=True)
 def _cumsum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     if axis is None:
         return lib.reshape_as(np.flip(np.cumsum(np.flip(g))), a)
@@ -55,6 +55,14 @@ def _cumprod(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> A
         return lib.reshape_as(_cumprod(g, out, call(np.ravel, a), 0), a)
     before = call(runtime.shift, out, axis, 1)
     return call(runtime.flip_scan, g, a, axis) * before
+
+
+@jvp(np.cumprod, "a")
+def _cumprod_jvp(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    # Each product is the one before, times an element.
+    if axis is None or lib.ndim(a) == 0:
+        a, d, axis = call(np.ravel, a), call(np.ravel, d), 0
+    return call(runtime.linear_scan, d * call(runtime.shift, out, axis, 1), a, axis)
 
 
 @batch(np.cumsum, np.cumprod)
@@ -79,7 +87,7 @@ def _recurrence_type(b: Builder, g: Any, x: Any, axis: Any) -> Ty:
 op(runtime.linear_scan, "g: array, x: array, axis", type=_recurrence_type)
 
 
-@vjp(runtime.linear_scan, "g")
+@vjp(runtime.linear_scan, "g", linear=True)
 def _linear_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
     return call(runtime.flip_scan, g, x, axis)
 
@@ -92,7 +100,7 @@ def _linear_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
 op(runtime.flip_scan, "g: array, x: array, axis", type=_recurrence_type)
 
 
-@vjp(runtime.flip_scan, "g")
+@vjp(runtime.flip_scan, "g", linear=True)
 def _flip_scan_g(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
     return call(runtime.linear_scan, g, x, axis)
 
@@ -121,14 +129,12 @@ def _shift(g: Any, out: Any, x: Any, axis: Any, fill: Any, step: Any = 1) -> Any
     return call(runtime.shift, g, axis, 0, -step)
 
 
-@batch(runtime.shift)
-def along_axis(self: Batcher, op: Op) -> Any:
-    """The axis is the second operand."""
-    x, axis, *rest = self.new(op.args)
-    if self.has_stack(rest):
-        raise no_rule(op)
-    return self.stack(op.prim, x, stack_axes(axis, 0, op), *rest, **self.new(op.kwargs))
+@jvp(runtime.shift, "x")
+def _shift_jvp(d: Any, out: Any, x: Any, axis: Any, fill: Any, step: Any = 1) -> Any:
+    return call(runtime.shift, d, axis, 0, step)
 
+
+batch(runtime.shift)(along(axis=0))
 
 # --- differences ------------------------------------------------------------------------------------------------------
 
@@ -151,7 +157,7 @@ def _diff_type(b: Builder, a: Any, n: Any = 1, axis: Any = -1) -> Ty:
 op("np.diff", "a: array, n, axis", type=_diff_type, total="known")
 
 
-@vjp(np.diff, "a")
+@vjp(np.diff, "a", linear=True)
 def _diff(g: Any, out: Any, a: Any, n: Any = 1, axis: Any = -1) -> Any:
     if not isinstance(n, int):
         raise lib.unsupported("the derivative of np.diff needs a constant for `n`")
@@ -176,6 +182,6 @@ def _unwrap_type(b: Builder, p: Any, discont: Any = None, axis: Any = -1) -> Ty:
 op("np.unwrap", "p: array, discont, axis, period: array", type=_unwrap_type)
 
 
-@vjp(np.unwrap, "p")
+@vjp(np.unwrap, "p", symmetric=True)
 def _unwrap(g: Any, out: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = None) -> Any:
     return g  # what is added is constant between the jumps

@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Builder, Op, Value, type_of
+from ..ir.core import Builder, Op, Prim, Value, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
 from ..ir.opset import PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
-from .record import op, vjp
+from .record import jvp, op, vjp
+
+# --- the kind ---------------------------------------------------------------------------------------------------------
+
+Dims = tuple[DimLike, ...]
+
+
+def moves(name: str, params: str, dims: Callable[..., Dims | None], *, total: Any = "known", **columns: Any) -> Prim:
+    """The record of a function that moves the elements of its first operand about.
+
+    Of one of NumPy's numbers it makes a number, where the result has no axes.
+
+    dims: ``dims(builder, dims, **arguments)``: the lengths of the result from those of the operand; None: not known
+    """
+
+    def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:
+        given = {**dict(zip(record.params, args)), **kwargs}
+        a = given.pop(record.params[0], None)
+        t = as_array(b, a)
+        if t.kind != "array" or t.dims is None or len(args) > len(record.params):
+            return Ty(t.kind, t.dtype, None)
+        try:
+            found = dims(b, t.dims, **given)
+        except TypeError:
+            return ANY  # an argument that is not looked at here
+        return type_of(a) if found == () and _is_number(a) else array(t.dtype, found)
+
+    record = op(name, params, alias=columns.pop("alias", "view"), total=total, **columns)
+    record.infer = infer
+    _has_moved(record)
+    return record
+
+
+def _has_moved(record: Prim) -> None:
+    for trait in ("moves", "real", "steady"):
+        mark(trait, record)
+
+
+def own_transpose(fn: Any, argument: str) -> None:
+    """The cotangent moves as the operand does."""
+
+    @vjp(fn, argument, linear=True)
+    def rule(g: Any, out: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        return fn(g, *args, **kwargs)
+
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
@@ -32,10 +77,10 @@ def _reshape_type(b: Builder, a: Any, shape: Any, order: Any = "C") -> Ty:
     return type_of(a) if _is_number(a) and dims == () else array(t.dtype, dims)
 
 
-op("np.reshape", "a: array, shape, order", type=_reshape_type, alias="maybe")
+_has_moved(op("np.reshape", "a: array, shape, order", type=_reshape_type, alias="maybe"))
 
 
-@vjp(np.reshape, "a")
+@vjp(np.reshape, "a", linear=True)
 def _reshape(g: Any, out: Any, a: Any, shape: Any, order: Any = "C") -> Any:
     if order != "C":
         raise lib.unsupported("np.reshape has a derivative rule for order='C' only", "transpose before and after")
@@ -62,14 +107,14 @@ def ravel_type(b: Builder, a: Any, order: Any = "C") -> Ty:
     return _reshape_type(b, a, -1)
 
 
-def _total_transpose(b: Builder, a: Any) -> bool:
+def _is_array(b: Builder, a: Any) -> bool:
     return as_array(b, a).kind == "array"
 
 
-op("np.ravel", "a: array, order", type=ravel_type, alias="maybe", total=_total_transpose)
+_has_moved(op("np.ravel", "a: array, order", type=ravel_type, alias="maybe", total=_is_array))
 
 
-@vjp(np.ravel, "a")
+@vjp(np.ravel, "a", linear=True)
 def _ravel(g: Any, out: Any, a: Any, order: Any = "C") -> Any:
     return _reshape(g, out, a, -1, order)
 
@@ -81,49 +126,34 @@ def _ravel_batch(self: Batcher, op: Op) -> Any:
     return self.stack(PRIMS[np.reshape], self.new(op.args[0]), (self.size(), -1))
 
 
-def _squeeze_type(b: Builder, a: Any, axis: Any = None) -> Ty:
-    t = as_array(b, a)
-    if t.kind != "array" or t.dims is None:
-        return Ty(t.kind, t.dtype, None)
-    if _is_number(a):
-        return type_of(a)
-    dims = [b.dims.find(d) for d in t.dims]
+def _squeezed(b: Builder, dims: Dims, axis: Any = None) -> Dims | None:
+    dims = tuple([b.dims.find(d) for d in dims])
     if axis is not None:
         axes = axes_of(axis, len(dims))
-        return array(t.dtype, None if axes is None else tuple([d for k, d in enumerate(dims) if k not in axes]))
+        return None if axes is None else tuple([d for k, d in enumerate(dims) if k not in axes])
     if any(d != 1 and not b.dims.not_one(d) for d in dims):
-        return array(t.dtype, None)
-    return array(t.dtype, tuple([d for d in dims if d != 1]))
+        return None
+    return tuple([d for d in dims if d != 1])
 
 
-op("np.squeeze", "a: array, axis", type=_squeeze_type, alias="view", total=_total_transpose)
+moves("np.squeeze", "a: array, axis", _squeezed, total=_is_array)
 
 
-def _expand_dims_type(b: Builder, a: Any, axis: Any) -> Ty:
-    t = as_array(b, a)
-    if t.kind != "array" or t.dims is None:
-        return Ty(t.kind, t.dtype, None)
+def _expanded(b: Builder, dims: Dims, axis: Any) -> Dims | None:
     axes = axis if isinstance(axis, tuple) else (axis,)
-    ndim = len(t.dims) + len(axes)
-    places = axes_of(axes, ndim)
-    if places is None:
-        return array(t.dtype, None)
-    rest = iter(t.dims)
-    return array(t.dtype, tuple([1 if k in places else next(rest) for k in range(ndim)]))
+    rank = len(dims) + len(axes)
+    places = axes_of(axes, rank)
+    rest = iter(dims)
+    return None if places is None else tuple([1 if k in places else next(rest) for k in range(rank)])
 
 
-op("np.expand_dims", "a: array, axis", type=_expand_dims_type, alias="view", total="known")
+moves("np.expand_dims", "a: array, axis", _expanded)
+batch(np.expand_dims)(along(axis=0))
 
 
-@vjp((np.squeeze, np.expand_dims), "a")
+@vjp((np.squeeze, np.expand_dims), "a", linear=True)
 def _squeeze(g: Any, out: Any, a: Any, axis: Any = None) -> Any:
     return lib.reshape_as(g, a)
-
-
-@batch(np.expand_dims)
-def _expand_batch(self: Batcher, op: Op) -> Any:
-    x, axis = self.new(op.args)
-    return self.stack(op.prim, x, stack_axes(axis, 0, op))
 
 
 op("np.atleast_1d", "*arys: arrays", type=lambda b, a: at_least(as_array(b, a), 1), alias="maybe", total="known")
@@ -137,20 +167,20 @@ def _at_least(g: Any, out: Any, *arys: Any) -> Any:
     return (lib.reshape_as(g, arys[0]),)
 
 
-def _shaped(b: Builder, a: Any, shape: Any) -> Ty:
-    """`a` with other axes; a scalar becomes an array."""
-    t = as_array(b, a)
-    return array(t.dtype, shape) if t.kind == "array" else ANY
+@jvp((np.atleast_1d, np.atleast_2d), "*arys")
+def _at_least_jvp(d: Any, out: Any, *arys: Any) -> Any:
+    return lib.reshape_as(d[0], out) if len(arys) == 1 else NotImplemented
 
 
-def _broadcast_to_type(b: Builder, array: Any, shape: Any) -> Ty:
-    return _shaped(b, array, shape_dims(b, shape))
+def _broadcast_to_type(b: Builder, array_: Any, shape: Any) -> Ty:
+    t = as_array(b, array_)
+    return array(t.dtype, shape_dims(b, shape)) if t.kind == "array" else ANY
 
 
-op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view")
+_has_moved(op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view"))
 
 
-@vjp(np.broadcast_to, "array")
+@vjp(np.broadcast_to, "array", linear=True)
 def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
     return g
 
@@ -171,22 +201,17 @@ def _broadcast_batch(self: Batcher, op: Op) -> Any:
 # --- order of axes and elements ---------------------------------------------------------------------------------------
 
 
-def _transpose_type(b: Builder, a: Any, axes: Any = None) -> Ty:
-    t = as_array(b, a)
-    if t.kind != "array" or t.dims is None:
-        return Ty(t.kind, t.dtype, None)
-    if _is_number(a):
-        return type_of(a)
+def _transposed(b: Builder, dims: Dims, axes: Any = None) -> Dims | None:
     if axes is None:
-        return array(t.dtype, t.dims[::-1])
-    order = axes_of(tuple(axes), len(t.dims))
-    return array(t.dtype, None if order is None or len(order) != len(t.dims) else tuple([t.dims[k] for k in order]))
+        return dims[::-1]
+    order = axes_of(tuple(axes), len(dims))
+    return None if order is None or len(order) != len(dims) else tuple([dims[k] for k in order])
 
 
-op("np.transpose", "a: array, axes", type=_transpose_type, alias="view", total="known")
+moves("np.transpose", "a: array, axes", _transposed)
 
 
-@vjp(np.transpose, "a")
+@vjp(np.transpose, "a", linear=True)
 def _transpose(g: Any, out: Any, a: Any, axes: Any = None) -> Any:
     if axes is None:
         return lib.transpose(g, tuple(reversed(range(lib.ndim(a)))))
@@ -206,24 +231,18 @@ def _transpose_batch(self: Batcher, op: Op) -> Any:
     return self.stack(PRIMS[np.transpose], x, (0, *[k % rank + 1 for k in axes]))
 
 
-def _swapaxes_type(b: Builder, a: Any, axis1: Any, axis2: Any) -> Ty:
-    t = as_array(b, a)
-    if t.kind != "array" or t.dims is None:
-        return Ty(t.kind, t.dtype, None)
-    i, j = one_axis(axis1, len(t.dims)), one_axis(axis2, len(t.dims))
+def _swapped(b: Builder, dims: Dims, axis1: Any, axis2: Any) -> Dims | None:
+    i, j = one_axis(axis1, len(dims)), one_axis(axis2, len(dims))
     if i is None or j is None:
-        return array(t.dtype, None)
-    dims = list(t.dims)
-    dims[i], dims[j] = dims[j], dims[i]
-    return array(t.dtype, tuple(dims))
+        return None
+    lengths = list(dims)
+    lengths[i], lengths[j] = lengths[j], lengths[i]
+    return tuple(lengths)
 
 
-op("np.swapaxes", "a: array, axis1, axis2", type=_swapaxes_type, alias="view", total="known")
-
-
-@vjp(np.swapaxes, "a")
-def _swapaxes(g: Any, out: Any, a: Any, axis1: Any, axis2: Any) -> Any:
-    return np.swapaxes(g, axis1, axis2)
+moves("np.swapaxes", "a: array, axis1, axis2", _swapped)
+own_transpose(np.swapaxes, "a")
+batch(np.swapaxes)(along(axis1=0, axis2=0))
 
 
 def move_order(source: Any, destination: Any, ndim: int) -> tuple[int, ...] | None:
@@ -239,29 +258,20 @@ def move_order(source: Any, destination: Any, ndim: int) -> tuple[int, ...] | No
     return tuple(order)
 
 
-def _moveaxis_type(b: Builder, a: Any, source: Any, destination: Any) -> Ty:
-    t = as_array(b, a)
-    if t.kind != "array" or t.dims is None:
-        return Ty(t.kind, t.dtype, None)
-    order = move_order(source, destination, len(t.dims))
-    return array(t.dtype, None if order is None else tuple([t.dims[k] for k in order]))
+def _axes_moved(b: Builder, dims: Dims, source: Any, destination: Any) -> Dims | None:
+    order = move_order(source, destination, len(dims))
+    return None if order is None else tuple([dims[k] for k in order])
 
 
-op("np.moveaxis", "a: array, source, destination", type=_moveaxis_type, alias="view", total="known")
+moves("np.moveaxis", "a: array, source, destination", _axes_moved)
+batch(np.moveaxis)(along(source=0, destination=0))
 
 
-@vjp(np.moveaxis, "a")
+@vjp(np.moveaxis, "a", linear=True)
 def _moveaxis(g: Any, out: Any, a: Any, source: Any, destination: Any) -> Any:
     if move_order(source, destination, lib.ndim(a)) is None:
         raise lib.unsupported("the derivative of np.moveaxis needs constant axes")
     return np.moveaxis(g, destination, source)
-
-
-@batch(np.swapaxes, np.moveaxis)
-def _swap_batch(self: Batcher, op: Op) -> Any:
-    x, first, second = self.new(op.args)
-    rank = self.rank(x)
-    return self.stack(op.prim, x, stack_axes(first, rank, op), stack_axes(second, rank, op))
 
 
 def _same_type(b: Builder, a: Any, *rest: Any, **kwargs: Any) -> Ty:
@@ -271,44 +281,19 @@ def _same_type(b: Builder, a: Any, *rest: Any, **kwargs: Any) -> Ty:
 
 def _flip_type(b: Builder, m: Any, axis: Any = None) -> Ty:
     t = _same_type(b, m)
-    return generic(t.dtype) if t.kind == "array" and t.dims == () else t
+    return generic(t.dtype) if t.dims == () else t
 
 
-op("np.flip", "m: array, axis", type=_flip_type, alias="view")
+_has_moved(op("np.flip", "m: array, axis", type=_flip_type, alias="view"))
+own_transpose(np.flip, "m")
+batch(np.flip)(along(axis=None))
+for _fn in (np.flipud, np.fliplr):
+    op(f"np.{_fn.__name__}", "m: array", type=_same_type, alias="view")
+    own_transpose(_fn, "m")
+_has_moved(op("np.roll", "a: array, shift, axis", type=_same_type))
 
 
-@vjp(np.flip, "m")
-def _flip(g: Any, out: Any, m: Any, axis: Any = None) -> Any:
-    return np.flip(g, axis)
-
-
-@batch(np.flip)
-def _flip_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x = args["m"]
-    return self.stack(op.prim, x, stack_axes(args.get("axis"), self.rank(x), op))
-
-
-op("np.flipud", "m: array", type=_same_type, alias="view")
-
-
-@vjp(np.flipud, "m")
-def _flipud(g: Any, out: Any, m: Any) -> Any:
-    return np.flipud(g)
-
-
-op("np.fliplr", "m: array", type=_same_type, alias="view")
-
-
-@vjp(np.fliplr, "m")
-def _fliplr(g: Any, out: Any, m: Any) -> Any:
-    return np.fliplr(g)
-
-
-op("np.roll", "a: array, shift, axis", type=_same_type)
-
-
-@vjp(np.roll, "a")
+@vjp(np.roll, "a", linear=True)
 def _roll(g: Any, out: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     back = tuple([-s for s in shift]) if isinstance(shift, tuple) else -shift
     return np.roll(g, back, axis)
@@ -326,13 +311,13 @@ def _rot90_type(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Ty:
     t = as_array(b, m)
     if t.kind != "array" or not isinstance(k, int) or not isinstance(axes, tuple) or len(axes) != 2:
         return ANY
-    return _swapaxes_type(b, m, *axes) if k % 2 else t
+    return array(t.dtype, None if t.dims is None else _swapped(b, t.dims, *axes)) if k % 2 else t
 
 
 op("np.rot90", "m: array, k, axes", type=_rot90_type, alias="view")
 
 
-@vjp(np.rot90, "m")
+@vjp(np.rot90, "m", linear=True)
 def _rot90(g: Any, out: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     return np.rot90(g, -k, axes)
 
@@ -349,24 +334,23 @@ def _diagonal_length(b: Builder, rows: DimLike, columns: DimLike, k: Any) -> Dim
     return b.dims.fresh()
 
 
-def _diag_type(b: Builder, v: Any, k: Any = 0) -> Ty:
-    t = as_array(b, v)
-    if t.kind != "array" or t.dims is None or len(t.dims) not in (1, 2):
-        return ANY
-    if len(t.dims) == 2:
-        return array(t.dtype, (_diagonal_length(b, t.dims[0], t.dims[1], k),))
-    d = b.dims.find(t.dims[0])
+def _diag_dims(b: Builder, dims: Dims, k: Any = 0) -> Dims:
+    if len(dims) not in (1, 2):
+        raise TypeError("np.diag raises")
+    if len(dims) == 2:
+        return (_diagonal_length(b, *dims, k),)
+    d = b.dims.find(dims[0])
     if isinstance(k, int) and (k == 0 or isinstance(d, int)):
         n: DimLike = d if k == 0 else int(d) + abs(k)  # type: ignore[arg-type]
     else:
         n = b.dims.named(("diag", d, abs(k))) if isinstance(k, int) else b.dims.fresh()
-    return array(t.dtype, (n, n))
+    return n, n
 
 
-op("np.diag", "v: array, k", type=_diag_type, alias="maybe", total="known")
+moves("np.diag", "v: array, k", _diag_dims, alias="maybe")
 
 
-@vjp(np.diag, "v")
+@vjp(np.diag, "v", linear=True)
 def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
     if lib.ndim(v) == 1:
         return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
@@ -399,19 +383,13 @@ def _diagonal_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: A
     return array(t.dtype, (*rest, _diagonal_length(b, t.dims[axes[0]], t.dims[axes[1]], offset)))
 
 
-op("np.diagonal", "a: array, offset, axis1, axis2", type=_diagonal_type, alias="view", total="known")
+_has_moved(op("np.diagonal", "a: array, offset, axis1, axis2", type=_diagonal_type, alias="view", total="known"))
+batch(np.diagonal)(along(axis1=0, axis2=1))
 
 
-@vjp(np.diagonal, "a")
+@vjp(np.diagonal, "a", linear=True)
 def _diagonal(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return _on_diagonal(g, a, offset, *lib.axes((axis1, axis2), a))
-
-
-@batch(np.diagonal)
-def _diagonal_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    first, second = (stack_axes(args.get(name, k), 0, op) for k, name in enumerate(("axis1", "axis2")))
-    return self.stack(op.prim, args["a"], offset=args.get("offset", 0), axis1=first, axis2=second)
 
 
 def _trace_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Ty:
@@ -427,7 +405,7 @@ def _trace_type(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 op("np.trace", "a: array, offset, axis1, axis2, dtype, out", type=_trace_type, total="known")
 
 
-@vjp(np.trace, "a")
+@vjp(np.trace, "a", linear=True)
 def _trace(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     first, second = lib.axes((axis1, axis2), a)
     if lib.ndim(a) == 2:
@@ -440,27 +418,15 @@ def _trace(g: Any, out: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any
     return lib.transpose(product, tuple(np.argsort(order).tolist()))
 
 
-def _tri_type(b: Builder, m: Any, k: Any = 0) -> Ty:
-    t = as_array(b, m)
-    if t.kind != "array" or not t.dims:
-        return ANY
-    return array(t.dtype, t.dims if len(t.dims) != 1 else (t.dims[0], t.dims[0]))
+def _triangle_dims(b: Builder, dims: Dims, k: Any = 0) -> Dims:
+    if not dims:
+        raise TypeError("np.tril and np.triu raise")
+    return dims if len(dims) != 1 else (dims[0], dims[0])
 
 
-op("np.tril", "m: array, k", type=_tri_type, total="known")
-
-
-@vjp(np.tril, "m")
-def _tril(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
-    return np.tril(g, k)
-
-
-op("np.triu", "m: array, k", type=_tri_type, total="known")
-
-
-@vjp(np.triu, "m")
-def _triu(g: Any, out: Any, m: Any, k: Any = 0) -> Any:
-    return np.triu(g, k)
+for _fn in (np.tril, np.triu):
+    moves(f"np.{_fn.__name__}", "m: array, k", _triangle_dims, alias="fresh")
+    own_transpose(_fn, "m")
 
 
 @batch(np.tril, np.triu)
@@ -473,11 +439,4 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 
-_MOVES = (
-    np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.flip, np.roll,
-    np.broadcast_to, np.tril, np.triu, np.diagonal, np.diag,
-)  # fmt: skip
-mark("moves", *_MOVES)
-mark("real", *_MOVES)
-mark("steady", *_MOVES)
 mark("read_only", np.broadcast_to, np.diagonal)

@@ -53,7 +53,7 @@ def _polygamma_type(b: Builder, n: Any, x: Any) -> Ty:
 op(runtime.polygamma, "n, x: array", type=_polygamma_type)
 
 
-@vjp(runtime.polygamma, "x")
+@vjp(runtime.polygamma, "x", symmetric=True)
 def _polygamma(g: Any, out: Any, n: Any, x: Any) -> Any:
     return g * call(runtime.polygamma, n + 1, x)
 
@@ -70,7 +70,7 @@ elementwise(np.i0, lambda out, x: call(runtime.bessel_i, 1, x))
 op(runtime.bessel_i, "n, x: array", type=_bessel_type)
 
 
-@vjp(runtime.bessel_i, "x")
+@vjp(runtime.bessel_i, "x", symmetric=True)
 def _bessel(g: Any, out: Any, n: Any, x: Any) -> Any:
     before, after = (call(runtime.bessel_i, k, x) for k in (abs(n - 1), n + 1))
     return g * (0.5 * (before + after))

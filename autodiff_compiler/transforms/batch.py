@@ -13,7 +13,7 @@ says how it is applied to stacks. Without a rule, `NotBatchedError` is raised, a
 >>> print(print_function(batch(fn, {0})), end="")
 func f(%x: float64[d3, d1], %w: float64[d2]) {
   %v1: float64[d3, d1] = * %w, %x
-  %v2: float64[d3] = np.sum %v1, axis=(1,), keepdims=False
+  %v2: float64[d3] = np.sum %v1, axis=(1,)
   return %v2
 }
 
