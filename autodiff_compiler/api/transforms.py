@@ -191,6 +191,9 @@ class Transformed:
         name_classes(derived.out, classes)
 
         def result(leaves: list[str]) -> str:
+            kind, parts = derived.out[0], children(derived.out)
+            if kind == "tuple" and len(parts) > 1:  # without parentheses
+                return ", ".join([tree_text(part, leaves, classes) for part in parts])
             return tree_text(derived.out, leaves, classes)
 
         emitted = emit_adjoint(

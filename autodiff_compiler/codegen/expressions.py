@@ -194,10 +194,8 @@ class Printer:
 
     # --- subscripts -----------------------------------------------------------------------------------------------
 
-    def place(self, base: str, path: tuple[Any, ...]) -> str:
-        """The expression that names the part of `base` at `path`; assignable if its last step is a subscript."""
-        if opset.is_whole(path) and all(step[1] for step in path):  # a[()] of a 0-d array is a number, a[...] is not
-            return f"{base}[...]"
+    def part(self, base: str, path: tuple[Any, ...]) -> str:
+        """The expression that reads the part of `base` at `path`."""
         for step in path:
             if step[0] == "index":
                 base += f"[{self.subscript(step[1])}]"
@@ -209,7 +207,14 @@ class Printer:
                 if isinstance(shape, tuple) and len(shape) > 0:
                     inside = ", ".join(self.show(s) for s in shape)
                 base += f".reshape({inside})"
-        return base if path[-1][0] == "index" else f"{base}[...]"
+        return base
+
+    def place(self, base: str, path: tuple[Any, ...]) -> str:
+        """The subscript that names the part of `base` at `path`. It can be assigned to."""
+        if opset.is_whole(path) and all(step[1] for step in path):  # a[()] of a 0-d array is a number, a[...] is not
+            return f"{base}[...]"
+        text = self.part(base, path)
+        return text if path[-1][0] == "index" else f"{text}[...]"
 
     def subscript(self, items: tuple[Any, ...], nested: bool = False) -> str:
         """What stands between the brackets; as an expression of its own if `nested`."""
@@ -251,16 +256,13 @@ def _is_float_matrix(x: Any) -> bool:
 def _get(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
     text = p.show(base, ATOM)
-    if path[-1][0] == "index":
-        return p.place(text, path), ATOM
-    return p.place(text, path)[: -len("[...]")], ATOM
+    return p.place(text, path) if path[-1][0] == "index" else p.part(text, path), ATOM
 
 
 def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
     p.helpers.add("stored_part")
-    text = p.show(base, ATOM)
-    head = p.place(text, path[:-1]) if len(path) > 1 else text
+    head = p.part(p.show(base, ATOM), path[:-1])
     return f"stored_part({head}, {p.subscript(path[-1][1], nested=True)})", ATOM
 
 

@@ -1,8 +1,9 @@
 """Statements as blocks in blocks, and as text.
 
-Takes lines and blocks. Gives text. What nests too deeply for Python becomes a local function.
+Takes lines and blocks. Gives text. Blocks that nest too deeply for Python become local functions.
 
->>> lines = ["s = 0", Block("for i in x:", branches("i > 0", "i <= 0", ["s += i"], ["break"], False)), "return s"]
+>>> body = branches("i > 0", "i <= 0", [Assignment(["s"], "+=", "i")], [BREAK], False)
+>>> lines = [Assignment(["s"], "=", "0"), Block("for", "i in x", body, binds=["i"]), "return s"]
 >>> out = []
 >>> flat(lines, 1, out)
 >>> for line in out:
@@ -18,30 +19,61 @@ Takes lines and blocks. Gives text. What nests too deeply for Python becomes a l
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from .notes import Note
 
 DEPTH = 60  # levels of indentation; Python reads up to 100
 NESTED = 12  # loops, ``try`` and ``with`` in each other; Python compiles up to 20, and some count twice
+# How many of Python's nested blocks a compound statement is.
+WEIGHTS = {"for": 1, "while": 1, "with": 1, "try": 1, "except": 2}
 
 WORD = re.compile(r"[^\W\d]\w*")
+BREAK = "break"
+LEAVE = "return True"  # a ``break`` in a part that was moved into a function
 
 
+@dataclass(slots=True, eq=False)
+class Assignment:
+    """A statement that binds variables: ``a, b = value``, or with a sign like ``+=``."""
+
+    names: list[str]
+    sign: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        return f"{', '.join(self.names)} {self.sign} {self.value}"
+
+
+@dataclass(slots=True, eq=False)
 class Block:
-    """A compound statement, or a clause of one."""
+    """A compound statement, or a clause of one.
 
-    __slots__ = ("header", "body", "clauses", "otherwise")
+    kind:      its keyword
+    text:      the rest of its head
+    otherwise: the negated condition of an ``if``
+    binds:     the variables that the head binds
+    params:    the parameters of a function
+    clauses:   how many lines, from this one on, are the clauses of an ``if`` and their comments
+    """
 
-    def __init__(self, header: str, body: list[Line], otherwise: str = ""):
-        self.header, self.body = header, body
-        self.otherwise = otherwise  # of an ``if``: the negated condition
-        self.clauses = 1  # of an ``if``: how many lines, from this one on, are its clauses and their comments
+    kind: str
+    text: str
+    body: list[Line]
+    otherwise: str = ""
+    binds: Sequence[str] = ()
+    params: Sequence[str] = ()
+    clauses: int = 1
+
+    @property
+    def head(self) -> str:
+        return f"{self.kind} {self.text}:" if self.text else f"{self.kind}:"
 
 
-Line = str | Block | Note
+Line = str | Assignment | Block | Note
 
 
 def branches(cond: str, otherwise: str, then: list[Line], orelse: list[Line], jumps: bool) -> list[Line]:
@@ -50,15 +82,15 @@ def branches(cond: str, otherwise: str, then: list[Line], orelse: list[Line], ju
     otherwise: the negated condition
     jumps:     after `then` nothing falls through
     """
-    first = Block(f"if {cond}:", then, otherwise)
+    first = Block("if", cond, then, otherwise)
     if jumps or not orelse:
         return [first, *orelse]
     at = next((k for k, line in enumerate(orelse) if not isinstance(line, Note)), 0)
     second = orelse[at]
-    if isinstance(second, Block) and second.header.startswith("if ") and at + second.clauses == len(orelse):
-        second.header = "el" + second.header
+    if isinstance(second, Block) and second.kind == "if" and at + second.clauses == len(orelse):
+        second.kind = "elif"
     else:
-        orelse = [Block("else:", orelse)]
+        orelse = [Block("else", "", orelse)]
     first.clauses += len(orelse)
     return [first, *orelse]
 
@@ -70,14 +102,15 @@ def flat(lines: list[Line], depth: int, out: list[str]) -> None:
         rest, depth = todo[-1]
         for line in rest:
             if isinstance(line, Block):
-                out.append("    " * depth + line.header)
-                todo.append((iter(line.body), depth + 1))
+                out.append("    " * depth + line.head)
+                todo.append((iter(line.body or ["pass"]), depth + 1))
                 break
             if isinstance(line, Note):
                 line.at = len(out)
                 out.append("    " * depth)
             else:
-                out.append("    " * depth + line if line else "")
+                text = line.text if isinstance(line, Assignment) else line
+                out.append("    " * depth + text if text else "")
         else:
             todo.pop()
 
@@ -97,17 +130,17 @@ def outline(body: list[Line], given: set[str], name: Callable[[str], str], depth
         for line in lines:
             if not isinstance(line, Block):
                 continue
-            if line.header.startswith("def "):
-                outline(line.body, _parameters(line.header), name, level + 1)
+            if line.kind == "def":
+                outline(line.body, set(line.params), name, level + 1)
                 continue
-            inside = nested + _weight(line.header)
+            inside = nested + WEIGHTS.get(line.kind, 0)
             if (level + 1 < DEPTH and inside < NESTED) or not any(isinstance(inner, Block) for inner in line.body):
                 todo.append((line.body, level + 1, inside))
                 continue
             part, moved = name("part"), line.body
             parts.append((part, moved))
             left = _leave_by_return(moved)
-            line.body = [Block(f"if {part}():", [left])] if left else [f"{part}()"]
+            line.body = [Block("if", f"{part}()", [left])] if left else [f"{part}()"]
             todo.append((moved, depth + 1, 0))
     if not parts:
         return
@@ -123,16 +156,10 @@ def outline(body: list[Line], given: set[str], name: Callable[[str], str], depth
                     continue
                 missing[variable] = None
             shared.append(variable)
-        head.append(Block(f"def {part}():", [*([f"nonlocal {', '.join(shared)}"] if shared else []), *moved]))
+        nonlocal_ = [f"nonlocal {', '.join(shared)}"] if shared else []
+        head.append(Block("def", f"{part}()", [*nonlocal_, *moved], binds=[part]))
         head.append("")
     body[:0] = [*head, *[f"{variable} = None" for variable in missing]]
-
-
-def _weight(header: str) -> int:
-    """How many of Python's nested blocks it is."""
-    if header.startswith(("for ", "while ", "with ", "try:")):
-        return 1
-    return 2 if header.startswith("except ") else 0
 
 
 def _leave_by_return(lines: list[Line]) -> str:
@@ -143,60 +170,40 @@ def _leave_by_return(lines: list[Line]) -> str:
         inner = todo.pop()
         for k, line in enumerate(inner):
             if isinstance(line, Block):
-                if not line.header.startswith(("for ", "while ", "def ")):
+                if line.kind not in ("for", "while", "def"):
                     todo.append(line.body)
-            elif line in ("break", "return True"):  # which may be in a part already
-                inner[k], found = "return True", line
+            elif line in (BREAK, LEAVE):  # it may be in a part already
+                inner[k], found = LEAVE, line
     return found
 
 
-def _parameters(header: str) -> set[str]:
-    (function,) = ast.parse(header + " pass").body
-    assert isinstance(function, ast.FunctionDef)
-    return {p.arg for p in function.args.args}
-
-
-def _walk(lines: list[Line], functions: bool) -> Iterator[str]:
-    """All lines and headers, those of local functions if asked for."""
+def _walk(lines: list[Line], functions: bool) -> Iterator[str | Assignment | Block]:
+    """All statements and heads, those in local functions if asked for."""
     todo = [lines]
     while todo:
         for line in todo.pop():
-            if isinstance(line, str):
-                yield line
-            elif isinstance(line, Block):
-                yield line.header
-                if functions or not line.header.startswith("def "):
-                    todo.append(line.body)
+            if isinstance(line, Note):
+                continue
+            yield line
+            if isinstance(line, Block) and (functions or line.kind != "def"):
+                todo.append(line.body)
 
 
 def _stored(lines: list[Line]) -> set[str]:
     """The variables that are bound in these lines."""
     found: set[str] = set()
     for line in _walk(lines, False):
-        if line.startswith("def "):
-            found.add(WORD.findall(line)[1])
-        elif line.startswith("except ") and " as " in line:
-            found.add(WORD.findall(line)[-1])
-        elif line.startswith("for "):
-            found |= _targets(line + " pass")
-        elif "=" in line and not line.endswith(":"):
-            found |= _targets(line)
+        if isinstance(line, Assignment):
+            found.update(line.names)
+        elif isinstance(line, Block):
+            found.update(line.binds)
     return found
 
 
-def _targets(line: str) -> set[str]:
-    (statement,) = ast.parse(line).body
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.For)):
-        targets = [statement.target]
-    else:
-        return set()
-    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
 def _words(lines: list[Line]) -> set[str]:
-    return {word for line in _walk(lines, True) for word in WORD.findall(line)}
+    """All names in these lines, and other words."""
+    texts = (line if isinstance(line, str) else line.text for line in _walk(lines, True))
+    return {word for text in texts for word in WORD.findall(text)}
 
 
-__all__ = ["Block", "Line", "branches", "flat", "outline"]
+__all__ = ["BREAK", "Assignment", "Block", "Line", "branches", "flat", "outline"]

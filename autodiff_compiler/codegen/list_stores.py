@@ -42,9 +42,10 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import Op, type_of
 from .expressions import Printer
+from .layout import Assignment
 
 
-def changed_list(p: Printer, op: Op) -> str:
+def changed_list(p: Printer, op: Op) -> str | Assignment:
     """The statement for a store into a list."""
     items, *rest = op.args
     base, prim = p.show(items), op.prim
@@ -80,9 +81,9 @@ def changed_list(p: Printer, op: Op) -> str:
         return f"{place} = map(accum, {place}, {p.show(g)})"
     assert prim is opset.ACCUM
     if _adds_numbers(items, rest[0]):
-        return f"{base} = [a + b for a, b in zip({base}, {p.show(rest[0])})]"
+        return Assignment([base], "=", f"[a + b for a, b in zip({base}, {p.show(rest[0])})]")
     p.helpers.add("accum")
-    return f"{base} = accum({base}, {p.show(rest[0])})"
+    return Assignment([base], "=", f"accum({base}, {p.show(rest[0])})")
 
 
 def _slice(p: Printer, *bounds: Any) -> str:

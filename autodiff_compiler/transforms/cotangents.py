@@ -97,6 +97,11 @@ def hint_of(v: Any) -> str:
     return v.hint if type(v) is Value else ""
 
 
+def bar_of(v: Any) -> str:
+    """The hint for the name of the cotangent of `v`."""
+    return f"{v.hint}_bar" if type(v) is Value and v.hint else ""
+
+
 def last_addend(known: Any) -> Any:
     """What was added to a cotangent last."""
     return known.op.args[1] if type(known) is Value and known.op is not None and known.op.prim in (ACCUM, ADD) else None
@@ -104,6 +109,7 @@ def last_addend(known: Any) -> Any:
 
 __all__ = [
     "adds_axes",
+    "bar_of",
     "computed_of",
     "cotangent_type",
     "fits",

@@ -18,7 +18,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler import deep
-from autodiff_compiler.codegen.layout import Block, Line, flat, outline
+from autodiff_compiler.codegen.layout import BREAK, Assignment, Block, Line, flat, outline
 
 
 def made(source: str, folder: Path) -> dict[str, Any]:
@@ -286,22 +286,24 @@ def _plain(x: float) -> float:
 def tower(heads: list[str], inner: list[Line], after: list[Line]) -> list[Line]:
     body = inner
     for head in reversed(heads):
-        body = [Block(head, [*body, *after])]
+        kind, _, text = head.partition(" ")
+        body = [Block(kind, text, [*body, *after], binds=["i"] if kind == "for" else [])]
     return body
 
 
 @pytest.mark.parametrize("count", [5, 70, 130])
 @pytest.mark.parametrize("loop_at", [None, 0, 40, 69, 129])
 def test_outlined_code_does_what_it_did(count: int, loop_at: int | None) -> None:
-    heads = [f"if n > {k}:" for k in range(count)]
+    heads = [f"if n > {k}" for k in range(count)]
     if loop_at is not None and loop_at < count:
-        heads[loop_at] = "for i in range(5):"
-    inner: list[Line] = ["low = n * 2", "s += low"]
+        heads[loop_at] = "for i in range(5)"
+    inner: list[Line] = [Assignment(["low"], "=", "n * 2"), Assignment(["s"], "+=", "low")]
     if loop_at is not None and loop_at < count:
-        inner.append(Block("if s > 30:", ["break"]))
+        inner.append(Block("if", "s > 30", [BREAK]))
 
     def program() -> list[Line]:
-        return ["s = 0", *tower(heads, list(inner), ["s += 1"]), "return s"]
+        one: Line = Assignment(["s"], "+=", "1")
+        return [Assignment(["s"], "=", "0"), *tower(heads, list(inner), [one]), "return s"]
 
     outlined: list[Line] = program()
     outline(outlined, {"n"}, lambda stem, taken=[0]: taken.append(0) or f"{stem}{len(taken)}")  # type: ignore[misc]

@@ -1,0 +1,136 @@
+"""Statements that store into an array in place.
+
+Takes a store. Gives the statements: an assignment to a subscript, an augmented one, or ``np.add.at``.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x):
+...     x[1:] = x[1:] / 2.0
+...     return np.sum(x * x)
+>>> show_source(f, np.ones(3))
+def f_grad(x):
+    x2 = x.copy()
+    x2[1:] = x[1:] / 2.0
+    # adjoint of line 3: return np.sum(x * x)
+    x_bar = 2.0 * x2
+    # adjoint of line 2: x[1:] = x[1:] / 2.0
+    x_bar[1:] /= 2.0
+    return x_bar
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..ir import opset
+from ..ir.core import Builder, Op, Region, Value, structural_key, type_of
+from ..ir.opset import ACCUM, ADDAT, GET, SET
+from ..ir.types import same_dtype
+from .expressions import Printer
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+
+def emit_array_store(e: Emitter, op: Op) -> None:
+    """Print a store into an array."""
+    p, base = e.printer, e.printer.show(op.args[0])
+    if op.prim is ACCUM:
+        sign, value = _increment(p, op.args[1])
+        e.store([base], value, sign)
+        return
+    path = op.args[1]
+    cut = _copying_step(op)
+    if cut is not None:
+        _emit_reshaped_store(e, op, base, cut)
+    elif op.prim is SET:
+        e.line(f"{p.place(base, path)} {_stored(p, op)}")
+    else:
+        e.line(_added(p, base, path, op.args[2]))
+
+
+def _increment(p: Printer, v: Any) -> tuple[str, str]:
+    """``+= v``, or ``-= u`` where v is -u: the sign and the operand."""
+    op = v.op if type(v) is Value else None
+    if op is not None and op.prim is opset.NEG and op in p.inlined:
+        return "-=", p.show(op.args[0])
+    return "+=", p.show(v)
+
+
+def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any) -> str:
+    """The statement that adds to a part. ``+=`` would add only once where indices repeat."""
+    if opset.is_plain_path(path):
+        return f"{p.place(base, path)} {' '.join(_increment(p, v))}"
+    return f"np.add.at({p.part(base, path[:-1])}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
+
+
+def _stored(p: Printer, op: Op) -> str:
+    """``= v``, or ``-= u`` where v is the present part less u."""
+    base, path, v = op.args
+    inner = v.op if type(v) is Value else None
+    if inner is not None and inner in p.inlined and inner.prim.name in ("+", "-", "*", "/") and len(inner.args) == 2:
+        read = inner.args[0]
+        whole = read is base and opset.is_whole(path)
+        again = (
+            type(read) is Value and read.op is not None and read.op in p.inlined and read.op.prim is GET
+            and read.op.args[0] is base and structural_key(read.op.args[1]) == structural_key(path)
+        )  # fmt: skip
+        array = base.type.kind == "array" and same_dtype(inner.results[0].type.dtype, base.type.dtype)
+        if (whole or again) and array and opset.is_plain_path(path):
+            return f"{inner.prim.name}= {p.show(inner.args[1])}"
+    return f"= {p.show(v)}"
+
+
+def _emit_reshaped_store(e: Emitter, op: Op, base: str, cut: int) -> None:
+    """A store through a reshape that may be a copy, depending on the layout of the array."""
+    p, rest, part, back = e.printer, op.args[1], base, []
+    following: int | None = cut
+    while following is not None:
+        whole = p.part(part, rest[:following])
+        step, rest = rest[following : following + 1], rest[following + 1 :]
+        part = "part" if part == base else part + "_"
+        while e.naming.is_taken(part):
+            part += "_"
+        e.store([part], p.part(whole, step))
+        back.append(f"put_back({whole}, {part})")
+        following = next((k for k, step in enumerate(rest) if step[0] == "reshape"), None)
+    rest = rest or (("index", (Ellipsis,)),)
+    e.line(f"{p.place(part, rest)} = {p.show(op.args[2])}" if op.prim is SET else _added(p, part, rest, op.args[2]))
+    p.helpers.add("put_back")
+    for line in back[::-1]:
+        e.line(line)
+
+
+_C_ORDER = frozenset(
+    ["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"]
+)
+
+
+def _copying_step(op: Op) -> int | None:
+    """The first step of the path that reshapes what may be laid out so that this makes a copy."""
+    base, path = op.args[:2]
+    if all(step[0] != "reshape" for step in path):
+        return None
+    builder = Builder(Region())
+    t = type_of(base)
+    while base.op is not None and base.op.prim in (SET, ADDAT, ACCUM):
+        base = base.op.args[0]
+    in_order = base.op is not None and (base.op.prim is opset.COPY or _makes_c_order(base.op))
+    for k, step in enumerate(path):
+        if step[0] == "reshape" and not in_order and (t.ndim is None or t.ndim > 1):
+            return k
+        t = opset.infer_step(builder, t, step)[0]
+        leading = step[0] == "index" and all(
+            isinstance(i, int) or (type(i) is Value and i.type.is_scalar) for i in step[1]
+        )
+        in_order = in_order and (leading or step[0] == "reshape")
+    return None
+
+
+def _makes_c_order(op: Op) -> bool:
+    """Not with ``order="F"``, and not ``linspace`` with an axis."""
+    others = [x for x in (*op.args, *op.kwargs.values()) if isinstance(x, str) and x != "C"]
+    return op.prim.name in _C_ORDER and not others and "axis" not in op.kwargs
+
+
+__all__ = ["emit_array_store"]

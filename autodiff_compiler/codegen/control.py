@@ -1,0 +1,273 @@
+"""Compound statements: ``if``, loops, ``try`` and ``with``.
+
+Takes an operation with regions. Gives blocks. The exit code of an iteration becomes ``break``.
+
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x):
+...     for _ in range(9):
+...         if x > 5.0:
+...             break
+...         x = x * x
+...     return x
+>>> show_source(f, 2.0)
+def f_grad(x):
+    x_saved = []
+    trips = 0
+    for _ in range(9):
+        if x > 5.0:
+            break
+        x_saved.append(x)
+        x *= x
+        trips += 1
+    x_bar = 1.0
+    # adjoint of line 2: for _ in range(9):
+    for x in reversed(x_saved):
+        # adjoint of line 5: x = x * x
+        x_bar = 2.0 * (x_bar * x)
+    return x_bar
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..ir import opset
+from ..ir.core import CALL, DERIVED, IF, LOOP, UNDEF, Exit, Op, Region, Value
+from ..ir.opset import POP, PUSH
+from ..ir.rewrite import called, enclosing, handler_of
+from . import layout
+from .layout import BREAK, Block, Line
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+# Prints the end of a path through the body of a loop, on which the exit code is known or a value. It returns whether
+# the path ends in a jump.
+Finish = Callable[[Any], bool]
+
+
+# --- branches -----------------------------------------------------------------------------------------------------
+
+
+def emit_if(e: Emitter, op: Op, code: int = 0, finish: Finish | None = None) -> None:
+    """An ``if``. With `finish`, it ends an iteration of a loop, and its result numbered `code` is the exit code."""
+    count, commented = len(e.notes), e.commented
+    e.comment(op)
+    texts: list[list[Line]] = []
+    jumps = []
+    for side in op.regions:
+
+        def end(known: Any, side: Region = side) -> bool:
+            if not side.ops or side.ops[-1].prim is not opset.RAISE:
+                e.assign(list(zip(op.results, side.exit)))
+            return finish(known) if finish is not None else False
+
+        with e.block() as lines:
+            if finish is None:
+                e.emit_ops(side.ops)
+                jumps.append(end(None))
+            else:
+                jumps.append(_emit_path(e, side, side.exit[code], end))
+        texts.append(lines)
+    if op in e.tried:
+        _emit_try(e, e.tried[op], texts[0], texts[1], jumps[1])
+        return
+    if not texts[0] and not texts[1]:
+        if len(e.notes) > count:
+            e.lines.remove(e.notes.pop())
+        e.commented = commented
+        return
+    cond, otherwise = e.printer.show(op.condition), e.printer.negated(op.condition)
+    if not texts[0] or (jumps[1] and not jumps[0]):
+        cond, otherwise = otherwise, cond
+        texts.reverse()
+        jumps.reverse()
+    e.lines += layout.branches(cond, otherwise, texts[0], texts[1], jumps[0])
+
+
+def _emit_path(e: Emitter, region: Region, code: Any, finish: Finish) -> bool:
+    """The operations of a path through a loop's body. If an ``if`` at its end makes the exit code, each branch goes on
+    to the end of the iteration by itself."""
+    last = region.ops[-1] if region.ops else None
+    if type(code) is not Value or last is None or last.prim is not IF or code.op is not last:
+        e.emit_ops(region.ops)
+        return finish(code)
+    e.emit_ops(region.ops[:-1])
+    e.use_count[code] = e.use_count.get(code, 0) - 1  # the jumps say the same
+    emit_if(e, last, last.results.index(code), finish)
+    e.use_count[code] += 1
+    return False
+
+
+# --- try and with -------------------------------------------------------------------------------------------------
+
+
+def emit_try(e: Emitter, op: Op) -> None:
+    """A ``try`` or a ``with``. If an ``if`` after it is printed as its handler, it is printed with that."""
+    handler = handler_of(op, e.inlined) if op.catch else None
+    if handler is not None:
+        e.tried[handler] = op
+    else:
+        _emit_try(e, op, [], [], False)
+
+
+def _emit_try(e: Emitter, op: Op, orelse: list[Line], handler: list[Line], jumps: bool) -> None:
+    """`orelse`, `handler`: the text of the clauses. `jumps`: the handler ends in a jump."""
+    completed, error, *results = op.results
+    (body,) = op.regions
+    with_handler = handler_of(op, e.inlined) if op.catch else None
+    flag = e.naming.of(completed) if e.use_count.get(completed, 0) > (with_handler is not None) else ""
+    stacks = [e.naming.of(s) for s in _pushed_before_raise(body)] if op.catch else []
+    marks = {stack: e.unused(f"{stack}_length") for stack in stacks}
+    for stack, mark in marks.items():
+        e.store([mark], f"len({stack})")
+    with e.block() as lines:
+        e.emit_ops(body.ops)
+        e.assign(list(zip(results, body.exit)))
+        if flag:
+            e.store([flag], "True")
+    if not op.catch:
+        e.lines.append(Block("with", e.printer.show(op.context), lines))
+        return
+    e.lines.append(Block("try", "", lines))
+    classes = [e.printer.show(c) for c in op.catch]
+    shown = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
+    users = e.users.get(error, ())
+    handed_out = any(isinstance(user, Region) for user in users)  # and then often under the same name
+    only_in_handler = with_handler is not None and all(_within(user, with_handler.regions[1]) for user in users)
+    outlives = e.used(error) and (handed_out or not only_in_handler)
+    name = "exception" if outlives else e.naming.of(error) if e.used(error) else ""
+    with e.block() as lines:
+        if outlives:
+            e.store([e.naming.of(error)], name)
+        if flag:
+            e.store([flag], "False")
+        for stack, mark in marks.items():
+            e.line(f"del {stack}[{mark}:]")
+        e.assign([(r, UNDEF) for r in results])
+        e.lines += handler
+    e.lines.append(Block("except", f"{shown} as {name}" if name else shown, lines, binds=[name] if name else []))
+    if jumps:
+        e.lines += orelse
+    elif orelse:
+        e.lines.append(Block("else", "", orelse))
+
+
+def _within(user: Op | Region, region: Region) -> bool:
+    return any(r is region for r in enclosing(user if isinstance(user, Region) else user.parent))
+
+
+def _pushed_before_raise(body: Region) -> list[Value]:
+    """The stacks that something is put on before the last operation that may raise."""
+    ops = list(body.ops)
+    while ops and ops[-1].prim is PUSH:
+        ops.pop()
+    found: dict[Value, None] = {}
+    funcs: set[Op] = set()
+
+    def visit(op: Op) -> None:
+        if op.prim is PUSH:
+            found[op.args[0]] = None
+        if op.prim is CALL and called(op) not in funcs:
+            funcs.add(called(op))
+            visit(called(op))
+        for region in op.regions:
+            for inner in region.ops:
+                visit(inner)
+
+    for op in ops:
+        visit(op)
+    inside = {r for op in body.walk() for r in op.results}
+    return [stack for stack in found if stack not in inside]
+
+
+# --- loops --------------------------------------------------------------------------------------------------------
+
+
+def emit_loop(e: Emitter, op: Op) -> None:
+    """A ``for`` or a ``while``. Its results are its carried variables."""
+    (body,) = op.regions
+    index, *carried = body.params
+    e.assign(list(zip(carried, op.inits)))
+    e.comment(op)
+    counters = [e.naming.of(v) for v in (op.trips, *([index] if op.range is None else [])) if e.used(v)]
+    code = e.naming.of(op.exit_code) if e.used(op.exit_code) else ""
+    if e.used(op.trips):
+        e.store([e.naming.of(op.trips)], "0")
+    if code:
+        e.store([code], "0")
+    if op.range is None and e.used(index):
+        e.store([e.naming.of(index)], "0")
+    head = _head(e, op)
+
+    def finish(known: Any) -> bool:
+        e.assign(list(zip(carried, body.exit[1:])))
+        decided = type(known) is not Value
+        if code and not (decided and known == Exit.NORMAL):
+            e.store([code], e.printer.show(known))
+        if not decided:
+            e.lines.append(Block("if", e.printer.show(known), [BREAK], e.printer.negated(known)))
+        elif known != Exit.NORMAL:
+            e.line(BREAK)
+            return True
+        for counter in counters:
+            e.store([counter], "1", "+=")
+        return False
+
+    with e.block() as head.body:
+        _emit_path(e, body, body.exit[0], finish)
+    first = head.body[0] if head.body else None
+    if op.range is None and isinstance(first, Block) and first.otherwise and first.body == [BREAK]:
+        head.text = first.otherwise  # ``while True: if not c: break`` is ``while c``
+        del head.body[0]
+    e.lines.append(head)
+    e.assign(list(zip(op.carried, carried)))
+
+
+def _head(e: Emitter, op: Op) -> Block:
+    """The loop without its body."""
+    if op.range is None:
+        return Block("while", "True", [])
+    index = op.regions[0].params[0]
+    pops = _over_saved(e, op)
+    values = [pop.results[0] for pop in pops] or [index]
+    names = [e.naming.of(v) if e.used(v) else "_" for v in values]
+    e.taken.update(pops)
+    stacks = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
+    items = e.printer.range(op.range) if not pops else stacks[0] if len(pops) == 1 else f"zip({', '.join(stacks)})"
+    return Block("for", f"{', '.join(names)} in {items}", [], binds=names)
+
+
+def _over_saved(e: Emitter, op: Op) -> list[Op]:
+    """The pops of a loop that is printed as ``for x in reversed(x_saved)``.
+
+    Each of its iterations begins with the values that one iteration of the forward sweep saved, and nothing else saved
+    any.
+    """
+    body = op.regions[0]
+    if op.parent is not e.body or e.used(body.params[0]) or op.tag != DERIVED:
+        return []
+    pops: list[Op] = []
+    for inner in body.ops:
+        if inner.prim is not POP:
+            break
+        pops.append(inner)
+    if not 1 <= len(pops) <= 3:
+        return []
+    makers = {_only_pushing_loop(e, pop) for pop in pops}
+    return pops if len(makers) == 1 and None not in makers else []
+
+
+def _only_pushing_loop(e: Emitter, pop: Op) -> Op | None:
+    """The loop of the forward sweep that pushes once in each iteration what this operation pops."""
+    stack = pop.args[0]
+    others = [user for user in e.users.get(stack, ()) if user is not pop]
+    push = others[0] if len(others) == 1 else None
+    if not isinstance(push, Op) or push.prim is not PUSH or stack.op is None or stack.op.parent is not e.body:
+        return None
+    site = push.parent
+    while site is not None and site.op is not None and site.op.prim is IF:
+        site = site.op.parent
+    loop = site.op if site is not None else None
+    return loop if loop is not None and loop.prim is LOOP and loop.parent is e.body else None
