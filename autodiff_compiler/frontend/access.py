@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,16 @@ from ..ir.types import ANY
 from ..tree import class_lookup
 from .avals import (
     MISSING,
+    PYTHON,
     Bound,
     Closure,
     Columns,
-    Conflict,
     DictRef,
     FlagsOf,
     Instance,
     Items,
     ListRef,
-    Maybe,
     Obj,
-    OneShot,
     Partial,
     RangeOf,
     Ref,
@@ -38,6 +35,7 @@ from .avals import (
     describe,
     is_collection,
     is_constant,
+    is_iterator,
     is_number,
     is_static_int,
     key_av,
@@ -45,7 +43,7 @@ from .avals import (
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .memory import Memory
-from .ranges import range_item
+from .ranges import known, range_item, range_length
 from .sets import is_set
 
 
@@ -53,13 +51,17 @@ class Access(Memory):
     """Reading parts of things."""
 
     def new_list(self, items: list[Any]) -> ListRef:
-        cell = self.cells.new()
-        self.state.heap[cell] = Items(tuple(items))
-        return ListRef(cell)
+        return ListRef(self.new_cell(Items(tuple(items))))
 
     def inner(self, av: Instance, node: Node) -> Any:
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
+
+    def holder(self, av: Val, node: Node) -> Any:
+        """What holds the items that a view, set, deque or dictionary with a default has; all else as it is."""
+        if type(av) is ViewOf:
+            return self.holder(av.of, node)
+        return self.inner(av, node) if is_collection(av) and not is_iterator(av) else av
 
     def static_key(self, av: Val, node: Node, what: str = "a dictionary key") -> Val:
         if is_constant(av):
@@ -226,25 +228,22 @@ class Access(Memory):
 
     def subscript(self, base: Val, index: Val, node: Node) -> Val:
         """``base[index]``."""
+        base = self.use(base, "", node)
         kind = type(base)
-        if kind is Maybe or kind is Conflict:
-            base = self.use(base, "", node)
-            kind = type(base)
         if kind is DictRef:
             return self.dict_item(base, index, node)
         if is_collection(base):
-            if is_set(base) or base.cls is OneShot:
+            if is_set(base) or is_iterator(base):
                 self.fail(f"{describe(base)} cannot be subscripted", node, "", ArgumentError)
             inner = self.inner(base, node)
-            return (
-                self.default_item(base, index, node) if type(inner) is DictRef else self.subscript(inner, index, node)
-            )
+            get = self.subscript if type(inner) is ListRef else self.default_item
+            return get(inner if type(inner) is ListRef else base, index, node)
         if kind is Seq:
             if type(index) is SliceOf:
-                if not all(is_constant(p) for p in (index.start, index.stop, index.step)):
-                    self.fail("a slice of a tuple needs bounds that are known when the program is compiled", node,
-                              "use a list or an array", cause=index)  # fmt: skip
-                return Seq(base.items[slice(index.start, index.stop, index.step)])
+                if not all(map(is_constant, index.parts())):
+                    what = "a slice of a tuple needs bounds that are known when the program is compiled"
+                    self.fail(what, node, "use a list or an array", cause=index)
+                return Seq(base.items[slice(*index.parts())])
             if is_static_int(index):
                 return _static_item(self, list(base.items), index, node, base)
             return self.one_of(base.items, self.operand(index, node), node)
@@ -292,7 +291,7 @@ class Access(Memory):
         key = self.static_key(index, node)
         if key not in content.keys:
             self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
-        return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
+        return self.use(content.get(key), f"the entry {key!r}", node)
 
     def index_items(self, index: Val, node: Node) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
@@ -316,10 +315,11 @@ class Access(Memory):
             return _view_items(self, av, node)
         if is_set(av):
             return list(self.in_order(av, node).items)
-        if is_collection(av) and av.cls is not OneShot:
+        if is_collection(av) and not is_iterator(av):
             return self.known_items(self.inner(av, node), node)
-        if kind is RangeOf and all(is_static_int(x) for x in (av.start, av.stop, av.step)):
-            return list(range(av.start, av.stop, av.step))
+        if kind is RangeOf:
+            real = known(av)
+            return None if real is None else list(real)
         if isinstance(av, str):
             return list(av)
         if kind is Ref:
@@ -332,13 +332,10 @@ class Access(Memory):
 
     def length(self, av: Val, node: Any) -> Any:
         """``len(av)``."""
+        av = self.holder(av, node)
         kind = type(av)
         if kind is Seq:
             return proved("length", len(av.items))
-        if kind is ViewOf:
-            return self.length(av.of, node)
-        if is_collection(av) and av.cls is not OneShot:
-            return self.length(self.inner(av, node), node)
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
             if type(content) is Columns:
@@ -347,21 +344,7 @@ class Access(Memory):
         if isinstance(av, (str, bytes)):
             return proved("length", len(av))
         if kind is RangeOf:
-            if all(is_static_int(x) for x in (av.start, av.stop, av.step)):
-                return proved("length", len(range(av.start, av.stop, av.step)))
-            if is_static_int(av.step):
-                # The distance, divided by the step and rounded up.
-                ends = (av.start, av.stop) if av.step > 0 else (av.stop, av.start)
-                n = (
-                    ends[1]
-                    if is_static_int(ends[0]) and ends[0] == 0
-                    else self.binary(operator.sub, ends[1], ends[0], node)
-                )
-                step = abs(av.step)
-                if step > 1:
-                    n = self.binary(operator.floordiv, self.binary(operator.add, n, step - 1, node), step, node)
-                return self.call(Obj(max, None), [n, 0], {}, node)
-            self.fail("len() of this range is not supported", node, "use the numbers that the range is made of")
+            return range_length(self, av, node)
         if kind is Ref:
             x = self.read(av, node)
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):
@@ -381,10 +364,9 @@ class Access(Memory):
             found = self.object_length(av, node)
             if found is not MISSING:
                 return found
+            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
-        if kind is Instance or kind is Obj:
-            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
         found = self.class_of(av, node)
         if found is None or hasattr(found, "__len__"):
             self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
@@ -404,7 +386,7 @@ def _require_attribute(ctx: Access, av: Val, name: str, node: Node) -> None:
     """Python's numbers do not have what NumPy's have."""
     t = type_of(av) if type(av) is not Ref else None
     if t is not None and t.kind == "py" and t.dtype is not None:
-        cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
+        cls = PYTHON[t.dtype.kind]
         if not hasattr(cls, name):
             ctx.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 

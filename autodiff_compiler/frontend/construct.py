@@ -128,9 +128,7 @@ class Construct(Recursions):
         return made
 
     def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries(tuple(attributes), tuple(attributes.values()))
-        return Instance(cls, cell)
+        return Instance(cls, self.new_cell(Entries.of(attributes)))
 
     # --- dataclasses ----------------------------------------------------------------------------------------------
 
@@ -264,12 +262,12 @@ class Construct(Recursions):
             self.store_item(held, name, value, node)
             return
         content = self.checked(av.cell, node, "object")
-        entries = dict(zip(content.keys, content.items))
+        entries = content.table
         origin = self.origin(av)
         if origin is not None and name not in entries:
             self.write_attribute(origin, name, node)
         entries[name] = value
-        self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+        self.mutate(av.cell, Entries.of(entries), node)
 
     def delete_attribute(self, base: Val, name: str, node: Any) -> None:
         """``del base.name``."""
@@ -297,8 +295,7 @@ class Construct(Recursions):
         content = self.checked(base.cell, node, "object")
         if name not in content.keys:
             self.no_attribute(base, name, node)
-        kept = {k: v for k, v in zip(content.keys, content.items) if k != name}
-        self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
+        self.mutate(base.cell, Entries.of({k: v for k, v in content.table.items() if k != name}), node)
 
 
 def _construct_named_tuple(ctx: Construct, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
@@ -348,7 +345,7 @@ def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs
             initial.append(value)
         else:
             entries[f.name] = value
-    ctx.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
+    ctx.state.heap[made.cell] = Entries.of(entries)
     post = class_lookup(made.cls, "__post_init__")
     if isinstance(post, types.FunctionType):
         ctx.call(ctx.type_attribute(made, "__post_init__"), [made, *initial], {}, node)

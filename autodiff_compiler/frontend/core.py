@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import enum
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -116,9 +116,7 @@ class Core(Parts):
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.activations: list[
-            Any
-        ] = []  # the functions being inlined: tree, frame of definition, form of the arguments
+        self.activations: list[Any] = []  # functions being inlined: tree, frame of definition, form of the arguments
         self.recursions: list[Any] = []  # the functions that call themselves being lowered
         self.limits: list[int] = []
         self.inlined_again = 0
@@ -243,11 +241,9 @@ class Core(Parts):
         """The abstract value for a result that shares memory with nothing; it is laid out in memory as `like` are."""
         if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object", "stack"):
             return value
-        cell = self.cells.new()
-        self.state.heap[cell] = value
         if value.type.kind == "list":
-            self.state.heap[cell] = Columns(LEAF, (value,), True)
-            return ListRef(cell)
+            return ListRef(self.new_cell(Columns(LEAF, (value,), True)))
+        cell = self.new_cell(value)
         if numpy:
             self.cells.numpy.add(cell)
         if contiguous or (value.type.ndim == 1 and value.type.kind == "array"):
@@ -261,12 +257,14 @@ class Core(Parts):
         av = self.fresh(value, numpy)
         if type(av) in (Ref, ListRef):
             self.cells.contiguous.discard(av.cell)
-            for cell in self.cells_in(sources):
-                self.state.link_view(av.cell, cell, cause)
-                found = self.cells.origins.get(cell)
-                if found:
-                    self.cells.origins[av.cell] = self.cells.origins.get(av.cell, frozenset()) | found
+            self.share(av.cell, self.cells_in(sources), cause)
         return av
+
+    def share(self, cell: int, others: Iterable[int], cause: Any = None) -> None:
+        """A cell may share memory with these, and so may be of the same inputs."""
+        for other in others:
+            self.state.link_view(cell, other, cause)
+        self.cells.derive(cell, others)
 
     def cells_in(self, avs: Any) -> list[int]:
         """The cells of the arrays in these values, containers searched."""
@@ -300,6 +298,12 @@ class Core(Parts):
                 journal.half.update((cell, *self.state.links.get(cell, ())))
 
     # --- heap -----------------------------------------------------------------------------------------------------
+
+    def new_cell(self, content: Any) -> int:
+        """A cell that holds this."""
+        cell = self.cells.new()
+        self.state.heap[cell] = content
+        return cell
 
     def in_state(self, state: State, compute: Callable[[], T]) -> T:
         """What `compute` gives in another state."""
@@ -345,22 +349,12 @@ class Core(Parts):
     def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
         if type(content) is Interrupted:
             self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
-        if content.store is None:
-            self.fail(
-                f"unprovable alias: this {what} {content.why}",
-                node,
-                "make both paths agree, or copy with .copy()",
-                AliasError,
-                content,
-            )
-        self.fail(
-            f"unprovable alias: this {what} {content.why} in line {content.store.line} ({content.store.file}); "
-            "whether that store changed it is not known when the program is compiled",
-            node,
-            "copy one of the two with .copy() before the store, so that they are surely separate",
-            AliasError,
-            content,
-        )
+        where, remedy, store = "", "make both paths agree, or copy with .copy()", content.store
+        if store is not None:
+            unknown = "whether that store changed it is not known when the program is compiled"
+            where = f" in line {store.line} ({store.file}); {unknown}"
+            remedy = "copy one of the two with .copy() before the store, so that they are surely separate"
+        self.fail(f"unprovable alias: this {what} {content.why}{where}", node, remedy, AliasError, content)
 
     def read(self, ref: Ref, node: Node = None) -> Value:
         """The array that a reference is now."""
@@ -413,7 +407,9 @@ class Core(Parts):
         """
         if resized:
             self.resized.append(cell)
-        if not keeps_items and type(content) in (Items, Columns):
+        if keeps_items:
+            self.count_from_start(cell, node)
+        elif type(content) in (Items, Columns):
             self.forget_items(cell, node)
         detached = cell in self.cells.detached
         kind = type(self.held(cell))
@@ -461,7 +457,7 @@ class Core(Parts):
         if kind is Seq:
             return tuple([self.operand(x, node) for x in av.items])
         if kind is SliceOf:
-            return slice(*[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+            return slice(*[self.operand(x, node) for x in av.parts()])
         if kind is ListRef:
             content = self.checked(av.cell, node, "list")
             if type(content) is Columns:
@@ -471,10 +467,9 @@ class Core(Parts):
             held = self.underlying(av, node, "__iter__", "__array__", "__repr__", "__str__")
             if type(held) in (Seq, ListRef):
                 return self.operand(held, node)
-        if kind is RangeOf and all(is_constant(x) for x in (av.start, av.stop, av.step)):
-            return list(range(av.start, av.stop, av.step))
         if kind is RangeOf:
-            return self.emit(node, PRIMS[np.arange], *[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+            bounds = [self.operand(x, node) for x in av.parts()]
+            return list(range(*bounds)) if all(map(is_constant, bounds)) else self.emit(node, PRIMS[np.arange], *bounds)
         if kind is Maybe:
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
@@ -511,12 +506,8 @@ class Core(Parts):
 
     def plain(self, av: Val, node: Node) -> Val:
         """For printing and messages: an operand in which containers are tuples."""
-        if type(av) in (Seq, ListRef):
-            x = self.operand(av, node)
-            if isinstance(x, (tuple, list)):
-                return self.emit(node, TUPLE, *x)
-            return x
-        return self.operand(av, node)
+        x = self.operand(av, node)
+        return self.emit(node, TUPLE, *x) if type(av) in (Seq, ListRef) and isinstance(x, (tuple, list)) else x
 
     # --- names ----------------------------------------------------------------------------------------------------
 
@@ -533,22 +524,14 @@ class Core(Parts):
             frame = frame.parent
         return None
 
-    def function_frame(self) -> Frame:
-        """The frame of the function that runs, comprehensions left out."""
-        frame = self.frame
-        while frame.comprehension:
-            assert frame.parent is not None
-            frame = frame.parent
-        return frame
-
-    def own_envs(self) -> set[int]:
-        """The scopes of the function that runs: its own, and those of the comprehensions around."""
-        frame, envs = self.frame, {self.frame.env}
-        while frame.comprehension:
-            assert frame.parent is not None
-            frame = frame.parent
-            envs.add(frame.env)
-        return envs
+    def own_frames(self) -> list[Frame]:
+        """The frames of the function that runs: those of the comprehensions around, then its own."""
+        frames = [self.frame]
+        while frames[-1].comprehension:
+            parent = frames[-1].parent
+            assert parent is not None
+            frames.append(parent)
+        return frames
 
     def load(self, name: str, node: Node) -> Any:
         """The value of a name."""

@@ -24,7 +24,6 @@ _STEMS = ("add", "mul", "or", "and", "sub", "xor")
 _OPERATORS = {f"__{stem}__": getattr(operator, f"__{stem}__") for stem in _STEMS}
 _REFLECTED = {f"__r{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
 _IN_PLACE = {f"__i{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
-_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _PLAIN = (list, tuple, dict)  # of which the operators and copies of derived objects are plain ones
 _SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 _DATA_SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -56,15 +55,12 @@ class Derived(Outside):
             return av
         return self.data_of(av, node)
 
-    def compared(self, av: Val, node: Node) -> Val:
-        return self.underlying(av, node, *_COMPARISONS)
-
     def data_of(self, av: Val, node: Node) -> Val:
         """The container that an object is."""
         if type(av) is Instance:
             content = self.checked(av.cell, node, "object")
             if DATA in content.keys:
-                return self.use(content.items[content.keys.index(DATA)], "the container", node)
+                return self.use(content.get(DATA), "the container", node)
         origin = self.origin(av)
         if origin is None:
             self.fail(f"{describe(av)} is one of several, depending on a condition", node, "use it on each path")
@@ -94,9 +90,7 @@ class Derived(Outside):
         """What ``cls.__new__(cls, *args)`` gives where the class does not define it."""
         base = base_of(cls)
         data = self.call(Obj(base, None), args if base in (tuple, frozenset) else [], {}, node)
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries((DATA,), (data,))
-        return Instance(cls, cell)
+        return Instance(cls, self.new_cell(Entries((DATA,), (data,))))
 
     def initialised(self, av: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
         """``list.__init__(av, ...)`` and the like."""
@@ -178,8 +172,7 @@ def _members_of(ctx: Derived, av: Obj) -> Any:
 
 def _set_data(ctx: Derived, av: Instance, data: Any, node: Node) -> None:
     content = ctx.checked(av.cell, node, "object")
-    entries = {**dict(zip(content.keys, content.items)), DATA: data}
-    ctx.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+    ctx.mutate(av.cell, Entries.of({**content.table, DATA: data}), node)
 
 
 def _operated(ctx: Derived, fn: Any, a: Val, b: Val, node: Node) -> Val:

@@ -17,18 +17,16 @@ from .avals import (
     DictRef,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Poison,
     Ref,
     Reference,
     items_in,
-    join,
-    join_contents,
     parts_of,
     same,
 )
 from .handlers import Val
+from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in, columns_unless_returned, shared
 from .structures import NoCommonStructure, covers, joined
 
@@ -58,7 +56,7 @@ class LoopEnd(Joiner):
     def compare(self, before: Any, heap_before: Any) -> None:
         """Widen the guess wherever the end of the body does not fit it; else note what each parameter is there."""
         guess, end = self.guess, self.state
-        own = self.interp.own_envs()
+        own = {frame.env for frame in self.interp.own_frames()}
         for env, names in before.items():
             if env not in end.envs:
                 continue

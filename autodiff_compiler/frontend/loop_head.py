@@ -17,16 +17,14 @@ from .avals import (
     Conflict,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Origin,
     Poison,
     Ref,
     Reference,
     is_constant,
-    join,
-    join_contents,
 )
+from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in
 from .structures import NoCommonStructure, covers, width
 
@@ -233,8 +231,8 @@ class LoopHead(Joiner):
             self.head.heap[cell] = self.param(leaf, init, t, hint)
             if av is MISSING or type(av) is not Ref or av.cell in interp.cells.numpy:
                 interp.cells.numpy.add(cell)
-            if type(av) is Ref and av.cell in interp.cells.origins:
-                interp.cells.origins[cell] = interp.cells.origins[av.cell]
+            if type(av) is Ref:
+                interp.cells.derive(cell, [av.cell])
         self.slot_cells.append((slot, cell, av.cell if type(av) is Ref else None))
         return Ref(cell)
 

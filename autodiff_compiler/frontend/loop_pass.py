@@ -9,7 +9,7 @@ from typing import Any
 from ..ir.core import LOOP, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
 from ..ir.types import py_int, renewed
-from .avals import substituted
+from .avals import is_static_int, substituted
 from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_end import LoopEnd
@@ -32,6 +32,8 @@ class LoopPass(LoopHead):
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
         interp.cells.loops[region] = self.origin
+        if range_ is not None and all(map(is_static_int, range_[::2])) and range_[0] >= 0 and range_[2] > 0:
+            interp.cells.counted.add(index)
         self.root_limit = builder.dims.counter[0]  # later lengths may differ from trip to trip
         self.cell_limit = interp.cells.count  # later cells are made anew on each trip
         start = self.head_state()

@@ -13,13 +13,11 @@ from ..ir.core import Value
 from ..ir.opset import ADD, EQ, SUB
 from ..ir.types import ANY
 from .avals import (
-    Conflict,
     DictRef,
     IndexedOf,
     Instance,
     ItemOf,
     ListRef,
-    Maybe,
     Obj,
     OneShot,
     RangeOf,
@@ -59,16 +57,8 @@ class Loops(Statements):
             return self.unroll(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
         began = len(self.resized)
-        code = self.run_loop(
-            stmt,
-            range_,
-            lambda i: head(item(i)),
-            None,
-            body,
-            stmt.orelse,
-            stmt.target,
-            type(av) is RangeOf and body is stmt.body,
-        )
+        by_index = type(av) is RangeOf and body is stmt.body
+        code = self.run_loop(stmt, range_, lambda i: head(item(i)), body, stmt.orelse, by_index=by_index)
         self.require_length(av, began, stmt)
         return code
 
@@ -213,20 +203,22 @@ class Loops(Statements):
 
     def counted(self, times: Any, body: Any, node: Node) -> None:
         """Lower a loop of our own making: ``body(i)`` for i in range(times)."""
-        self.run_loop(node, (0, times, 1), body, None, [], [], None)
+        self.run_loop(node, (0, times, 1), body)
 
     def run_loop(
         self,
         stmt: Any,
         range_: Any,
-        head: Any,
-        test: Any,
-        body: list[Any],
-        orelse: list[Any],
-        target: Any,
+        head: Callable[[Any], Any] | None,
+        body: Any = (),
+        orelse: Any = (),
+        test: Any = None,
         by_index: bool = False,
     ) -> Any:
-        """Lower a loop and what its `else` holds; the exit code of the whole statement."""
+        """Lower a loop and what its `else` holds; the exit code of the whole statement.
+
+        ``head(i)`` begins iteration `i` of a range; a ``while`` has a `test` instead. by_index: its variable is `i`.
+        """
         guess = Guess()
         env = self.frame.env
         facts = loop_facts(stmt, self.frame.node)
@@ -302,7 +294,7 @@ def _of_one_kind(ctx: Loops, items: list[Any]) -> bool:
     return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
 
 
-def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) -> Any:
+def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: Any) -> Any:
     """The exit code of the statement, its `else` part lowered where it runs."""
     finished = DONE if test is not None else NORMAL
     possible = ctx.possible(code)
@@ -373,9 +365,7 @@ def _recall(ctx: Loops, guess: Guess, memo: Any) -> None:
 def _for(ctx: Ctx, stmt: ast.For) -> Any:
     av = ctx.source_of_loop(stmt)
     head = lambda item: ctx.assign(stmt.target, item, stmt.target)
-    if type(av) in (Maybe, Conflict):
-        av = ctx.use(av, "the iterable", stmt)
-    av = ctx.underlying(av, stmt, "__iter__")
+    av = ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__")
     if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
         av = ctx.iter_of(av, stmt)
         if type(av) is Instance:
@@ -395,7 +385,7 @@ def _while(ctx: Ctx, stmt: ast.While) -> Any:
 
     if ctx.plan.has(UNROLL, stmt):
         return ctx.unroll(stmt, begin, stmt.body)
-    return ctx.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
+    return ctx.run_loop(stmt, None, None, stmt.body, stmt.orelse, stmt.test)
 
 
 def _constant(value: Val) -> Callable[[], Any]:

@@ -182,10 +182,9 @@ class TypedStructures(Loops):
     def received_leaf(self, leaf: TypedLeaf, value: Value) -> Any:
         if leaf.kind == "value":
             return value
-        cell = self.cells.new()
-        self.state.heap[cell] = Columns(LEAF, (value,), False) if leaf.kind == "list" else value
         if leaf.kind == "list":
-            return ListRef(cell)
+            return ListRef(self.new_cell(Columns(LEAF, (value,), False)))
+        cell = self.new_cell(value)
         if leaf.numpy:
             self.cells.numpy.add(cell)
         return Ref(cell)
@@ -277,12 +276,7 @@ class Recursions(TypedStructures):
         made = [c for c in self.cells_in([out]) if c > before]
         sources = [*self.cells_in(avs), *read]
         for k, cell in enumerate(made):
-            for other in [*sources, *made[:k]]:
-                self.state.link_view(cell, other)
-            for other in sources:
-                found = self.cells.origins.get(other)
-                if found:
-                    self.cells.origins[cell] = self.cells.origins.get(cell, frozenset()) | found
+            self.share(cell, [*sources, *made[:k]])
         return out
 
     def define(self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any) -> Any:

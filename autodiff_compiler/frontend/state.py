@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,19 +21,17 @@ from .avals import (
     Instance,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Origin,
     Poison,
     Ref,
     is_constant,
     is_plain,
-    join,
-    join_contents,
     rebuilt,
     same,
 )
 from .exits import RETURN
+from .joins import Joiner, join, join_contents
 from .structures import LEAF, NoCommonStructure, covers, joined
 
 if TYPE_CHECKING:
@@ -97,6 +95,8 @@ class Cells:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.detached: set[int] = set()  # of items taken from lists, which other lists may share
+        self.counted: set[Value] = set()  # indices that are not negative
+        self.from_end: set[int] = set()  # of lists of which some item may be known by its number from the end
         self.layouts: dict[int, frozenset[Any]] = {}  # those that are in C order if these inputs are
         self.read_only: set[int] = set()  # NumPy refuses to store into them
         self.ordered: set[int] = set()  # of dictionaries: those of the class OrderedDict
@@ -121,7 +121,17 @@ class Cells:
 
     def mark(self, cell: int, kind: int) -> None:
         """It may be `FOLDED` or `PROTECTED`, and so may be what shares its memory."""
-        self.origins[cell] = self.origins.get(cell, frozenset()) | {kind}
+        self.origins[cell] = self.origins_of([cell]) | {kind}
+
+    def origins_of(self, cells: Iterable[int]) -> frozenset[int]:
+        """The origins of the buffers of all these cells."""
+        return frozenset().union(*[self.origins[cell] for cell in cells if cell in self.origins])
+
+    def derive(self, cell: int, sources: Iterable[int]) -> None:
+        """The buffer of a cell may be that of one of these."""
+        found = self.origins_of(sources)
+        if found:
+            self.origins[cell] = self.origins.get(cell, frozenset()) | found
 
     def family(self, cell: int) -> frozenset[int]:
         """The containers, as they were made, that this one may be."""
@@ -317,12 +327,7 @@ class BranchJoiner(Joiner):
         if self.origin is not None:
             self.cells.joined[cell] = self.origin
         self.merged.append((cell, a.cell if hasattr(a, "cell") else None, b.cell if hasattr(b, "cell") else None))
-        origins: frozenset[int] = frozenset()
-        for x in (a, b):
-            if hasattr(x, "cell"):
-                origins |= self.cells.origins.get(x.cell, frozenset())
-        if origins:
-            self.cells.origins[cell] = origins
+        self.cells.derive(cell, [x.cell for x in (a, b) if hasattr(x, "cell")])
 
     def merge_refs(self, a: Any, b: Any, hint: str) -> Any:
         """A reference that is to one cell on each path: the same pair is the same merged cell."""

@@ -10,6 +10,7 @@ are taken inside of a function (`api.nested`). Each says what a leaf is. All els
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,7 +27,6 @@ from .avals import (
     record,
     same,
     same_keys,
-    with_parts,
 )
 
 if TYPE_CHECKING:
@@ -96,12 +96,16 @@ def with_leaves(structure: Any, change: Callable[[Any], Any]) -> Any:
     return structure if type(structure) is Static else change(structure)
 
 
+def placed(structure: Node, place: int) -> Iterator[tuple[Any, int]]:
+    """The parts of a structure whose IR lists start at `place`, and where those of each part start."""
+    return zip(structure.parts, itertools.accumulate(map(width, structure.parts), initial=place))
+
+
 def places_in(structure: Any, place: int) -> Iterator[tuple[int, type]]:
     """Where what an item of this structure holds begins, and of which kind it is; the item itself first."""
     yield place, type(structure)
-    for sub in structure.parts if type(structure) is Node else ():
-        yield from places_in(sub, place)
-        place += width(sub)
+    for sub, at in placed(structure, place) if type(structure) is Node else ():
+        yield from places_in(sub, at)
 
 
 def holds_containers(structure: Any) -> bool:
@@ -199,7 +203,5 @@ def built(interp: Core, structure: Any, values: Iterator[Any], leaf: Callable[[A
         return leaf(structure, next(values))
     parts = [built(interp, sub, values, leaf) for sub in structure.parts]
     if is_composite(structure.sample):
-        return with_parts(structure.sample, parts)
-    cell = interp.cells.new()
-    interp.state.heap[cell] = content_of(structure.keys, parts)
-    return structure.sample.to(cell)
+        return structure.sample.with_parts(parts)
+    return structure.sample.to(interp.new_cell(content_of(structure.keys, parts)))
