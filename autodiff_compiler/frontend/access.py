@@ -46,6 +46,8 @@ from .memory import Memory
 from .ranges import known, range_item, range_length
 from .sets import is_set
 
+AXES_REMEDY = "make it an array with a known number of axes, with .reshape(...)"
+
 
 class Access(Memory):
     """Reading parts of things."""
@@ -72,23 +74,15 @@ class Access(Memory):
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
             return self.object_key(av, node)
-        if (
-            type(av) is Value
-            and av.type.kind == "generic"
-            and av.type.dtype is not None
-            and av.type.dtype.kind in "iub"
-        ):
+        dtype = av.type.dtype if type(av) is Value and av.type.kind == "generic" else None
+        if dtype is not None and dtype.kind in "iub":
             for param, item in zip(self.top.params, self.inputs.inputs):
                 if param is av:  # NumPy's integer from outside: the code is for this one
                     known = self.inputs.met[item.path]
                     self.inputs.guard(item.path, "eq", known)
                     return known
-        self.fail(
-            f"{what} has to be known when the program is compiled",
-            node,
-            "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)",
-            cause=av,
-        )
+        remedy = "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)"
+        self.fail(f"{what} has to be known when the program is compiled", node, remedy, cause=av)
 
     # --- attributes -----------------------------------------------------------------------------------------------
 
@@ -107,11 +101,8 @@ class Access(Memory):
         if kind is Value and av.type.kind == "object":
             if name in ("__context__", "__traceback__"):
                 what = "before" if name == "__context__" else "where"
-                self.fail(
-                    f"{name}: what was raised {what} is not kept in compiled code",
-                    node,
-                    "name the exception in its handler, and keep what is asked for in a variable",
-                )
+                remedy = "name the exception in its handler, and keep what is asked for in a variable"
+                self.fail(f"{name}: what was raised {what} is not kept in compiled code", node, remedy)
             return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):
             _require_attribute(self, av, name, node)
@@ -192,11 +183,7 @@ class Access(Memory):
         if t.kind == "array" and t.ndim is not None and t.ndim <= 1 and axes is None:
             return Ref(av.cell, av.path)  # an object of its own, of the same memory
         if axes is not None and t.ndim is None:
-            self.fail(
-                "a transposition of an array whose number of axes is not known",
-                node,
-                "make it an array with a known number of axes, with .reshape(...)",
-            )
+            self.fail("a transposition of an array whose number of axes is not known", node, AXES_REMEDY)
         if axes == tuple(reversed(range(t.ndim or 0))):
             axes = None
         view = Ref(av.cell, (*av.path, ("transpose", axes)))
@@ -264,17 +251,10 @@ class Access(Memory):
             return base[self.operand(index, node)]
         if kind is Value:
             if base.type.kind == "shape":
-                if is_static_int(index):
-                    return (
-                        self.emit(node, DIM, base.op.args[0], index)
-                        if base.op and base.op.prim is SHAPE_OF
-                        else _plain_get(self, base, index, node)
-                    )
-                self.fail(
-                    "this part of the shape of an array whose number of axes is not known",
-                    node,
-                    "make it an array with a known number of axes, with .reshape(...)",
-                )
+                if not is_static_int(index):
+                    self.fail("this part of the shape of an array whose number of axes is not known", node, AXES_REMEDY)
+                if base.op is not None and base.op.prim is SHAPE_OF:
+                    return self.emit(node, DIM, base.op.args[0], index)
             return _plain_get(self, base, index, node)
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
@@ -282,9 +262,8 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
-        self.fail(
-            f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
-        )
+        remedy = "make it an array, tuple, list or dictionary first"
+        self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
     def dict_item(self, base: DictRef, index: Val, node: Node) -> Val:
         content = self.checked(base.cell, node, "dictionary")
@@ -351,11 +330,8 @@ class Access(Memory):
                 return self.axis_length(x, 0, node)
             if x.type == ANY and av.cell not in self.cells.numpy:
                 made = x.op.prim.name if x.op is not None else "an unknown call"
-                self.fail(
-                    f"{made} has no rule, so it is not known what it returns, nor how long that is",
-                    node,
-                    "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside",
-                )
+                remedy = "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside"
+                self.fail(f"{made} has no rule, so it is not known what it returns, nor how long that is", node, remedy)
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
             held = self.underlying(av, node, "__len__")
@@ -422,9 +398,7 @@ def _with_step(ctx: Access, base: Ref, step: tuple[Any, ...]) -> tuple[Any, ...]
     """The path extended; ``a[i][j]`` becomes ``a[i, j]``."""
     if base.path and step[0] == "index" and base.path[-1][0] == "index":
         last = base.path[-1][1]
-        if all(_is_int_operand(i) for i in last) and not any(
-            _is_array_operand(i) or isinstance(i, str) for i in step[1]
-        ):
+        if all(map(_is_int_operand, last)) and not any(_is_array_operand(i) or isinstance(i, str) for i in step[1]):
             return (*base.path[:-1], ("index", (*last, *step[1])))
     return (*base.path, step)
 

@@ -634,14 +634,7 @@ def is_static_int(av: Any) -> bool:
     return isinstance(av, int)
 
 
-COLLECTIONS: tuple[type, ...] = (
-    set,
-    frozenset,
-    collections.deque,
-    collections.defaultdict,
-    collections.Counter,
-    OneShot,
-)
+COLLECTIONS = (set, frozenset, collections.deque, collections.defaultdict, collections.Counter, OneShot)
 
 
 # The classes that values of these kinds have in Python.
@@ -664,31 +657,23 @@ def is_set_like(av: Any) -> bool:
     return (type(av) is Instance and av.cls in (set, frozenset)) or (type(av) is ViewOf and av.kind != "values")
 
 
+_NOUNS: dict[type, str] = {
+    Ref: "an array", Seq: "a tuple", ListRef: "a list", DictRef: "a dictionary", Closure: "a function",
+    Bound: "a method", RangeOf: "a range", ViewOf: "a view of a dictionary", FlagsOf: "the flags of an array",
+    ReversedOf: "a reversed sequence", IndexedOf: "what is computed item by item",
+}  # fmt: skip
+
+
 def describe(av: Any) -> str:
     """What a value is, in the words of an error message."""
     if type(av) is Value:
         return "an int" if av.type.kind == "py" and str(av.type) == "int" else f"a value of type {av.type}"
-    names: dict[type, str] = {
-        Ref: "an array",
-        Seq: "a tuple",
-        ListRef: "a list",
-        DictRef: "a dictionary",
-        Closure: "a function",
-        Bound: "a method",
-        RangeOf: "a range",
-        ViewOf: "a view of a dictionary",
-        FlagsOf: "the flags of an array",
-        ReversedOf: "a reversed sequence",
-        IndexedOf: "what is computed item by item",
-    }
-    if type(av) in names:
-        return names[type(av)]
+    if type(av) in _NOUNS:
+        return _NOUNS[type(av)]
     if type(av) is StreamOf:
-        return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, "what is computed item by item")
+        return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, _NOUNS[IndexedOf])
     if type(av) is Instance:
-        if av.cls is OneShot:
-            return "an iterator"
-        return f"an instance of {av.cls.__name__}"
+        return "an iterator" if av.cls is OneShot else f"an instance of {av.cls.__name__}"
     if type(av) is Obj:
         named = isinstance(av.obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType))
         return f"{av.obj.__name__ if named else type(av.obj).__name__!r}"

@@ -75,9 +75,8 @@ class Classes(Questions):
         """The class of a value, which has to be known."""
         found = self.class_of(av, node)
         if found is None:
-            self.not_known(
-                "the type of this value", node, "make it one type on all paths, with float(...) or np.asarray(...)"
-            )
+            remedy = "make it one type on all paths, with float(...) or np.asarray(...)"
+            self.not_known("the type of this value", node, remedy)
         return Obj(found, self.class_path(av) if type(av) is Obj or is_object(av) and type(av) is not Seq else None)
 
     def looked_up(self, av: Val, name: str, read: bool, node: Node) -> Val:

@@ -149,12 +149,8 @@ class ListColumns(Disturbances):
         try:
             return self.columns(self.checked(base.cell, node, "list"), node)
         except NoCommonStructure as error:
-            self.fail(
-                f"an item of a list that {error} is asked for by an index known at run time only",
-                node,
-                "index with a literal, or loop over the list itself",
-                cause=cause,
-            )
+            what = f"an item of a list that {error} is asked for by an index known at run time only"
+            self.fail(what, node, "index with a literal, or loop over the list itself", cause=cause)
 
     def item_part(self, owner: int, index: Any, columns: Columns, structure: Any, place: int, node: Any) -> Any:
         """A part of an item, that stays the one in the list."""
@@ -208,25 +204,16 @@ class ListColumns(Disturbances):
             return
         columns = self.made_columns(ListRef(item.cell), node)
         if not columns.distinct:
-            self.fail(
-                "unprovable alias: items of this list may be one and the same, so what else changes is not known",
-                node,
-                "make each item a new one, for instance with .copy()",
-                AliasError,
-                cause=item.index,
-            )
+            what = "unprovable alias: items of this list may be one and the same, so what else changes is not known"
+            self.fail(what, node, "make each item a new one, for instance with .copy()", AliasError, item.index)
         try:
             operands = self.content_operands(item.structure, content, node)
             fits = covers(columns.structure, item.root)
         except NoCommonStructure:
             fits = False
         if not fits or (type(item.structure) is Node and not same_keys(content.keys, item.structure.keys)):
-            self.fail(
-                "an item of a list of run-time length changes its length, its keys, or what kind of thing they lead to",
-                node,
-                "give all items all that they will hold from the start",
-                cause=item.index,
-            )
+            what = "an item of a list of run-time length changes its length, its keys, or what kind they lead to"
+            self.fail(what, node, "give all items all that they will hold from the start", cause=item.index)
         leaves = list(columns.leaves)
         if type(item.structure) is Node:
             self.forget_replaced(cell, item, operands, leaves, node)
@@ -284,8 +271,8 @@ class ListColumns(Disturbances):
             return content
         held = self.state.heap.get(base.cell)
         if type(held) is ItemOf:
-            self.fail("a store by an index known at run time only into a list in a list", node, "use an array",
-                      cause=held.index)  # fmt: skip
+            what = "a store by an index known at run time only into a list in a list"
+            self.fail(what, node, "use an array", cause=held.index)
         columns = self.list_columns(base, node)
         self.state.heap[base.cell] = columns
         for item in content.items:
@@ -354,10 +341,8 @@ class ListColumns(Disturbances):
         old = self.held(cell)
         if type(old) not in (Items, Entries) or not self.state.links.get(cell):
             return
-        stays = (
-            type(content) is type(old) and same_keys(content.keys, old.keys) and len(content.items) == len(old.items)
-        )
-        kept = content.items if stays else (None,) * len(old.items)
+        stays = type(content) is type(old) and same_keys(content.keys, old.keys)
+        kept = content.items if stays and len(content.items) == len(old.items) else (None,) * len(old.items)
         if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
             return
         heap = self.state.heap
@@ -412,12 +397,8 @@ class ListColumns(Disturbances):
             why = "items of one kind, with the same keys"
         except NoCommonStructure as error:
             why = f"items that fit; this one {error}"
-        self.fail(
-            f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}",
-            node,
-            "use one list for each kind of thing",
-            cause=base,
-        )
+        what = f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}"
+        self.fail(what, node, "use one list for each kind of thing", cause=base)
 
     def set_item(self, base: ListRef, index: Any, item: Any, node: Any) -> None:
         """``base[index] = item`` where that, or the length, is known at run time only."""
@@ -439,12 +420,8 @@ class ListColumns(Disturbances):
         try:
             columns = self.columns(Items(items), node)
         except NoCommonStructure as error:
-            self.fail(
-                f"a tuple is indexed by a number known at run time only, and it {error}",
-                node,
-                "use a list",
-                cause=index,
-            )
+            what = f"a tuple is indexed by a number known at run time only, and it {error}"
+            self.fail(what, node, "use a list", cause=index)
         sharing = self.cells_in(items)
         families = frozenset().union(*map(self.cells.family, sharing))
         return self.detached(columns, index, sharing, families)

@@ -41,11 +41,9 @@ from .objects import is_object
 from .sets import is_set
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "union": operator.or_,
-    "intersection": operator.and_,
-    "difference": operator.sub,
+    "union": operator.or_, "intersection": operator.and_, "difference": operator.sub,
     "symmetric_difference": operator.xor,
-}
+}  # fmt: skip
 
 
 class Containers(Calls):
@@ -61,12 +59,6 @@ class Containers(Calls):
                 return made
         if kind is Seq and name.startswith("@") and len(args) == 1:
             return _got(self, av.items, name, args[0], node)
-        if kind is Seq and av.cls is not None and name == "_replace":
-            values = dict(zip(av.cls._fields, av.items))
-            values.update(kwargs)
-            return Seq(tuple([values[n] for n in av.cls._fields]), av.cls)
-        if kind is Seq and av.cls is not None and name == "_asdict":
-            return self.new_dict(dict(zip(av.cls._fields, av.items)))
         cls = _container_class(self, av)
         if cls is not None:
             method = method_of(cls, name)
@@ -85,9 +77,8 @@ class Containers(Calls):
         one: they must not read it. `cells`: those of the container."""
         made, found = self.reading(compute)
         if is_iterator(av) and not cells.isdisjoint(found):
-            self.fail(
-                "an iterator that reads the container which its items go into", node, "make a list of it: list(...)"
-            )
+            what = "an iterator that reads the container which its items go into"
+            self.fail(what, node, "make a list of it: list(...)")
         return made
 
     # --- lists ----------------------------------------------------------------------------------------------------
@@ -178,11 +169,9 @@ class Containers(Calls):
 
     def delete_item(self, base: Val, index: Val, node: Node) -> None:
         """``del base[index]``."""
-        if (
-            type(base) in (Instance, Obj)
-            and self.call_special(base, "__delitem__", [index], node) is not NotImplemented
-        ):
-            return
+        if type(base) in (Instance, Obj):
+            if self.call_special(base, "__delitem__", [index], node) is not NotImplemented:
+                return
         if is_collection(base) and base.cls is not set:
             base = self.inner(base, node)
         if type(base) is DictRef:
@@ -223,11 +212,8 @@ class Containers(Calls):
             self.mutate(base.cell, Items(tuple(items)), node)
             return
         if index.step is not None and not (is_static_int(index.step) and index.step == 1):
-            self.fail(
-                "assignment to a slice with a step of a list whose length is known at run time only",
-                node,
-                "assign the items in a loop",
-            )
+            what = "assignment to a slice with a step of a list whose length is known at run time only"
+            self.fail(what, node, "assign the items in a loop")
         if type(content) is Items and not content.items:
             self.extend(base, new, node)
             return

@@ -132,14 +132,6 @@ class Derived(Outside):
         if base is collections.defaultdict and name in ("__getitem__", "__missing__"):
             if not self.is_native(av, "__setitem__"):
                 self.fail(f"{cls.__name__} stores its defaults by its own __setitem__", node, "define __missing__")
-        if name == "__getitem__":
-            return self.subscript(data, args[0], node)
-        if name == "__setitem__":
-            self.store_item(data, args[0], args[1], node)
-            return None
-        if name == "__delitem__":
-            self.delete_item(data, args[0], node)
-            return None
         if name == "__iadd__" and len(args) == 1:  # also with an array, to which a plain list would leave it
             self.call(Bound("extend", data), args, {}, node)
             return av
@@ -157,8 +149,6 @@ class Derived(Outside):
                 return _operated(self, _OPERATORS[name], data, args[0], node)
             if name in _REFLECTED:
                 return _operated(self, _REFLECTED[name], args[0], data, node)
-        if name == "__iter__":
-            return self.call(Obj(iter, None), [data], {}, node)
         return self.call(Bound(name, data), args, kwargs, node)
 
 

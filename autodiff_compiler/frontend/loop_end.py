@@ -28,7 +28,7 @@ from .avals import (
 from .handlers import Val
 from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in, columns_unless_returned, shared
-from .structures import NoCommonStructure, covers, joined
+from .structures import NoCommonStructure, is_same_part, joined
 
 if TYPE_CHECKING:
     from .loop_pass import LoopPass
@@ -71,9 +71,8 @@ class LoopEnd(Joiner):
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
-                    if x is MISSING and not (
-                        name in self.top.needed and env in own or self.is_left_with(env, name, own)
-                    ):
+                    needed = name in self.top.needed or name in LEFT_WITH
+                    if x is MISSING and not (needed and (env in own or (env == 0 and name in LEFT_WITH))):
                         continue
                     guess.names[env, name] = None
                     self.widen(slot, y)
@@ -100,9 +99,6 @@ class LoopEnd(Joiner):
             else:
                 self.match_content(("c", cell), content, now, cell)
         self.compare_links()
-
-    def is_left_with(self, env: int, name: str, own: set[int]) -> bool:
-        return name in LEFT_WITH and (env in own or env == 0)
 
     def widen(self, slot: Any, end: Any) -> None:
         old = self.guess.ends.get(slot, MISSING)
@@ -229,7 +225,7 @@ class LoopEnd(Joiner):
     def item(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
         slot, _, noted, _ = at
-        if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
+        if is_same_part(head, now):
             if (*slot, "index") in self.keys:
                 self.exits[(*slot, "index")] = now.index
                 return
@@ -281,10 +277,7 @@ class LoopEnd(Joiner):
         """The columns that a list is at the end of the body."""
         if type(content) not in (Items, Columns):
             return None
-        columns: Columns | None = self.here(
-            lambda: columns_unless_returned(self.interp, content, structure, self.top.code)
-        )
-        return columns
+        return self.here(lambda: columns_unless_returned(self.interp, content, structure, self.top.code))  # type: ignore[no-any-return]
 
     def fits(self, key: Any, head: Value, end: Any) -> None:
         """Note what a parameter is at the end, and widen its type to cover that."""

@@ -26,7 +26,7 @@ from .avals import (
 )
 from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in
-from .structures import NoCommonStructure, covers, width
+from .structures import NoCommonStructure, is_same_part, width
 
 if TYPE_CHECKING:
     from .loops import Loops
@@ -135,21 +135,17 @@ class LoopHead(Joiner):
                 flag = av.flag if type(av) is Maybe else av is not MISSING
                 end_inner = end.av if type(end) is Maybe else end
                 made = self.generalize(inner, end_inner, slot, name)
-                state.envs[env][name] = (
-                    made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
-                )
+                if type(made) is not Conflict:
+                    made = Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
+                state.envs[env][name] = made
             else:
                 state.envs[env][name] = self.generalize(av, end, slot, name)
         items = [c for c in guess.cells if type(guess.ends.get(("c", c))) is ItemOf and c in state.heap]
-        for cell in guess.cells:
-            if cell in state.heap and cell not in items:
-                state.heap[cell] = self.general_content(
-                    entry.heap[cell], guess.ends.get(("c", cell), MISSING), ("c", cell), cell
-                )
-        for cell in items:
-            # It became an item of a list, which is columns from the start.
-            if type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
-                state.heap[cell] = self.general_content(entry.heap[cell], guess.ends["c", cell], ("c", cell), cell)
+        # What became an item of a list comes last: the list is columns from the start.
+        for cell in [*[c for c in guess.cells if c in state.heap and c not in items], *items]:
+            if cell not in items or type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
+                at = ("c", cell)
+                state.heap[cell] = self.general_content(entry.heap[cell], guess.ends.get(at, MISSING), at, cell)
         for cell in guess.cells:
             end = guess.ends.get(("c", cell))
             if isinstance(end, Poison) and cell in state.heap:
@@ -293,11 +289,8 @@ class LoopHead(Joiner):
         """The place in the list may differ from one iteration to the next."""
         slot = at[0]
         sample = end if content is MISSING else content
-        for x in (content, end):
-            if x is not MISSING and not (
-                type(x) is ItemOf and (x.cell, x.place) == (sample.cell, sample.place) and covers(sample.root, x.root)
-            ):
-                return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
+        if not all(x is MISSING or is_same_part(sample, x) for x in (content, end)):
+            return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
         if sample.cell not in self.entry.heap:
             return Poison(None, "is an item of a list that each trip makes anew", self.origin)
         if end is MISSING or (content is not MISSING and structural_key(content.index) == structural_key(end.index)):
@@ -316,11 +309,8 @@ class LoopHead(Joiner):
         known = guess.columns.get(slot)
         if known is None and type(end) is Columns:
             known = (end.structure, end.distinct)
-        if (
-            known is None
-            and slot in guess.dynamic
-            and (content is MISSING or (type(content) is Items and not content.items))
-        ):
+        empty = content is MISSING or (type(content) is Items and not content.items)
+        if known is None and slot in guess.dynamic and empty:
             guess.dynamic.discard(slot)  # what its items are is not known yet
             return self.general_content(content, end, slot, cell) if content is MISSING else content
         try:

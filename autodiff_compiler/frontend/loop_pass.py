@@ -51,10 +51,8 @@ class LoopPass(LoopHead):
             except Unreachable:
                 code = DEAD
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
-            dropped = (
-                type(code) is Value and RETURN in interp.possible(code) and not (interp.frame.cleanups or interp.exact)
-            )
-            self.code = code if dropped else None
+            returns = type(code) is Value and RETURN in interp.possible(code)
+            self.code = code if returns and not (interp.frame.cleanups or interp.exact) else None
             end = interp.state
             if code is DEAD:
                 code = NORMAL
@@ -133,15 +131,15 @@ class LoopPass(LoopHead):
 
     def drop_flags(self, exits: list[Any]) -> list[Value]:
         """The flags of names that every trip binds need not be carried: the number of trips tells."""
-        if not any(
-            key[-1] == "bound" and exit is True and init is False for (key, _, init), exit in zip(self.params, exits)
-        ):
+        bound = [k for k, (key, _, init) in enumerate(self.params) if key[-1] == "bound" and init is False]
+        bound = [k for k in bound if exits[k] is True]
+        if not bound:
             return []
         used = set(_values_read(self.region)) | set(leaves(tuple(exits)))
         dropped = []
-        for k in reversed(range(len(self.params))):
-            key, value, init = self.params[k]
-            if key[-1] == "bound" and exits[k] is True and init is False and value not in used:
+        for k in reversed(bound):
+            value = self.params[k][1]
+            if value not in used:
                 dropped.append(value)
                 del self.params[k], exits[k]
                 self.region.params.remove(value)

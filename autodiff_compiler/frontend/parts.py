@@ -6,7 +6,7 @@ The interpreter is a chain of classes. A method that a class calls and a later o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .avals import DictRef, Instance, ListRef, Obj, Seq
 from .handlers import Val
@@ -33,6 +33,7 @@ class Parts:
     check_overlap: Callable[..., None]
     class_of: Callable[..., Val]
     cls_of: Callable[..., type]
+    combined: Callable[..., Val]
     compare_containers: Callable[..., Val]
     compare_fields: Callable[..., Val]
     contains: Callable[..., Val]
@@ -54,7 +55,7 @@ class Parts:
     guarded_imaginary: Callable[..., Any]
     history: Callable[..., Any]
     in_order: Callable[..., Seq]
-    inline_function: Callable[..., Any]
+    impure: Callable[..., NoReturn]
     is_inert: Callable[..., bool]
     is_own_attribute: Callable[..., bool]
     item_of: Callable[..., Val]
@@ -69,6 +70,7 @@ class Parts:
     new_dict: Callable[..., DictRef]
     new_set: Callable[..., Instance]
     object_length: Callable[..., Val]
+    not_known: Callable[..., NoReturn]
     operand_of_set: Callable[..., Val]
     origin: Callable[..., Obj | None]
     push: Callable[..., None]
@@ -82,9 +84,8 @@ class Parts:
     store_array_attribute: Callable[..., bool]
     store_attribute: Callable[..., None]
     store_in_flat: Callable[..., None]
-    store_item: Callable[..., None]
     store_slice: Callable[..., None]
-    subscript: Callable[..., Val]
+    use: Callable[..., Any]
     trips: Callable[..., list[Any] | None]
     type_attribute: Callable[..., Any]
     underlying: Callable[..., Val]

@@ -52,18 +52,11 @@ from .inputs import is_lasting
 from .objects import NATIVE, is_generated, is_object
 from .sets import is_set
 
-NAMES = {
-    operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",
-    operator.eq: "__eq__", operator.ne: "__ne__",
-}  # fmt: skip
-REFLECTED = {
-    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le,
-    operator.eq: operator.eq, operator.ne: operator.ne,
-}  # fmt: skip
-_COMPARISONS = tuple(NAMES.values())
 SIGNS = {
-    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+    operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.ge: ">=", operator.gt: ">",
 }  # fmt: skip
+NAMES = {fn: f"__{fn.__name__}__" for fn in SIGNS}
+REFLECTED = {**dict(zip(SIGNS, reversed(SIGNS))), operator.eq: operator.eq, operator.ne: operator.ne}
 ASKED = {fn: asked(sign, fn) for fn, sign in SIGNS.items()}
 ASKED_TRUTH, ASKED_IN = asked("bool", bool), asked("in", operator.contains)
 ASKED_LENGTH, ASKED_HASH = asked("len", len), asked("hash", hash)
@@ -211,7 +204,7 @@ class Questions(Access):
 
     def compare_with(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a == b``, ``a < b`` and so on."""
-        a, b = (self.underlying(self.use(x, "the value", node), node, *_COMPARISONS) for x in (a, b))
+        a, b = (self.underlying(self.use(x, "the value", node), node, *NAMES.values()) for x in (a, b))
         if is_constant(a) and is_constant(b):
             try:
                 made = fn(a, b)
@@ -388,10 +381,8 @@ def _is_singleton(ctx: Questions, x: Any, y: Any, node: Node) -> Any:
 
 def _is_object_from_outside(ctx: Questions, a: Obj, b: Obj, node: Node) -> Any:
     same = a.obj is b.obj
-    made_anew = any(
-        isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType) for x in (a, b)
-    )
-    if made_anew and a.path != b.path:
+    methods = [x.obj for x in (a, b) if isinstance(x.obj, types.BuiltinMethodType)]
+    if a.path != b.path and not all(isinstance(fn.__self__, types.ModuleType) for fn in methods):
         return None  # a method of a built-in object is another one each time
     if None in (a.path, b.path) or is_lasting(a.obj) or is_lasting(b.obj):
         return proved("live", ctx.pinned(a) is ctx.pinned(b))
@@ -578,9 +569,7 @@ def _is_nan_decided_by_identity(a: Val, b: Val) -> bool:
     return True
 
 
-_ARITHMETIC = frozenset(
-    [PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)]
-)
+_ARITHMETIC = {PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)}
 
 
 def is_reflexive(av: Val) -> bool:

@@ -63,13 +63,8 @@ class Splices(ListColumns):
         try:
             new = self.columns(self.checked(source.cell, node, "list"), node, columns.structure)
         except NoCommonStructure:
-            self.fail(
-                "items go into a list whose length is known at run time only; such a list needs items of one kind, "
-                "with the same keys",
-                node,
-                "use one list for each kind of thing",
-                cause=av,
-            )
+            what = "items go into a list whose length is known at run time only; such a list needs items of one kind"
+            self.fail(f"{what}, with the same keys", node, "use one list for each kind of thing", cause=av)
         shares = not all(holds_numbers(x, x.structure) for x in (columns, new))
         known = self.state.links.get(av.cell, frozenset()) | {av.cell}
         apart = not shares or (new.distinct and known.isdisjoint(self.cells_in([source])))
@@ -84,10 +79,8 @@ class Splices(ListColumns):
         """``del av[start:stop]``."""
         columns = self.made_columns(av, node)
         self.forget_items(av.cell, node)
-        leaves = [
-            self.emit(node, LIST_CUT, leaf, start, stop, self.emit(node, LIST_SLICE, leaf, start, stop, None))
-            for leaf in columns.leaves
-        ]
+        parts = [self.emit(node, LIST_SLICE, leaf, start, stop, None) for leaf in columns.leaves]
+        leaves = [self.emit(node, LIST_CUT, leaf, start, stop, part) for leaf, part in zip(columns.leaves, parts)]
         self.mutate(av.cell, columns.changed(leaves), node)
 
     def replace_slice(self, av: ListRef, start: Any, stop: Any, source: ListRef | None, node: Any) -> None:

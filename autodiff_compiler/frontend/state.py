@@ -32,7 +32,7 @@ from .avals import (
 )
 from .exits import RETURN
 from .joins import Joiner, join, join_contents
-from .structures import LEAF, NoCommonStructure, covers, joined
+from .structures import LEAF, NoCommonStructure, is_same_part, joined
 
 if TYPE_CHECKING:
     from .columns import ListColumns
@@ -199,11 +199,6 @@ def columns_unless_returned(interp: ListColumns, content: Any, structure: Any, c
     return Columns(made[0].structure, (first, *rest), made[0].distinct)
 
 
-def covers_structure(a: Any, b: Any) -> bool:
-    """Two items of lists are of one structure, if both are there."""
-    return MISSING in (a, b) or (a.root is b.root or covers(a.root, b.root))
-
-
 class BranchJoiner(Joiner):
     """Joins two states into one; the leaves where they differ become the results of an operation.
 
@@ -352,9 +347,8 @@ class BranchJoiner(Joiner):
                     self.cells.contiguous.add(cell)
             else:
                 self.cells.families[cell] = frozenset().union(*[self.cells.family(x.cell) for x in there])
-                contents = [
-                    MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
-                ]
+                sides = zip((a, b), self.states)
+                contents = [MISSING if x is MISSING else state.heap.get(x.cell, MISSING) for x, state in sides]
                 if any(not isinstance(c, ItemOf) and c is not MISSING for c in contents):
                     if any(isinstance(c, ItemOf) for c in contents):
                         self.cells.detached.add(cell)  # it may still be the one in the list
@@ -396,20 +390,20 @@ class BranchJoiner(Joiner):
 
     def item(self, a: Any, b: Any, at: Any) -> Any:
         x = b if a is MISSING else a
-        if a is MISSING or b is MISSING or (type(a) is type(b) and a.cell == b.cell and a.place == b.place):
-            if all(x.cell in state.heap for state in self.states) and covers_structure(a, b):
-                sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
-                sure = a is not MISSING and b is not MISSING and a.sure and b.sure
-                return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, sure)
+        both = MISSING not in (a, b)
+        if (not both or is_same_part(a, b)) and all(x.cell in state.heap for state in self.states):
+            sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
+            return ItemOf(
+                x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, both and a.sure and b.sure
+            )
         return Poison(None, "is an item of a list on one path", self.origin)
 
     def run_time_list(self, a: Any, b: Any, at: Any) -> Any:
         cell, hint = at
         if a is MISSING or b is MISSING:
             x = b if a is MISSING else a
-            return x.with_parts(
-                [self.number(v if x is a else MISSING, v if x is b else MISSING, hint) for v in x.leaves]
-            )
+            pairs = [(v, MISSING) if x is a else (MISSING, v) for v in x.leaves]
+            return x.with_parts([self.number(*pair, hint) for pair in pairs])
         interp = self.interp
         contents = list(enumerate((a, b)))
         try:

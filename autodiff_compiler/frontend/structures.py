@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .avals import (
     Entries,
     Instance,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -108,13 +109,6 @@ def places_in(structure: Any, place: int) -> Iterator[tuple[int, type]]:
         yield from places_in(sub, at)
 
 
-def holds_containers(structure: Any) -> bool:
-    """Some part of an item is a list, dictionary or object, which may change in place."""
-    if type(structure) is ListOf:
-        return True
-    return type(structure) is Node and (is_reference(structure.sample) or any(map(holds_containers, structure.parts)))
-
-
 def holds_lists(structure: Any) -> bool:
     """Some part of an item is a list."""
     if type(structure) is ListOf:
@@ -156,6 +150,12 @@ def covers(a: Any, b: Any) -> bool:
         return joined(a, b) is a
     except NoCommonStructure:
         return False
+
+
+def is_same_part(a: Any, b: Any) -> bool:
+    """Both are the same part of items of one list, and `a` may be any item that `b` may be."""
+    alike = type(a) is type(b) is ItemOf and (a.cell, a.place) == (b.cell, b.place)
+    return alike and covers(a.root, b.root)
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
