@@ -42,7 +42,7 @@ from .avals import (
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
-from .memory import Memory
+from .memory import FLAG_KEYS, FLAGS, Memory
 from .ranges import known, range_item, range_length
 from .sets import is_set
 
@@ -115,7 +115,7 @@ class Access(Memory):
         if kind is Closure and name in ("__name__", "__qualname__"):
             return getattr(av.node, "name", "<lambda>")
         if kind is FlagsOf:
-            return self.flag_attribute(av, name, node)
+            return self.flag(av, FLAGS.get(name), node)
         return self.method_of(av, name, node)
 
     def method_of(self, av: Val, name: str, node: Node) -> Val:
@@ -246,7 +246,7 @@ class Access(Memory):
         if kind is Ref:
             return _array_item(self, base, index, node)
         if kind is FlagsOf:
-            return self.flag_item(base, index, node)
+            return self.flag(base, FLAG_KEYS.get(index) if isinstance(index, str) else None, node)
         if isinstance(base, str) and (is_static_int(index) or type(index) is SliceOf):
             return base[self.operand(index, node)]
         if kind is Value:

@@ -23,7 +23,6 @@ from .avals import (
     DictRef,
     Entries,
     Instance,
-    Items,
     ListRef,
     Maybe,
     Obj,
@@ -402,25 +401,18 @@ def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -
             return _snapshot(ctx, av, made, deep, node)
         content = ctx.checked(av.cell, node, "container")
         new: Any
-        if kind is ListRef:
-            if type(content) is not Items:
-                if deep and not (isinstance(content, Columns) and (content.distinct or is_numbers(content))):
-                    what = "a deep copy of a list of run-time length in which one object may be twice"
-                    ctx.fail(what, node, "copy the items in a loop")
-                new = made.cells[av.cell] = ctx.as_list(av, node)
-                return new
-            new = made.cells[av.cell] = ctx.new_list([])
-            ctx.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
+        if type(content) is Columns:
+            if deep and not (content.distinct or is_numbers(content)):
+                what = "a deep copy of a list of run-time length in which one object may be twice"
+                ctx.fail(what, node, "copy the items in a loop")
+            new = made.cells[av.cell] = ctx.as_list(av, node)
             return new
-        cell = ctx.cells.new()
-        new = made.cells[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+        new = made.cells[av.cell] = av.to(ctx.new_cell(content))
         if av.cell in ctx.cells.ordered:
-            ctx.cells.ordered.add(cell)
-        items: dict[Any, Any] = {}
-        ctx.state.heap[cell] = Entries.of(items)
-        for key, x in content.table.items():
-            items[key] = _copied(ctx, x, made, deep, node) if key is DATA else inner(x)
-        ctx.state.heap[cell] = Entries.of(items)
+            ctx.cells.ordered.add(new.cell)
+        keys = content.keys or (None,) * len(content.items)
+        held = [_copied(ctx, x, made, deep, node) if deep or key is DATA else x for key, x in zip(keys, content.items)]
+        ctx.state.heap[new.cell] = content.with_parts(held)
         return new
     if kind in (Seq, Maybe, Partial) or (kind is Bound and not isinstance(av.fn, str)):
         return av.with_parts([inner(x) for x in av.parts()])  # a built-in method stays the one of the original

@@ -21,9 +21,9 @@ from .inputs import BASES, DATA, SELF, base_of
 from .outside import Outside
 
 _STEMS = ("add", "mul", "or", "and", "sub", "xor")
-_OPERATORS = {f"__{stem}__": getattr(operator, f"__{stem}__") for stem in _STEMS}
-_REFLECTED = {f"__r{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
-_IN_PLACE = {f"__i{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
+_OPERATORS, _REFLECTED, _IN_PLACE = (
+    {f"__{kind}{stem}__": getattr(operator, f"__{stem}__") for stem in _STEMS} for kind in ("", "r", "i")
+)
 _PLAIN = (list, tuple, dict)  # of which the operators and copies of derived objects are plain ones
 _SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 _DATA_SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -146,9 +146,9 @@ class Derived(Outside):
                 if self.type_attribute(other, f"__r{name[2:]}") is not None:
                     return Obj(NotImplemented, None)  # that one has the say
             if name in _OPERATORS:
-                return _operated(self, _OPERATORS[name], data, args[0], node)
+                return self.binary(_OPERATORS[name], data, self.underlying(args[0], node), node)
             if name in _REFLECTED:
-                return _operated(self, _REFLECTED[name], args[0], data, node)
+                return self.binary(_REFLECTED[name], self.underlying(args[0], node), data, node)
         return self.call(Bound(name, data), args, kwargs, node)
 
 
@@ -163,8 +163,3 @@ def _members_of(ctx: Derived, av: Obj) -> Any:
 def _set_data(ctx: Derived, av: Instance, data: Any, node: Node) -> None:
     content = ctx.checked(av.cell, node, "object")
     ctx.mutate(av.cell, Entries.of({**content.table, DATA: data}), node)
-
-
-def _operated(ctx: Derived, fn: Any, a: Val, b: Val, node: Node) -> Val:
-    """``a op b`` with a container on one side."""
-    return ctx.binary(fn, ctx.underlying(a, node), ctx.underlying(b, node), node)

@@ -1,4 +1,8 @@
-"""How two abstract values become one where paths meet: what is asked of the place where they do."""
+"""What stands for two abstract values where paths meet.
+
+`join` and `join_contents` say which of its questions a `Joiner` is asked. Two branches (`state`), the top of a loop's
+body (`loop_head`) and its end (`loop_end`) answer them.
+"""
 
 from __future__ import annotations
 

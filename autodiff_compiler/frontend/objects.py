@@ -414,8 +414,6 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     if name in ("__name__", "__qualname__", "__module__", "__doc__"):
         return getattr(cls, name)
     path = ctx.object_path(av)
-    if name == "_fields" and issubclass(cls, tuple):
-        return ctx.outside(cls._fields, (*path, ("attr", name)), node)
     if name == "__class__":
         return Obj(type(cls), (*path, ("attr", "__class__")))
     if ctx.disturbed or ctx.plan.disturbed:
