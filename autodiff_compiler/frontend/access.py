@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,16 @@ from ..ir.types import ANY
 from ..tree import class_lookup
 from .avals import (
     MISSING,
+    PYTHON,
     Bound,
     Closure,
     Columns,
-    Conflict,
     DictRef,
     FlagsOf,
     Instance,
     Items,
     ListRef,
-    Maybe,
     Obj,
-    OneShot,
     Partial,
     RangeOf,
     Ref,
@@ -38,28 +35,35 @@ from .avals import (
     describe,
     is_collection,
     is_constant,
+    is_iterator,
     is_number,
     is_static_int,
     key_av,
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
-from .memory import Memory
-from .ranges import range_item
+from .memory import FLAG_KEYS, FLAGS, Memory
+from .ranges import known, range_item, range_length
 from .sets import is_set
+
+AXES_REMEDY = "make it an array with a known number of axes, with .reshape(...)"
 
 
 class Access(Memory):
     """Reading parts of things."""
 
     def new_list(self, items: list[Any]) -> ListRef:
-        cell = self.cells.new()
-        self.state.heap[cell] = Items(tuple(items))
-        return ListRef(cell)
+        return ListRef(self.new_cell(Items(tuple(items))))
 
     def inner(self, av: Instance, node: Node) -> Any:
         """What a set, a deque, or a dictionary with a default holds: a tuple, list or dictionary."""
         return self.checked(av.cell, node, av.cls.__name__).items[0]
+
+    def holder(self, av: Val, node: Node) -> Any:
+        """What holds the items that a view, set, deque or dictionary with a default has; all else as it is."""
+        if type(av) is ViewOf:
+            return self.holder(av.of, node)
+        return self.inner(av, node) if is_collection(av) and not is_iterator(av) else av
 
     def static_key(self, av: Val, node: Node, what: str = "a dictionary key") -> Val:
         if is_constant(av):
@@ -70,23 +74,15 @@ class Access(Memory):
             return tuple([self.static_key(x, node) for x in av.items])
         if type(av) is Obj:
             return self.object_key(av, node)
-        if (
-            type(av) is Value
-            and av.type.kind == "generic"
-            and av.type.dtype is not None
-            and av.type.dtype.kind in "iub"
-        ):
+        dtype = av.type.dtype if type(av) is Value and av.type.kind == "generic" else None
+        if dtype is not None and dtype.kind in "iub":
             for param, item in zip(self.top.params, self.inputs.inputs):
                 if param is av:  # NumPy's integer from outside: the code is for this one
                     known = self.inputs.met[item.path]
                     self.inputs.guard(item.path, "eq", known)
                     return known
-        self.fail(
-            f"{what} has to be known when the program is compiled",
-            node,
-            "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)",
-            cause=av,
-        )
+        remedy = "use a literal key, or loop over a literal tuple of keys or numbers such as (0, 1)"
+        self.fail(f"{what} has to be known when the program is compiled", node, remedy, cause=av)
 
     # --- attributes -----------------------------------------------------------------------------------------------
 
@@ -105,11 +101,8 @@ class Access(Memory):
         if kind is Value and av.type.kind == "object":
             if name in ("__context__", "__traceback__"):
                 what = "before" if name == "__context__" else "where"
-                self.fail(
-                    f"{name}: what was raised {what} is not kept in compiled code",
-                    node,
-                    "name the exception in its handler, and keep what is asked for in a variable",
-                )
+                remedy = "name the exception in its handler, and keep what is asked for in a variable"
+                self.fail(f"{name}: what was raised {what} is not kept in compiled code", node, remedy)
             return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
         if kind is Ref or kind is Value or is_number(av):
             _require_attribute(self, av, name, node)
@@ -122,7 +115,7 @@ class Access(Memory):
         if kind is Closure and name in ("__name__", "__qualname__"):
             return getattr(av.node, "name", "<lambda>")
         if kind is FlagsOf:
-            return self.flag_attribute(av, name, node)
+            return self.flag(av, FLAGS.get(name), node)
         return self.method_of(av, name, node)
 
     def method_of(self, av: Val, name: str, node: Node) -> Val:
@@ -190,11 +183,7 @@ class Access(Memory):
         if t.kind == "array" and t.ndim is not None and t.ndim <= 1 and axes is None:
             return Ref(av.cell, av.path)  # an object of its own, of the same memory
         if axes is not None and t.ndim is None:
-            self.fail(
-                "a transposition of an array whose number of axes is not known",
-                node,
-                "make it an array with a known number of axes, with .reshape(...)",
-            )
+            self.fail("a transposition of an array whose number of axes is not known", node, AXES_REMEDY)
         if axes == tuple(reversed(range(t.ndim or 0))):
             axes = None
         view = Ref(av.cell, (*av.path, ("transpose", axes)))
@@ -226,25 +215,22 @@ class Access(Memory):
 
     def subscript(self, base: Val, index: Val, node: Node) -> Val:
         """``base[index]``."""
+        base = self.use(base, "", node)
         kind = type(base)
-        if kind is Maybe or kind is Conflict:
-            base = self.use(base, "", node)
-            kind = type(base)
         if kind is DictRef:
             return self.dict_item(base, index, node)
         if is_collection(base):
-            if is_set(base) or base.cls is OneShot:
+            if is_set(base) or is_iterator(base):
                 self.fail(f"{describe(base)} cannot be subscripted", node, "", ArgumentError)
             inner = self.inner(base, node)
-            return (
-                self.default_item(base, index, node) if type(inner) is DictRef else self.subscript(inner, index, node)
-            )
+            get = self.subscript if type(inner) is ListRef else self.default_item
+            return get(inner if type(inner) is ListRef else base, index, node)
         if kind is Seq:
             if type(index) is SliceOf:
-                if not all(is_constant(p) for p in (index.start, index.stop, index.step)):
-                    self.fail("a slice of a tuple needs bounds that are known when the program is compiled", node,
-                              "use a list or an array", cause=index)  # fmt: skip
-                return Seq(base.items[slice(index.start, index.stop, index.step)])
+                if not all(map(is_constant, index.parts())):
+                    what = "a slice of a tuple needs bounds that are known when the program is compiled"
+                    self.fail(what, node, "use a list or an array", cause=index)
+                return Seq(base.items[slice(*index.parts())])
             if is_static_int(index):
                 return _static_item(self, list(base.items), index, node, base)
             return self.one_of(base.items, self.operand(index, node), node)
@@ -260,22 +246,15 @@ class Access(Memory):
         if kind is Ref:
             return _array_item(self, base, index, node)
         if kind is FlagsOf:
-            return self.flag_item(base, index, node)
+            return self.flag(base, FLAG_KEYS.get(index) if isinstance(index, str) else None, node)
         if isinstance(base, str) and (is_static_int(index) or type(index) is SliceOf):
             return base[self.operand(index, node)]
         if kind is Value:
             if base.type.kind == "shape":
-                if is_static_int(index):
-                    return (
-                        self.emit(node, DIM, base.op.args[0], index)
-                        if base.op and base.op.prim is SHAPE_OF
-                        else _plain_get(self, base, index, node)
-                    )
-                self.fail(
-                    "this part of the shape of an array whose number of axes is not known",
-                    node,
-                    "make it an array with a known number of axes, with .reshape(...)",
-                )
+                if not is_static_int(index):
+                    self.fail("this part of the shape of an array whose number of axes is not known", node, AXES_REMEDY)
+                if base.op is not None and base.op.prim is SHAPE_OF:
+                    return self.emit(node, DIM, base.op.args[0], index)
             return _plain_get(self, base, index, node)
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
@@ -283,16 +262,15 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
-        self.fail(
-            f"{describe(base)} cannot be subscripted here", node, "make it an array, tuple, list or dictionary first"
-        )
+        remedy = "make it an array, tuple, list or dictionary first"
+        self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
     def dict_item(self, base: DictRef, index: Val, node: Node) -> Val:
         content = self.checked(base.cell, node, "dictionary")
         key = self.static_key(index, node)
         if key not in content.keys:
             self.raises(KeyError, key, node, f"the dictionary has no key {key!r}")
-        return self.use(content.items[content.keys.index(key)], f"the entry {key!r}", node)
+        return self.use(content.get(key), f"the entry {key!r}", node)
 
     def index_items(self, index: Val, node: Node) -> tuple[Any, ...]:
         """The subscripts as they stand in a path."""
@@ -316,10 +294,11 @@ class Access(Memory):
             return _view_items(self, av, node)
         if is_set(av):
             return list(self.in_order(av, node).items)
-        if is_collection(av) and av.cls is not OneShot:
+        if is_collection(av) and not is_iterator(av):
             return self.known_items(self.inner(av, node), node)
-        if kind is RangeOf and all(is_static_int(x) for x in (av.start, av.stop, av.step)):
-            return list(range(av.start, av.stop, av.step))
+        if kind is RangeOf:
+            real = known(av)
+            return None if real is None else list(real)
         if isinstance(av, str):
             return list(av)
         if kind is Ref:
@@ -332,13 +311,10 @@ class Access(Memory):
 
     def length(self, av: Val, node: Any) -> Any:
         """``len(av)``."""
+        av = self.holder(av, node)
         kind = type(av)
         if kind is Seq:
             return proved("length", len(av.items))
-        if kind is ViewOf:
-            return self.length(av.of, node)
-        if is_collection(av) and av.cls is not OneShot:
-            return self.length(self.inner(av, node), node)
         if kind in (ListRef, DictRef):
             content = self.checked(av.cell, node, "list")
             if type(content) is Columns:
@@ -347,32 +323,15 @@ class Access(Memory):
         if isinstance(av, (str, bytes)):
             return proved("length", len(av))
         if kind is RangeOf:
-            if all(is_static_int(x) for x in (av.start, av.stop, av.step)):
-                return proved("length", len(range(av.start, av.stop, av.step)))
-            if is_static_int(av.step):
-                # The distance, divided by the step and rounded up.
-                ends = (av.start, av.stop) if av.step > 0 else (av.stop, av.start)
-                n = (
-                    ends[1]
-                    if is_static_int(ends[0]) and ends[0] == 0
-                    else self.binary(operator.sub, ends[1], ends[0], node)
-                )
-                step = abs(av.step)
-                if step > 1:
-                    n = self.binary(operator.floordiv, self.binary(operator.add, n, step - 1, node), step, node)
-                return self.call(Obj(max, None), [n, 0], {}, node)
-            self.fail("len() of this range is not supported", node, "use the numbers that the range is made of")
+            return range_length(self, av, node)
         if kind is Ref:
             x = self.read(av, node)
             if x.type.kind == "array" and x.type.dims is not None and len(x.type.dims):
                 return self.axis_length(x, 0, node)
             if x.type == ANY and av.cell not in self.cells.numpy:
                 made = x.op.prim.name if x.op is not None else "an unknown call"
-                self.fail(
-                    f"{made} has no rule, so it is not known what it returns, nor how long that is",
-                    node,
-                    "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside",
-                )
+                remedy = "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside"
+                self.fail(f"{made} has no rule, so it is not known what it returns, nor how long that is", node, remedy)
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
             held = self.underlying(av, node, "__len__")
@@ -381,10 +340,9 @@ class Access(Memory):
             found = self.object_length(av, node)
             if found is not MISSING:
                 return found
+            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
-        if kind is Instance or kind is Obj:
-            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
         found = self.class_of(av, node)
         if found is None or hasattr(found, "__len__"):
             self.fail(f"{describe(av)} has no len()", node, "", ArgumentError)
@@ -404,7 +362,7 @@ def _require_attribute(ctx: Access, av: Val, name: str, node: Node) -> None:
     """Python's numbers do not have what NumPy's have."""
     t = type_of(av) if type(av) is not Ref else None
     if t is not None and t.kind == "py" and t.dtype is not None:
-        cls = {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
+        cls = PYTHON[t.dtype.kind]
         if not hasattr(cls, name):
             ctx.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
 
@@ -440,9 +398,7 @@ def _with_step(ctx: Access, base: Ref, step: tuple[Any, ...]) -> tuple[Any, ...]
     """The path extended; ``a[i][j]`` becomes ``a[i, j]``."""
     if base.path and step[0] == "index" and base.path[-1][0] == "index":
         last = base.path[-1][1]
-        if all(_is_int_operand(i) for i in last) and not any(
-            _is_array_operand(i) or isinstance(i, str) for i in step[1]
-        ):
+        if all(map(_is_int_operand, last)) and not any(_is_array_operand(i) or isinstance(i, str) for i in step[1]):
             return (*base.path[:-1], ("index", (*last, *step[1])))
     return (*base.path, step)
 

@@ -8,10 +8,10 @@ All kinds answer the same questions. Constants and SSA values answer them throug
 
 - ``leaves_of(av)``: the SSA values and the references to cells that it is made of, at any depth;
 - ``rebuilt(av, change)``: the same value with each of these replaced;
-- ``parts_of(av)``, ``with_parts(av, parts)``: the same one level deep;
+- ``parts_of(av)``, ``av.with_parts(parts)``: the same one level deep;
 - ``same(a, b)``: both are proven to be one value;
 - ``alike(a, b)``: both are put together in the same way, so that their parts correspond;
-- ``join(a, b, joiner, at)``: what stands for both where paths meet. A `Joiner` says what becomes of the leaves.
+- ``joins.join(a, b, joiner, at)``: what stands for both where paths meet. A `Joiner` says what becomes of the leaves.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
+
+    from .joins import Joiner
 
     @dataclass_transform(frozen_default=True, eq_default=False)
     def record(cls: type[T]) -> type[T]: ...
@@ -433,6 +435,18 @@ class Entries(Composite):
     keys: tuple[Any, ...]
     items: tuple[Any, ...]
 
+    @staticmethod
+    def of(table: dict[Any, Any]) -> Entries:
+        return Entries(tuple(table), tuple(table.values()))
+
+    @property
+    def table(self) -> dict[Any, Any]:
+        return dict(zip(self.keys, self.items))
+
+    def get(self, key: Any) -> Any:
+        """What a key maps to, or `MISSING`."""
+        return self.items[self.keys.index(key)] if key in self.keys else MISSING
+
 
 @record
 class Columns(Composite):
@@ -445,6 +459,10 @@ class Columns(Composite):
     structure: Any
     leaves: tuple[Any, ...]
     distinct: bool
+
+    def changed(self, leaves: list[Any], distinct: bool = True) -> Columns:
+        """A list of such items with other IR lists; `distinct`: no item that was put in is one that was there."""
+        return Columns(self.structure, tuple(leaves), self.distinct and distinct)
 
 
 @record
@@ -486,92 +504,6 @@ class _Missing:
 MISSING = _Missing()
 
 
-class Joiner:
-    """What becomes of two values where paths meet: those of two branches, or of the top and the end of a loop's body.
-
-    One of the two may be `MISSING`. `at` is what the joiner knows of the place that holds them.
-    """
-
-    def number(self, a: Any, b: Any, at: Any) -> Any:
-        """Constants or SSA values."""
-        raise NotImplementedError
-
-    def array(self, a: Any, b: Any, at: Any) -> Any:
-        """Arrays, or an array and a number."""
-        raise NotImplementedError
-
-    def container(self, a: Any, b: Any, at: Any) -> Any:
-        """Lists, dictionaries or objects of one kind."""
-        raise NotImplementedError
-
-    def part(self, a: Any, b: Any, at: Any, k: int) -> Any:
-        """The parts number `k` of two composite values."""
-        raise NotImplementedError
-
-    def clash(self, a: Any, b: Any, at: Any) -> Any:
-        """Values of different kinds."""
-        raise NotImplementedError
-
-    # What a cell holds.
-
-    def buffer(self, a: Any, b: Any, at: Any) -> Any:
-        """Arrays, as SSA values, or numbers in their place."""
-        raise NotImplementedError
-
-    def item(self, a: Any, b: Any, at: Any) -> Any:
-        """Something of which one is an item of a list of run-time length."""
-        raise NotImplementedError
-
-    def run_time_list(self, a: Any, b: Any, at: Any) -> Any:
-        """Lists of different lengths, or of lengths known at run time only."""
-        raise NotImplementedError
-
-    def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
-        """The items or entries number `k` of two containers."""
-        raise NotImplementedError
-
-    def unknown(self, conflict: Conflict, at: Any) -> Any:
-        """Lists of which an item has no common form."""
-        raise NotImplementedError
-
-    def other_keys(self, a: Any, b: Any, at: Any) -> Any:
-        """Contents of different kinds, or with different keys."""
-        raise NotImplementedError
-
-
-def join(a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
-    """What stands for `a` on one path and `b` on the other; at least one of them is there."""
-    first = b if a is MISSING else a
-    if isinstance(first, Aval):
-        return first.join(a, b, joiner, at)
-    other = b if first is a else a
-    if other is MISSING or is_plain(other):
-        return joiner.number(a, b, at)
-    return joiner.array(a, b, at) if type(other) is Ref else joiner.clash(a, b, at)
-
-
-def join_contents(a: Any, b: Any, joiner: Joiner, at: Any) -> Any:
-    """What a cell holds that holds `a` on one path and `b` on the other; at least one is there, and none is unknown."""
-    kinds = (type(a), type(b))
-    first = b if a is MISSING else a
-    both = a is not MISSING and b is not MISSING
-    if ItemOf in kinds:
-        return joiner.item(a, b, at)
-    if is_plain(first):
-        return joiner.other_keys(a, b, at) if both and not is_plain(b) else joiner.buffer(a, b, at)
-    if type(first) in (Items, Columns) and (not both or type(b) in (Items, Columns)):
-        if Columns in kinds or (both and len(a.items) != len(b.items)):
-            return joiner.run_time_list(a, b, at)
-    if not isinstance(first, (Items, Entries)) or (both and (type(a) is not type(b) or not same_keys(a.keys, b.keys))):
-        return joiner.other_keys(a, b, at)
-    missing = (MISSING,) * len(first.items)
-    xs, ys = [missing if content is MISSING else content.items for content in (a, b)]
-    parts = [joiner.held(x, y, at, k) for k, (x, y) in enumerate(zip(xs, ys))]
-    # An entry that has no common form is an error where it is read.
-    bad = next((part for part in parts if type(part) is Conflict), None) if type(first) is Items else None
-    return joiner.unknown(bad, at) if bad is not None else first.with_parts(parts)
-
-
 # --- the questions, for abstract values of any kind -------------------------------------------------------------------
 
 
@@ -582,11 +514,6 @@ def _is(a: Any, b: Any) -> bool:
 def parts_of(av: Any) -> list[Any]:
     """The abstract values inside an abstract value, one level deep."""
     return av.parts() if isinstance(av, Aval) else []
-
-
-def with_parts(av: Any, parts: list[Any]) -> Any:
-    """The same abstract value with other parts."""
-    return av.with_parts(parts)
 
 
 def add_leaves(av: Any, out: list[Any]) -> None:
@@ -690,14 +617,13 @@ def is_static_int(av: Any) -> bool:
     return isinstance(av, int)
 
 
-COLLECTIONS: tuple[type, ...] = (
-    set,
-    frozenset,
-    collections.deque,
-    collections.defaultdict,
-    collections.Counter,
-    OneShot,
-)
+COLLECTIONS = (set, frozenset, collections.deque, collections.defaultdict, collections.Counter, OneShot)
+
+
+# The classes that values of these kinds have in Python.
+BUILTIN: dict[type, type] = {Seq: tuple, ListRef: list, DictRef: dict, RangeOf: range, SliceOf: slice}
+# And numbers of these kinds of dtypes.
+PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 def is_collection(av: Any) -> bool:
@@ -714,31 +640,23 @@ def is_set_like(av: Any) -> bool:
     return (type(av) is Instance and av.cls in (set, frozenset)) or (type(av) is ViewOf and av.kind != "values")
 
 
+_NOUNS: dict[type, str] = {
+    Ref: "an array", Seq: "a tuple", ListRef: "a list", DictRef: "a dictionary", Closure: "a function",
+    Bound: "a method", RangeOf: "a range", ViewOf: "a view of a dictionary", FlagsOf: "the flags of an array",
+    ReversedOf: "a reversed sequence", IndexedOf: "what is computed item by item",
+}  # fmt: skip
+
+
 def describe(av: Any) -> str:
     """What a value is, in the words of an error message."""
     if type(av) is Value:
         return "an int" if av.type.kind == "py" and str(av.type) == "int" else f"a value of type {av.type}"
-    names: dict[type, str] = {
-        Ref: "an array",
-        Seq: "a tuple",
-        ListRef: "a list",
-        DictRef: "a dictionary",
-        Closure: "a function",
-        Bound: "a method",
-        RangeOf: "a range",
-        ViewOf: "a view of a dictionary",
-        FlagsOf: "the flags of an array",
-        ReversedOf: "a reversed sequence",
-        IndexedOf: "what is computed item by item",
-    }
-    if type(av) in names:
-        return names[type(av)]
+    if type(av) in _NOUNS:
+        return _NOUNS[type(av)]
     if type(av) is StreamOf:
-        return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, "what is computed item by item")
+        return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, _NOUNS[IndexedOf])
     if type(av) is Instance:
-        if av.cls is OneShot:
-            return "an iterator"
-        return f"an instance of {av.cls.__name__}"
+        return "an iterator" if av.cls is OneShot else f"an instance of {av.cls.__name__}"
     if type(av) is Obj:
         named = isinstance(av.obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType))
         return f"{av.obj.__name__ if named else type(av.obj).__name__!r}"

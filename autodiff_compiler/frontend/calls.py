@@ -300,7 +300,7 @@ class Calls(Construct):
         return self.use(result, f"the result of {name}()", node)
 
     def zero_super(self, node: Node) -> Super:
-        frame = self.function_frame()
+        frame = self.own_frames()[-1]
         owner = frame.owner
         names = owner.__code__.co_freevars
         if "__class__" not in names or frame.parent is not None:

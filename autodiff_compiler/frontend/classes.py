@@ -12,20 +12,19 @@ import numpy as np
 from ..ir.core import Value, type_of
 from ..tree import class_lookup
 from .avals import (
+    BUILTIN,
     MISSING,
+    PYTHON,
     Bound,
     Closure,
     DictRef,
     FlagsOf,
     Instance,
-    ListRef,
     Obj,
     OneShot,
     Partial,
-    RangeOf,
     Ref,
     Seq,
-    SliceOf,
     ViewOf,
     describe,
     is_constant,
@@ -36,11 +35,7 @@ from .memory import FLAGS_CLASS
 from .objects import is_object
 from .questions import Questions
 
-PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
-_ABSTRACT: dict[type, type] = {
-    ListRef: list, DictRef: dict, RangeOf: range, Closure: types.FunctionType, SliceOf: slice,
-    Partial: functools.partial, FlagsOf: FLAGS_CLASS,
-}  # fmt: skip
+_CLASSES = {**BUILTIN, Closure: types.FunctionType, Partial: functools.partial, FlagsOf: FLAGS_CLASS}
 _VIEWS = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 
 
@@ -74,15 +69,14 @@ class Classes(Questions):
             return None if isinstance(av.fn, str) else types.MethodType
         if kind is ViewOf:
             return _VIEWS[av.kind]
-        return _ABSTRACT.get(kind)
+        return _CLASSES.get(kind)
 
     def known_class(self, av: Val, node: Node) -> Obj:
         """The class of a value, which has to be known."""
         found = self.class_of(av, node)
         if found is None:
-            self.not_known(
-                "the type of this value", node, "make it one type on all paths, with float(...) or np.asarray(...)"
-            )
+            remedy = "make it one type on all paths, with float(...) or np.asarray(...)"
+            self.not_known("the type of this value", node, remedy)
         return Obj(found, self.class_path(av) if type(av) is Obj or is_object(av) and type(av) is not Seq else None)
 
     def looked_up(self, av: Val, name: str, read: bool, node: Node) -> Val:

@@ -26,9 +26,7 @@ class Collections(Containers):
     # --- sets, deques, dictionaries with a default ----------------------------------------------------------------
 
     def new_collection(self, cls: type, **parts: Val) -> Instance:
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries(tuple(parts), tuple(parts.values()))
-        return Instance(cls, cell)
+        return Instance(cls, self.new_cell(Entries.of(parts)))
 
     def new_set(self, history: History, cls: type = set) -> Instance:
         return self.new_collection(cls, **set_parts(history))
@@ -114,8 +112,7 @@ class Collections(Containers):
     def replace_set(self, av: Instance, fn: Any, *parts: Val, node: Node) -> Val:
         """Change a set by ``fn(set, *parts)``; what that returns."""
         history, result = self.step(self.history(av, node), fn, parts)
-        made = set_parts(history)
-        self.mutate(av.cell, Entries(tuple(made), tuple(made.values())), node)
+        self.mutate(av.cell, Entries.of(set_parts(history)), node)
         return result
 
     def set_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:

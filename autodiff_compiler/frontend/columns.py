@@ -8,11 +8,12 @@ stored into it is stored into the list.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..errors import AliasError
-from ..ir.core import Value
-from ..ir.opset import LEN, LIST_APPEND, LIST_GET, LIST_NEW, LIST_SET
+from ..ir.core import Prim, Value
+from ..ir.opset import LEN, LIST_APPEND, LIST_GET, LIST_NEW, LIST_SET, SLICE_BOUND
 from .avals import (
     Columns,
     Entries,
@@ -28,10 +29,10 @@ from .avals import (
     is_composite,
     is_number,
     is_reference,
+    is_static_int,
     items_in,
     parts_of,
     same_keys,
-    with_parts,
 )
 from .disturbed import Disturbances
 from .structures import (
@@ -45,6 +46,7 @@ from .structures import (
     covers,
     joined,
     operands_of,
+    placed,
     places_in,
     structure_of,
     width,
@@ -141,39 +143,29 @@ class ListColumns(Disturbances):
         """``base[index]`` for an index that is known at run time only, or a list of run-time length."""
         columns = self.list_columns(base, node, index)
         self.emit(node, LIST_GET, columns.leaves[0], index)  # raises where there is no such item
-        return self.item_part(base.cell, index, columns, 0, columns.structure, node)
+        return self.item_part(base.cell, index, columns, columns.structure, 0, node)
 
     def list_columns(self, base: ListRef, node: Any, cause: Any = None) -> Columns:
         try:
             return self.columns(self.checked(base.cell, node, "list"), node)
         except NoCommonStructure as error:
-            self.fail(
-                f"an item of a list that {error} is asked for by an index known at run time only",
-                node,
-                "index with a literal, or loop over the list itself",
-                cause=cause,
-            )
+            what = f"an item of a list that {error} is asked for by an index known at run time only"
+            self.fail(what, node, "index with a literal, or loop over the list itself", cause=cause)
 
-    def item_part(self, owner: int, index: Any, columns: Columns, place: int, structure: Any, node: Any) -> Any:
+    def item_part(self, owner: int, index: Any, columns: Columns, structure: Any, place: int, node: Any) -> Any:
         """A part of an item, that stays the one in the list."""
         if type(structure) is Static:
             return structure.av
         if type(structure) is Node and is_composite(structure.sample):
-            parts = []
-            for sub in structure.parts:
-                parts.append(self.item_part(owner, index, columns, place, sub, node))
-                place += width(sub)
-            return with_parts(structure.sample, parts)
+            parts = [self.item_part(owner, index, columns, sub, at, node) for sub, at in placed(structure, place)]
+            return structure.sample.with_parts(parts)
         if type(structure) is Leaf:
             value = self.emit(node, LIST_GET, columns.leaves[place], index)
             if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object"):
                 return value
-        cell = self.cells.new()
-        self.state.heap[cell] = ItemOf(owner, index, columns.structure, place, structure)
-        self.state.link_view(cell, owner)
-        for other in self.cells_in([ListRef(owner)])[1:]:
-            self.state.link_view(cell, other)  # it is one of these
-        self.cells.origins[cell] = self.cells.origins.get(owner, frozenset())
+        self.note_index(owner, index)
+        cell = self.new_cell(ItemOf(owner, index, columns.structure, place, structure))
+        self.share(cell, self.cells_in([ListRef(owner)]))  # it is one of those in the list
         return self.reference(structure, cell)
 
     def reference(self, structure: Any, cell: int) -> Any:
@@ -192,21 +184,15 @@ class ListColumns(Disturbances):
             return Poison(None, f"is an item of a list that {error}")
         if not covers(columns.structure, item.root):
             return Poison(None, "is an item of a list whose items have changed their kind")
-        return self.part_content(item.cell, item.index, columns, item.place, item.structure)
+        part = lambda sub, at: self.item_part(item.cell, item.index, columns, sub, at, None)
+        return self.part_content(columns, item.index, item.structure, item.place, part)
 
-    def part_content(self, owner: int, index: Any, columns: Columns, place: int, structure: Any) -> Any:
-        if type(structure) is Leaf:
-            return self.emit(None, LIST_GET, columns.leaves[place], index)
-        if type(structure) is ListOf:
-            leaves = columns.leaves[place : place + width(structure)]
-            return Columns(
-                structure.item, tuple([self.emit(None, LIST_GET, leaf, index) for leaf in leaves]), columns.distinct
-            )
-        parts = []
-        for sub in structure.parts:
-            parts.append(self.item_part(owner, index, columns, place, sub, None))
-            place += width(sub)
-        return content_of(structure.keys, parts)
+    def part_content(self, columns: Columns, index: Any, structure: Any, place: int, part: Callable[..., Any]) -> Any:
+        """What a container or an array holds that is a part of an item; ``part(structure, place)`` gives its parts."""
+        if type(structure) is Node:
+            return content_of(structure.keys, [part(sub, at) for sub, at in placed(structure, place)])
+        leaves = [self.emit(None, LIST_GET, x, index) for x in columns.leaves[place : place + width(structure)]]
+        return leaves[0] if type(structure) is Leaf else Columns(structure.item, tuple(leaves), columns.distinct)
 
     # --- changing -------------------------------------------------------------------------------------------------
 
@@ -218,25 +204,16 @@ class ListColumns(Disturbances):
             return
         columns = self.made_columns(ListRef(item.cell), node)
         if not columns.distinct:
-            self.fail(
-                "unprovable alias: items of this list may be one and the same, so what else changes is not known",
-                node,
-                "make each item a new one, for instance with .copy()",
-                AliasError,
-                cause=item.index,
-            )
+            what = "unprovable alias: items of this list may be one and the same, so what else changes is not known"
+            self.fail(what, node, "make each item a new one, for instance with .copy()", AliasError, item.index)
         try:
             operands = self.content_operands(item.structure, content, node)
             fits = covers(columns.structure, item.root)
         except NoCommonStructure:
             fits = False
         if not fits or (type(item.structure) is Node and not same_keys(content.keys, item.structure.keys)):
-            self.fail(
-                "an item of a list of run-time length changes its length, its keys, or what kind of thing they lead to",
-                node,
-                "give all items all that they will hold from the start",
-                cause=item.index,
-            )
+            what = "an item of a list of run-time length changes its length, its keys, or what kind they lead to"
+            self.fail(what, node, "give all items all that they will hold from the start", cause=item.index)
         leaves = list(columns.leaves)
         if type(item.structure) is Node:
             self.forget_replaced(cell, item, operands, leaves, node)
@@ -260,18 +237,18 @@ class ListColumns(Disturbances):
             if cell == owner or owner in self.state.links.get(cell, ()):
                 distinct = False
             if cell != owner:
-                self.state.link_view(owner, cell)
-            origins = self.cells.origins.get(cell)
-            if origins:
-                self.cells.origins[owner] = self.cells.origins.get(owner, frozenset()) | origins
+                self.share(owner, [cell])
         return distinct
 
-    def adopt(self, owner: int, av: Any, index: Any, root: Any, place: int, structure: Any) -> None:
-        """From now on these containers are the ones in the list."""
+    def adopt(self, owner: int, av: Any, index: Any, root: Any) -> None:
+        """From now on the containers and arrays in `av` are the ones in the list."""
+        self.note_index(owner, index)
+        self.adopt_part(owner, av, index, root, root, 0)
+
+    def adopt_part(self, owner: int, av: Any, index: Any, root: Any, structure: Any, place: int) -> None:
         if type(structure) is Node and is_composite(structure.sample):
-            for sub, part in zip(structure.parts, parts_of(av)):
-                self.adopt(owner, part, index, root, place, sub)
-                place += width(sub)
+            for (sub, at), part in zip(placed(structure, place), parts_of(av)):
+                self.adopt_part(owner, part, index, root, sub, at)
             return
         if type(structure) is Static or not hasattr(av, "cell") or type(self.state.heap.get(av.cell)) is ItemOf:
             return
@@ -280,12 +257,11 @@ class ListColumns(Disturbances):
             if not alone or self.state.links.get(av.cell, frozenset()) - {owner}:
                 return
         elif type(structure) is Node:
-            inner, content = place, self.content(av.cell)
+            content = self.content(av.cell)
             if isinstance(content, Poison):
                 return
-            for sub, part in zip(structure.parts, content.items):
-                self.adopt(owner, part, index, root, inner, sub)
-                inner += width(sub)
+            for (sub, at), part in zip(placed(structure, place), content.items):
+                self.adopt_part(owner, part, index, root, sub, at)
         self.state.heap[av.cell] = ItemOf(owner, index, root, place, structure)
 
     def made_columns(self, base: ListRef, node: Any) -> Columns:
@@ -295,8 +271,8 @@ class ListColumns(Disturbances):
             return content
         held = self.state.heap.get(base.cell)
         if type(held) is ItemOf:
-            self.fail("a store by an index known at run time only into a list in a list", node, "use an array",
-                      cause=held.index)  # fmt: skip
+            what = "a store by an index known at run time only into a list in a list"
+            self.fail(what, node, "use an array", cause=held.index)
         columns = self.list_columns(base, node)
         self.state.heap[base.cell] = columns
         for item in content.items:
@@ -306,7 +282,7 @@ class ListColumns(Disturbances):
 
     def adopt_all(self, owner: int, items: tuple[Any, ...], structure: Any) -> None:
         for k, item in enumerate(items):
-            self.adopt(owner, item, k, structure, 0, structure)
+            self.adopt(owner, item, k, structure)
 
     def forget_items(self, cell: int, node: Any, which: Callable[[int, ItemOf], bool] = lambda c, held: True) -> None:
         """Before the items of a list move, or others take their places: what refers to one keeps what it is now."""
@@ -316,6 +292,28 @@ class ListColumns(Disturbances):
             return [c for c, x in held if type(x) is ItemOf and x.cell == cell and c != cell and which(c, x)]
 
         self.let_go(found, CHANGED, node)
+
+    def note_index(self, owner: int, index: Any) -> None:
+        """Something refers to the item of a list at this index."""
+        if not self.counts_from_start(index):
+            self.cells.from_end.add(owner)
+
+    def counts_from_start(self, index: Any) -> bool:
+        """An index is surely not negative."""
+        if type(index) is not Value:
+            return is_static_int(index) and index >= 0
+        return index in self.cells.counted or (index.op is not None and index.op.prim is LEN)
+
+    def count_from_start(self, cell: int, node: Any) -> None:
+        """Before a list grows at its end, what refers to ``l[-1]`` gets the number that this item has now."""
+        if cell not in self.cells.from_end:
+            return
+        for c, held in list(self.state.heap.items()):
+            if type(held) is ItemOf and held.cell == cell and not self.counts_from_start(held.index):
+                n = self.length(ListRef(cell), node)
+                index = self.emit(node, SLICE_BOUND, 0, n, held.index, None, None)
+                self.cells.counted.add(index)
+                self.state.heap[c] = replace(held, index=index)
 
     def let_go(self, found: Callable[[], list[int]], why: str, node: Any) -> dict[int, Any]:
         """Cells that are items of a list hold from now on, for themselves, what they hold now; what that is. Of one
@@ -332,13 +330,10 @@ class ListColumns(Disturbances):
     def forget_replaced(self, cell: int, item: ItemOf, operands: list[Any], leaves: list[Any], node: Any) -> None:
         """Before a part of an item is replaced by another array or container: what refers to the old one keeps it."""
         kinds: set[tuple[int, type]] = set()
-        place = item.place
-        for sub in item.structure.parts:
-            end = place + width(sub)
-            new = operands[place - item.place : end - item.place]
-            if any(x is not self.emit(node, LIST_GET, leaf, item.index) for x, leaf in zip(new, leaves[place:end])):
-                kinds.update(places_in(sub, place))
-            place = end
+        for sub, at in placed(item.structure, item.place):
+            new = operands[at - item.place :][: width(sub)]
+            if any(x is not self.emit(node, LIST_GET, leaf, item.index) for x, leaf in zip(new, leaves[at:])):
+                kinds.update(places_in(sub, at))
         self.forget_items(item.cell, node, lambda c, held: c != cell and (held.place, type(held.structure)) in kinds)
 
     def forget_parts(self, cell: int, content: Any, node: Any) -> None:
@@ -346,10 +341,8 @@ class ListColumns(Disturbances):
         old = self.held(cell)
         if type(old) not in (Items, Entries) or not self.state.links.get(cell):
             return
-        stays = (
-            type(content) is type(old) and same_keys(content.keys, old.keys) and len(content.items) == len(old.items)
-        )
-        kept = content.items if stays else (None,) * len(old.items)
+        stays = type(content) is type(old) and same_keys(content.keys, old.keys)
+        kept = content.items if stays and len(content.items) == len(old.items) else (None,) * len(old.items)
         if not self.cells_in([x for x, y in zip(old.items, kept) if x is not y]):
             return
         heap = self.state.heap
@@ -384,9 +377,8 @@ class ListColumns(Disturbances):
         operands = self.fitting(ref, content, item, node)
         index = self.emit(node, LEN, content.leaves[0])
         leaves = [self.emit(node, LIST_APPEND, leaf, x) for leaf, x in zip(content.leaves, operands)]
-        distinct = self.taken(ref.cell, item) and content.distinct
-        self.mutate(ref.cell, Columns(content.structure, tuple(leaves), distinct), node, keeps_items=True)
-        self.adopt(ref.cell, item, index, content.structure, 0, content.structure)
+        self.mutate(ref.cell, content.changed(leaves, self.taken(ref.cell, item)), node, keeps_items=True)
+        self.adopt(ref.cell, item, index, content.structure)
 
     def own_items(self, cell: int, av: Any, node: Any) -> dict[int, Any]:
         """What the cells of `av` that are items of this list hold: from now on for themselves, not as such items."""
@@ -405,74 +397,54 @@ class ListColumns(Disturbances):
             why = "items of one kind, with the same keys"
         except NoCommonStructure as error:
             why = f"items that fit; this one {error}"
-        self.fail(
-            f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}",
-            node,
-            "use one list for each kind of thing",
-            cause=base,
-        )
+        what = f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}"
+        self.fail(what, node, "use one list for each kind of thing", cause=base)
 
     def set_item(self, base: ListRef, index: Any, item: Any, node: Any) -> None:
-        """``base[index] = item`` where `static` lists cannot help."""
+        """``base[index] = item`` where that, or the length, is known at run time only."""
+        columns = self.put_item(LIST_SET, base, index, item, node)
+        self.adopt(base.cell, item, index, columns.structure)
+
+    def put_item(self, prim: Prim, base: ListRef, index: Any, item: Any, node: Any) -> Columns:
+        """Put an item into a list, by this operation on each of its IR lists; what the list was before."""
         columns = self.made_columns(base, node)
         operands = self.fitting(base, columns, item, node)
         self.forget_items(base.cell, node)
-        leaves = [self.emit(node, LIST_SET, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
-        distinct = self.taken(base.cell, item) and columns.distinct
-        self.mutate(base.cell, Columns(columns.structure, tuple(leaves), distinct), node, resized=False)
-        self.adopt(base.cell, item, index, columns.structure, 0, columns.structure)
+        leaves = [self.emit(node, prim, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
+        changed = columns.changed(leaves, self.taken(base.cell, item))
+        self.mutate(base.cell, changed, node, resized=prim is not LIST_SET)
+        return columns
 
     def one_of(self, items: tuple[Any, ...], index: Any, node: Any) -> Any:
         """The item of a tuple at an index that is known at run time only."""
         try:
             columns = self.columns(Items(items), node)
         except NoCommonStructure as error:
-            self.fail(
-                f"a tuple is indexed by a number known at run time only, and it {error}",
-                node,
-                "use a list",
-                cause=index,
-            )
+            what = f"a tuple is indexed by a number known at run time only, and it {error}"
+            self.fail(what, node, "use a list", cause=index)
         sharing = self.cells_in(items)
         families = frozenset().union(*map(self.cells.family, sharing))
-        return self.detached(columns, index, 0, columns.structure, sharing, node, families)
+        return self.detached(columns, index, sharing, families)
 
-    def detached(
-        self,
-        columns: Columns,
-        index: Any,
-        place: int,
-        structure: Any,
-        sharing: list[int],
-        node: Any,
-        families: frozenset[int] = frozenset(),
-    ) -> Any:
+    def detached(self, columns: Columns, index: Any, sharing: list[int], families: frozenset[int] = frozenset()) -> Any:
         """An item that is in the list no more; it may share memory with the cells `sharing`."""
-        if type(structure) is Static:
-            return structure.av
-        content: Any
-        if type(structure) is Node:
-            parts = []
-            for sub in structure.parts:
-                parts.append(self.detached(columns, index, place, sub, sharing, node, families))
-                place += width(sub)
-            if is_composite(structure.sample):
-                return with_parts(structure.sample, parts)
-            content = content_of(structure.keys, parts)
-        else:
-            content = self.part_content(-1, index, columns, place, structure)
+
+        def part(structure: Any, place: int) -> Any:
+            if type(structure) is Static:
+                return structure.av
+            if type(structure) is Node and is_composite(structure.sample):
+                return structure.sample.with_parts([part(sub, at) for sub, at in placed(structure, place)])
+            content = self.part_content(columns, index, structure, place, part)
             if type(content) is Value and (content.type.is_scalar or content.type.kind in ("shape", "object")):
                 return content
-        cell = self.cells.new()
-        self.cells.detached.add(cell)
-        if families:
-            self.cells.families[cell] = families | {cell}
-        self.state.heap[cell] = content
-        for other in sharing:
-            self.state.link_view(cell, other)
-        origins = [self.cells.origins.get(other, frozenset()) for other in sharing]
-        self.cells.origins[cell] = frozenset().union(*origins)
-        return self.reference(structure, cell)
+            cell = self.new_cell(content)
+            self.cells.detached.add(cell)
+            if families:
+                self.cells.families[cell] = families | {cell}
+            self.share(cell, sharing)
+            return self.reference(structure, cell)
+
+        return part(columns.structure, 0)
 
 
 def is_plain_number(av: Any) -> bool:

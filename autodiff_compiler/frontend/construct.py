@@ -6,12 +6,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import inspect
 import operator
 import sys
 import types
 from typing import Any
 
-from ..errors import ArgumentError, is_interruption
+from ..errors import is_interruption
 from ..ir.core import structural_key
 from ..ir.opset import exception
 from ..lowered import ObjectStep
@@ -23,7 +24,6 @@ from .avals import (
     DictRef,
     Entries,
     Instance,
-    Items,
     ListRef,
     Maybe,
     Obj,
@@ -76,12 +76,8 @@ class Construct(Recursions):
             return self.emit(node, exception(cls), *[self.plain(a, node) for a in args], **keywords)
         if issubclass(cls, enum.Enum):
             if len(args) == 1 and is_constant(args[0]) and not kwargs:
-                try:
-                    return Obj(cls(args[0]), (ObjectStep(("object", cls(args[0]))),))
-                except ValueError as error:
-                    if is_interruption(error):
-                        raise
-                    self.fail(str(error), node, "", ArgumentError)
+                member = self.folded(cls, args, {}, node)
+                return Obj(member, (ObjectStep(("object", member)),))
             if len(args) == 1 and type(args[0]) is Obj and isinstance(args[0].obj, cls):
                 return args[0]
             self.fail("a member of an enum has to be known when the program is compiled", node, "pass the member")
@@ -128,9 +124,7 @@ class Construct(Recursions):
         return made
 
     def new_object(self, cls: type, attributes: dict[str, Any]) -> Instance:
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries(tuple(attributes), tuple(attributes.values()))
-        return Instance(cls, cell)
+        return Instance(cls, self.new_cell(Entries.of(attributes)))
 
     # --- dataclasses ----------------------------------------------------------------------------------------------
 
@@ -185,8 +179,6 @@ class Construct(Recursions):
         """What ``super().name`` is where no class but `object` has it."""
         if name == "object.__new__":
             return self.call(Obj(object.__new__), args, kwargs, node)
-        if name == "object._make":
-            return _construct_named_tuple(self, av.obj, self.static_items(args[0], node), {}, node)
         if name == "object.__setattr__":
             return self.call(Obj(object.__setattr__), [av, *args], kwargs, node)
         return None
@@ -264,12 +256,12 @@ class Construct(Recursions):
             self.store_item(held, name, value, node)
             return
         content = self.checked(av.cell, node, "object")
-        entries = dict(zip(content.keys, content.items))
+        entries = content.table
         origin = self.origin(av)
         if origin is not None and name not in entries:
             self.write_attribute(origin, name, node)
         entries[name] = value
-        self.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
+        self.mutate(av.cell, Entries.of(entries), node)
 
     def delete_attribute(self, base: Val, name: str, node: Any) -> None:
         """``del base.name``."""
@@ -284,11 +276,8 @@ class Construct(Recursions):
         if type(base) is not Instance:
             self.fail(f"del of an attribute of {describe(base)}", node, "set it to None")
         raw = class_lookup(base.cls, name)
-        if (
-            is_generated(class_lookup(base.cls, "__delattr__"))
-            or hasattr(type(raw), "__delete__")
-            and (not isinstance(raw, types.MemberDescriptorType))
-        ):
+        computed = hasattr(type(raw), "__delete__") and not isinstance(raw, types.MemberDescriptorType)
+        if computed or is_generated(class_lookup(base.cls, "__delattr__")):
             self.fail("del of an attribute that the class computes", node, "call a method")
         held = self.own_dict(base, node)
         if held is not None and name in self.checked(held.cell, node, "dictionary").keys:
@@ -297,42 +286,37 @@ class Construct(Recursions):
         content = self.checked(base.cell, node, "object")
         if name not in content.keys:
             self.no_attribute(base, name, node)
-        kept = {k: v for k, v in zip(content.keys, content.items) if k != name}
-        self.mutate(base.cell, Entries(tuple(kept), tuple(kept.values())), node)
+        self.mutate(base.cell, Entries.of({k: v for k, v in content.table.items() if k != name}), node)
+
+
+def _bound(ctx: Construct, cls: type, made_by: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    """The arguments by the names of the parameters of ``__new__`` or ``__init__``, the class or object left out."""
+    try:
+        bound = inspect.signature(made_by).bind(None, *args, **kwargs).arguments
+    except TypeError as error:
+        if is_interruption(error):
+            raise
+        ctx.raises(TypeError, f"{cls.__name__}() {error}", node)
+    return dict(list(bound.items())[1:])
 
 
 def _construct_named_tuple(ctx: Construct, cls: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Seq:
-    values = dict(zip(cls._fields, args))
-    if set(values) & set(kwargs):
-        ctx.raises(TypeError, f"{cls.__name__}() got multiple values for an argument", node)
-    values.update(kwargs)
+    values = _bound(ctx, cls, cls.__new__, args, kwargs, node)
     for name in cls._fields:
         if name not in values:
-            if name not in cls._field_defaults:
-                ctx.raises(TypeError, f"{cls.__name__}() is missing {name!r}", node)
-            values[name] = ctx.outside(
-                cls._field_defaults[name], (("object", cls), ("attr", "_field_defaults"), ("item", name)), node
-            )
-    if set(values) != set(cls._fields) or len(args) > len(cls._fields):
-        ctx.raises(TypeError, f"{cls.__name__}() got arguments that it does not have", node)
+            path = (("object", cls), ("attr", "_field_defaults"), ("item", name))
+            values[name] = ctx.outside(cls._field_defaults[name], path, node)
     return Seq(tuple([values[n] for n in cls._fields]), cls)
 
 
 def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
     """What the ``__init__`` that `dataclasses` writes does."""
-    name = made.cls.__name__
-    table = made.cls.__dataclass_fields__  # type: ignore[attr-defined]
-    fields = [f for f in table.values() if f._field_type.name != "_FIELD_CLASSVAR"]
-    positional = [f.name for f in fields if f.init and not f.kw_only]
-    if len(args) > len(positional):
-        ctx.raises(TypeError, f"{name}() got arguments that it does not have", node)
-    values = dict(zip(positional, args))
-    if set(values) & set(kwargs) or set(kwargs) - {f.name for f in fields if f.init}:
-        ctx.raises(TypeError, f"{name}() got arguments that it does not have", node)
-    values.update(kwargs)
+    values = _bound(ctx, made.cls, made.cls.__init__, args, kwargs, node)  # type: ignore[misc]
     entries: dict[str, Any] = {}
     initial: list[Any] = []
-    for f in fields:
+    for f in made.cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
+        if f._field_type.name == "_FIELD_CLASSVAR":
+            continue
         path: Any = (("object", made.cls), ("attr", "__dataclass_fields__"), ("item", f.name))
         if f.name in values:
             value = values[f.name]
@@ -340,15 +324,13 @@ def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs
             value = ctx.outside(f.default, (*path, ("attr", "default")), node)
         elif f.default_factory is not dataclasses.MISSING:
             value = ctx.call(ctx.outside(f.default_factory, (*path, ("attr", "default_factory")), node), [], {}, node)
-        elif f.init:
-            ctx.raises(TypeError, f"{name}() is missing {f.name!r}", node)
         else:
             continue
         if f._field_type.name == "_FIELD_INITVAR":
             initial.append(value)
         else:
             entries[f.name] = value
-    ctx.state.heap[made.cell] = Entries(tuple(entries), tuple(entries.values()))
+    ctx.state.heap[made.cell] = Entries.of(entries)
     post = class_lookup(made.cls, "__post_init__")
     if isinstance(post, types.FunctionType):
         ctx.call(ctx.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
@@ -419,29 +401,18 @@ def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -
             return _snapshot(ctx, av, made, deep, node)
         content = ctx.checked(av.cell, node, "container")
         new: Any
-        if kind is ListRef:
-            if type(content) is not Items:
-                if deep and not (isinstance(content, Columns) and (content.distinct or is_numbers(content))):
-                    ctx.fail(
-                        "a deep copy of a list of run-time length in which one object may be twice",
-                        node,
-                        "copy the items in a loop",
-                    )
-                new = made.cells[av.cell] = ctx.call(Bound("copy", av), [], {}, node)
-                return new
-            new = made.cells[av.cell] = ctx.new_list([])
-            ctx.state.heap[new.cell] = Items(tuple([inner(x) for x in content.items]))
+        if type(content) is Columns:
+            if deep and not (content.distinct or is_numbers(content)):
+                what = "a deep copy of a list of run-time length in which one object may be twice"
+                ctx.fail(what, node, "copy the items in a loop")
+            new = made.cells[av.cell] = ctx.as_list(av, node)
             return new
-        cell = ctx.cells.new()
-        new = made.cells[av.cell] = DictRef(cell) if kind is DictRef else Instance(av.cls, cell)
+        new = made.cells[av.cell] = av.to(ctx.new_cell(content))
         if av.cell in ctx.cells.ordered:
-            ctx.cells.ordered.add(cell)
-        ctx.state.heap[cell] = Entries((), ())
-        items = [
-            _copied(ctx, x, made, deep, node) if key is DATA else inner(x)
-            for key, x in zip(content.keys, content.items)
-        ]
-        ctx.state.heap[cell] = Entries(content.keys, tuple(items))
+            ctx.cells.ordered.add(new.cell)
+        keys = content.keys or (None,) * len(content.items)
+        held = [_copied(ctx, x, made, deep, node) if deep or key is DATA else x for key, x in zip(keys, content.items)]
+        ctx.state.heap[new.cell] = content.with_parts(held)
         return new
     if kind in (Seq, Maybe, Partial) or (kind is Bound and not isinstance(av.fn, str)):
         return av.with_parts([inner(x) for x in av.parts()])  # a built-in method stays the one of the original
@@ -454,11 +425,8 @@ def _require_plain_copy(ctx: Construct, av: Val, node: Node) -> None:
     cls = ctx.cls_of(av)
     if base_of(cls) is not None:  # it is put together by append, or by storing each item
         there = type(av) is Obj or av.cell in ctx.inputs.outside or base_of(cls) not in (list, dict)
-        if (
-            there
-            or ctx.own_dict(av, node) is not None
-            or not ctx.is_native(av, "append", "extend", "__setitem__", "__iter__")
-        ):
+        native = ctx.is_native(av, "append", "extend", "__setitem__", "__iter__")
+        if there or not native or ctx.own_dict(av, node) is not None:
             ctx.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
     if cls is OneShot:
         ctx.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")

@@ -13,13 +13,13 @@ from ..errors import ArgumentError, is_interruption
 from ..ir.core import Value
 from ..ir.opset import SLICE_BOUND
 from .avals import (
+    BUILTIN,
     Columns,
     DictRef,
     Instance,
     Items,
     ListRef,
     Obj,
-    OneShot,
     RangeOf,
     Ref,
     Seq,
@@ -30,6 +30,7 @@ from .avals import (
     is_constant,
     is_iterator,
     is_number,
+    is_set_like,
     is_static_int,
 )
 from .calls import Calls
@@ -40,14 +41,9 @@ from .objects import is_object
 from .sets import is_set
 
 SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "union": operator.or_,
-    "intersection": operator.and_,
-    "difference": operator.sub,
+    "union": operator.or_, "intersection": operator.and_, "difference": operator.sub,
     "symmetric_difference": operator.xor,
-}
-
-
-_CLASSES: dict[type, type] = {ListRef: list, Seq: tuple, RangeOf: range, SliceOf: slice}
+}  # fmt: skip
 
 
 class Containers(Calls):
@@ -63,12 +59,6 @@ class Containers(Calls):
                 return made
         if kind is Seq and name.startswith("@") and len(args) == 1:
             return _got(self, av.items, name, args[0], node)
-        if kind is Seq and av.cls is not None and name == "_replace":
-            values = dict(zip(av.cls._fields, av.items))
-            values.update(kwargs)
-            return Seq(tuple([values[n] for n in av.cls._fields]), av.cls)
-        if kind is Seq and av.cls is not None and name == "_asdict":
-            return self.new_dict(dict(zip(av.cls._fields, av.items)))
         cls = _container_class(self, av)
         if cls is not None:
             method = method_of(cls, name)
@@ -82,26 +72,13 @@ class Containers(Calls):
             return self.folded(getattr(av, name), args, {}, node)
         return self.array_method(av, name, args, kwargs, node)
 
-    def set_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def array_method(self, av: Val, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
-        raise NotImplementedError
-
-    def as_list(self, av: Val, node: Node) -> Val:
-        raise NotImplementedError
-
-    def is_inert(self, av: Any, node: Any) -> bool:
-        raise NotImplementedError
-
     def not_reading(self, cells: set[int], av: Val, compute: Callable[[], Any], node: Node) -> Any:
         """What ``compute()`` gives, of the items of `av`, that is to be put into a container, which Python does one by
         one: they must not read it. `cells`: those of the container."""
         made, found = self.reading(compute)
         if is_iterator(av) and not cells.isdisjoint(found):
-            self.fail(
-                "an iterator that reads the container which its items go into", node, "make a list of it: list(...)"
-            )
+            what = "an iterator that reads the container which its items go into"
+            self.fail(what, node, "make a list of it: list(...)")
         return made
 
     # --- lists ----------------------------------------------------------------------------------------------------
@@ -110,15 +87,7 @@ class Containers(Calls):
         """The items of a list at the places that an iterable gives."""
         out = self.new_list([])
         range_, place_at = self.iteration(places, node)
-        self.run_loop(
-            node,
-            range_,
-            lambda i: self.list_append(out, self.subscript(av, place_at(i), node), node),
-            None,
-            [],
-            [],
-            None,
-        )
+        self.run_loop(node, range_, lambda i: self.list_append(out, self.subscript(av, place_at(i), node), node))
         before = self.content(av.cell) if type(av) is ListRef else None
         made = self.content(out.cell)
         if type(before) is type(made) is Columns:  # different places: items that share nothing still do not
@@ -127,7 +96,7 @@ class Containers(Calls):
 
     def slice_range(self, n: Any, index: SliceOf, node: Node) -> RangeOf:
         """The places that a slice picks of `n` items."""
-        bounds = [None if b is None else self.operand(b, node) for b in (index.start, index.stop, index.step)]
+        bounds = [self.operand(b, node) for b in index.parts()]
         if is_static_int(n) and all(b is None or is_static_int(b) for b in bounds):
             return RangeOf(*self.folded(slice.indices, [slice(*bounds), n], {}, node))
         start, stop = (self.emit(node, SLICE_BOUND, k, n, *bounds) for k in range(2))
@@ -135,16 +104,15 @@ class Containers(Calls):
 
     def list_slice(self, av: ListRef, index: SliceOf, node: Node) -> ListRef:
         content = self.checked(av.cell, node, "list")
-        bounds = (index.start, index.stop, index.step)
-        if type(content) is Items and all(is_constant(b) for b in bounds):
+        bounds = index.parts()
+        if type(content) is Items and all(map(is_constant, bounds)):
             return self.new_list(list(content.items[slice(*bounds)]))
         if type(content) is Items and not content.items:
             return self.new_list([])
-        if bounds[:2] == (None, None) and (bounds[2] is None or is_static_int(bounds[2]) and bounds[2] == 1):
+        if bounds[:2] == [None, None] and (bounds[2] is None or is_static_int(bounds[2]) and bounds[2] == 1):
             whole: ListRef = self.as_list(av, node)
             return whole
-        start, stop, step = [None if b is None else self.operand(b, node) for b in bounds]
-        return self.sliced(av, (start, stop, step), node)
+        return self.sliced(av, [self.operand(b, node) for b in bounds], node)
 
     def replace_list(self, av: ListRef, new: ListRef, node: Node, rearranged: bool = False) -> None:
         """Give a list the items of another, which nothing else refers to; `rearranged`: they are its own."""
@@ -186,7 +154,7 @@ class Containers(Calls):
                 self.splice(av, None, other, node)
             return
         range_, item_at = self.iteration(other, node)
-        self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node), None, [], [], None)
+        self.run_loop(node, range_, lambda i: self.list_append(av, item_at(i), node))
 
     def list_pop(self, av: ListRef, k: Any, node: Node) -> Any:
         content = self.checked(av.cell, node, "list")
@@ -201,11 +169,9 @@ class Containers(Calls):
 
     def delete_item(self, base: Val, index: Val, node: Node) -> None:
         """``del base[index]``."""
-        if (
-            type(base) in (Instance, Obj)
-            and self.call_special(base, "__delitem__", [index], node) is not NotImplemented
-        ):
-            return
+        if type(base) in (Instance, Obj):
+            if self.call_special(base, "__delitem__", [index], node) is not NotImplemented:
+                return
         if is_collection(base) and base.cls is not set:
             base = self.inner(base, node)
         if type(base) is DictRef:
@@ -218,9 +184,9 @@ class Containers(Calls):
             self.list_pop(base, index, node)
         elif type(index) is not SliceOf:
             self.pop_item(base, self.operand(index, node), node)
-        elif type(content) is Items and all(is_constant(b) for b in (index.start, index.stop, index.step)):
+        elif type(content) is Items and all(map(is_constant, index.parts())):
             items = list(content.items)
-            del items[slice(index.start, index.stop, index.step)]
+            del items[slice(*index.parts())]
             self.mutate(base.cell, Items(tuple(items)), node)
         else:
             self.store_slice(base, index, Seq(()), node)
@@ -234,8 +200,8 @@ class Containers(Calls):
             new = Seq(tuple(new_items))
         elif type(new) is ListRef and new.cell == base.cell:
             new = self.as_list(new, node)
-        bounds = (index.start, index.stop, index.step)
-        if type(content) is Items and all(is_constant(b) for b in bounds) and new_items is not None:
+        bounds = index.parts()
+        if type(content) is Items and all(map(is_constant, bounds)) and new_items is not None:
             items = list(content.items)
             try:
                 items[slice(*bounds)] = new_items
@@ -246,15 +212,12 @@ class Containers(Calls):
             self.mutate(base.cell, Items(tuple(items)), node)
             return
         if index.step is not None and not (is_static_int(index.step) and index.step == 1):
-            self.fail(
-                "assignment to a slice with a step of a list whose length is known at run time only",
-                node,
-                "assign the items in a loop",
-            )
+            what = "assignment to a slice with a step of a list whose length is known at run time only"
+            self.fail(what, node, "assign the items in a loop")
         if type(content) is Items and not content.items:
             self.extend(base, new, node)
             return
-        start, stop = (None if b is None else self.operand(b, node) for b in bounds[:2])
+        start, stop = (self.operand(b, node) for b in bounds[:2])
         source = new if type(new) is ListRef else self.as_list(new, node)
         empty = type(new) is Seq and not new.items
         self.replace_slice(base, start, stop, None if empty else source, node)
@@ -271,8 +234,7 @@ class Containers(Calls):
         if is_collection(av) and av.cls in (collections.defaultdict, collections.Counter):
             av = self.inner(av, node)
         if type(av) is DictRef:
-            content = self.checked(av.cell, node, "dictionary")
-            return dict(zip(content.keys, content.items))
+            return self.checked(av.cell, node, "dictionary").table  # type: ignore[no-any-return]
         entries: dict[Any, Any] = {}
         for item in self.static_items(self.iterable(av, node), node):
             key, value = self.unpacked(item, 2, node)
@@ -308,26 +270,20 @@ class Containers(Calls):
         if type(current) is DictRef and fn is operator.or_:
             self.call_method(current, "update", [value], {}, node)
             return True
-        if (
-            is_collection(current)
-            and current.cls is set
-            and self.set_operator(fn, current, value, node) is not NotImplemented
-        ):
+        cls = current.cls if is_collection(current) else None
+        if cls is set and self.set_operator(fn, current, value, node) is not NotImplemented:
             if is_set(value) or type(value) is ViewOf:
                 change = getattr(operator, f"i{fn.__name__.rstrip('_')}")
                 self.replace_set(current, change, self.operand_of_set(value, node), node=node)
                 return True
-        if is_collection(current) and current.cls is collections.deque and fn is operator.add:
+        if cls is collections.deque and fn is operator.add:
             self.call_method(current, "extend", [value], {}, node)
             return True
         return False
 
     def compare_containers(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Comparisons of sets, dictionaries and views; NotImplemented for what is none."""
-        sets = [
-            is_collection(x) and x.cls in (set, frozenset) or type(x) is ViewOf and x.kind != "values" for x in (a, b)
-        ]
-        if all(sets):
+        if is_set_like(a) and is_set_like(b):
             return proved("members", fn(self.set_of(a, node), self.set_of(b, node)))
         if type(a) is type(b) and type(a) in (Seq, ListRef):
             if fn is operator.eq or fn is operator.ne:
@@ -351,8 +307,8 @@ def _container_class(ctx: Containers, av: Val) -> type | None:
     if type(av) is DictRef:
         return collections.OrderedDict if av.cell in ctx.cells.ordered else dict
     if type(av) is Instance:
-        return av.cls if is_collection(av) and av.cls is not OneShot else None
-    return _CLASSES.get(type(av)) or next((cls for cls in (str, bytes) if isinstance(av, cls)), None)
+        return av.cls if is_collection(av) and not is_iterator(av) else None
+    return type(av) if isinstance(av, (str, bytes)) else BUILTIN.get(type(av))
 
 
 def _got(ctx: Containers, parts: tuple[Any, ...], name: str, av: Val, node: Node) -> Val:

@@ -43,8 +43,7 @@ class Copies(ArrayStores):
         if type(av) is not Ref:
             return av
         whole = self.read(av, node)
-        cell = self.cells.new()
-        self.state.heap[cell] = whole
+        cell = self.new_cell(whole)
         self.cells.numpy.add(cell)
         order = self.memory_order(order, av, node)
         if whole.type.kind != "array":

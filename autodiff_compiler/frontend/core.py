@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import enum
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -29,11 +28,7 @@ from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.opset import DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
-from ..lowered import ObjectStep
-from ..tree import is_library_class
-from . import definitions
 from .avals import (
-    MISSING,
     Columns,
     Conflict,
     Entries,
@@ -58,12 +53,12 @@ from .avals import (
 from .causes import demand
 from .exits import NORMAL
 from .handlers import Node, Val
-from .inputs import Inputs, is_lasting, path_name
+from .inputs import Inputs, path_name
 from .journal import AFTER_TRY, Journal, raises_or
 from .layout import order_like
 from .normal_form import Normalizer
 from .parts import Parts
-from .plan import FoundWanting, Impure, Plan, original
+from .plan import Plan, original
 from .source import FunctionNode, Scope, is_of_python
 from .state import BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
@@ -116,9 +111,7 @@ class Core(Parts):
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.activations: list[
-            Any
-        ] = []  # the functions being inlined: tree, frame of definition, form of the arguments
+        self.activations: list[Any] = []  # functions being inlined: tree, frame of definition, form of the arguments
         self.recursions: list[Any] = []  # the functions that call themselves being lowered
         self.limits: list[int] = []
         self.inlined_again = 0
@@ -243,11 +236,9 @@ class Core(Parts):
         """The abstract value for a result that shares memory with nothing; it is laid out in memory as `like` are."""
         if type(value) is not Value or value.type.is_scalar or value.type.kind in ("shape", "object", "stack"):
             return value
-        cell = self.cells.new()
-        self.state.heap[cell] = value
         if value.type.kind == "list":
-            self.state.heap[cell] = Columns(LEAF, (value,), True)
-            return ListRef(cell)
+            return ListRef(self.new_cell(Columns(LEAF, (value,), True)))
+        cell = self.new_cell(value)
         if numpy:
             self.cells.numpy.add(cell)
         if contiguous or (value.type.ndim == 1 and value.type.kind == "array"):
@@ -261,12 +252,14 @@ class Core(Parts):
         av = self.fresh(value, numpy)
         if type(av) in (Ref, ListRef):
             self.cells.contiguous.discard(av.cell)
-            for cell in self.cells_in(sources):
-                self.state.link_view(av.cell, cell, cause)
-                found = self.cells.origins.get(cell)
-                if found:
-                    self.cells.origins[av.cell] = self.cells.origins.get(av.cell, frozenset()) | found
+            self.share(av.cell, self.cells_in(sources), cause)
         return av
+
+    def share(self, cell: int, others: Iterable[int], cause: Any = None) -> None:
+        """A cell may share memory with these, and so may be of the same inputs."""
+        for other in others:
+            self.state.link_view(cell, other, cause)
+        self.cells.derive(cell, others)
 
     def cells_in(self, avs: Any) -> list[int]:
         """The cells of the arrays in these values, containers searched."""
@@ -300,6 +293,12 @@ class Core(Parts):
                 journal.half.update((cell, *self.state.links.get(cell, ())))
 
     # --- heap -----------------------------------------------------------------------------------------------------
+
+    def new_cell(self, content: Any) -> int:
+        """A cell that holds this."""
+        cell = self.cells.new()
+        self.state.heap[cell] = content
+        return cell
 
     def in_state(self, state: State, compute: Callable[[], T]) -> T:
         """What `compute` gives in another state."""
@@ -345,22 +344,12 @@ class Core(Parts):
     def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
         if type(content) is Interrupted:
             self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
-        if content.store is None:
-            self.fail(
-                f"unprovable alias: this {what} {content.why}",
-                node,
-                "make both paths agree, or copy with .copy()",
-                AliasError,
-                content,
-            )
-        self.fail(
-            f"unprovable alias: this {what} {content.why} in line {content.store.line} ({content.store.file}); "
-            "whether that store changed it is not known when the program is compiled",
-            node,
-            "copy one of the two with .copy() before the store, so that they are surely separate",
-            AliasError,
-            content,
-        )
+        where, remedy, store = "", "make both paths agree, or copy with .copy()", content.store
+        if store is not None:
+            unknown = "whether that store changed it is not known when the program is compiled"
+            where = f" in line {store.line} ({store.file}); {unknown}"
+            remedy = "copy one of the two with .copy() before the store, so that they are surely separate"
+        self.fail(f"unprovable alias: this {what} {content.why}{where}", node, remedy, AliasError, content)
 
     def read(self, ref: Ref, node: Node = None) -> Value:
         """The array that a reference is now."""
@@ -376,14 +365,8 @@ class Core(Parts):
             self.raises(ValueError, "assignment destination is read-only", node)
         base = self.checked(ref.cell, node)
         if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
-            self.fail(
-                "unprovable alias: it is not known whether this is an array, "
-                "so what a store into it changes is not known",
-                node,
-                "make it an array on every path, with np.array(...)",
-                AliasError,
-                ref,
-            )
+            what = "unprovable alias: whether this is an array is not known, nor what a store into it changes"
+            self.fail(what, node, "make it an array on every path, with np.array(...)", AliasError, ref)
         path = ref.path if step is None else (*ref.path, step)
         self.check_overlap(ref, step, value, node)
         _check_steps(self, base, ref.path, node)
@@ -400,11 +383,8 @@ class Core(Parts):
         self.stored |= origins
 
     def refuse_outside(self, name: str, node: Node) -> NoReturn:
-        self.fail(
-            f"a store into {name!r}, which lives outside of the function and was not passed to it",
-            node,
-            "pass it as an argument, or copy it first",
-        )
+        what = f"a store into {name!r}, which lives outside of the function and was not passed to it"
+        self.fail(what, node, "pass it as an argument, or copy it first")
 
     def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
         """A list or dictionary changes in place: which items it has, not what is in them.
@@ -413,7 +393,9 @@ class Core(Parts):
         """
         if resized:
             self.resized.append(cell)
-        if not keeps_items and type(content) in (Items, Columns):
+        if keeps_items:
+            self.count_from_start(cell, node)
+        elif type(content) in (Items, Columns):
             self.forget_items(cell, node)
         detached = cell in self.cells.detached
         kind = type(self.held(cell))
@@ -426,22 +408,19 @@ class Core(Parts):
                 continue
             if type(found) is Value and found.type.kind == "array":
                 continue  # what an array holds stays the same, whatever container it is in
-            shared = item_like and (
-                type(found) is Columns or other in self.cells.detached or (detached and type(found) in (Entries, Items))
-            )
+            apart, known = other in self.cells.detached, type(found) in (Entries, Items)
+            shared = item_like and (type(found) is Columns or apart or (detached and known))
             shared = shared or (kind is not ItemOf and type(found) is Columns and holds_lists(found.structure))
             # A list that was an item of another one may be this list.
-            shared = shared or (kind is Items and other in self.cells.detached and type(found) in (Items, Columns))
+            shared = shared or (kind is Items and apart and type(found) in (Items, Columns))
             if shared or self.cells.family(cell) & self.cells.family(other):
                 cause = self.state.cause(cell, other)
                 self.state.heap[other] = Poison(self.loc_of(node), "may be the one changed", cause)
         for paths in self.inputs.containers.values():
-            if len(paths) > 1 and any(
-                self.inputs.by_path.get(p) is not None and self.inputs.by_path[p].cell == cell for p in paths
-            ):
-                self.fail(
-                    "unprovable alias: this list or dictionary reaches the function in two ways", node, "", AliasError
-                )
+            held = [self.inputs.by_path.get(path) for path in paths]
+            if len(held) > 1 and any(x is not None and x.cell == cell for x in held):
+                what = "unprovable alias: this list or dictionary reaches the function in two ways"
+                self.fail(what, node, "", AliasError)
 
     # --- operands -------------------------------------------------------------------------------------------------
 
@@ -461,7 +440,7 @@ class Core(Parts):
         if kind is Seq:
             return tuple([self.operand(x, node) for x in av.items])
         if kind is SliceOf:
-            return slice(*[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+            return slice(*[self.operand(x, node) for x in av.parts()])
         if kind is ListRef:
             content = self.checked(av.cell, node, "list")
             if type(content) is Columns:
@@ -471,17 +450,15 @@ class Core(Parts):
             held = self.underlying(av, node, "__iter__", "__array__", "__repr__", "__str__")
             if type(held) in (Seq, ListRef):
                 return self.operand(held, node)
-        if kind is RangeOf and all(is_constant(x) for x in (av.start, av.stop, av.step)):
-            return list(range(av.start, av.stop, av.step))
         if kind is RangeOf:
-            return self.emit(node, PRIMS[np.arange], *[self.operand(x, node) for x in (av.start, av.stop, av.step)])
+            bounds = [self.operand(x, node) for x in av.parts()]
+            return list(range(*bounds)) if all(map(is_constant, bounds)) else self.emit(node, PRIMS[np.arange], *bounds)
         if kind is Maybe:
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
             self.fail(f"this {av.why}", node, av.remedy, cause=av)
-        self.fail(
-            f"{describe(av)} cannot be used as a value here", node, "pass numbers, arrays, or tuples and lists of them"
-        )
+        remedy = "pass numbers, arrays, or tuples and lists of them"
+        self.fail(f"{describe(av)} cannot be used as a value here", node, remedy)
 
     def only_looked_at(self, av: Val, name: str, node: Node) -> None:
         """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
@@ -489,12 +466,9 @@ class Core(Parts):
         cls: Any = type(av.obj) if type(av) is Obj else getattr(av, "cls", None)
         known = getattr(cls, "__autodiff_outside__", None)
         if known is not None and name not in known:
-            what = cls.__name__
-            self.fail(
-                f"compiled code computes with a {what} that is not among its arguments: its gradient would be lost",
-                node,
-                f"pass the {what} as an argument, or use what its numpy() gives",
-            )
+            what = f"compiled code computes with a {cls.__name__} that is not among its arguments"
+            remedy = f"pass the {cls.__name__} as an argument, or use what its numpy() gives"
+            self.fail(f"{what}: its gradient would be lost", node, remedy)
 
     def one_list(self, columns: Columns, node: Node) -> Value:
         """The IR list of numbers or arrays that a list is."""
@@ -511,128 +485,8 @@ class Core(Parts):
 
     def plain(self, av: Val, node: Node) -> Val:
         """For printing and messages: an operand in which containers are tuples."""
-        if type(av) in (Seq, ListRef):
-            x = self.operand(av, node)
-            if isinstance(x, (tuple, list)):
-                return self.emit(node, TUPLE, *x)
-            return x
-        return self.operand(av, node)
-
-    # --- names ----------------------------------------------------------------------------------------------------
-
-    def home(self, name: str) -> Frame | None:
-        """The frame whose local the name is, or None for what lives outside of the lowered code."""
-        frame: Frame | None = self.frame
-        first = True
-        while frame is not None:
-            if name in frame.scope.globals and first:
-                return None
-            if name in frame.scope.locals or name[0] == "$":
-                return frame
-            first = False
-            frame = frame.parent
-        return None
-
-    def function_frame(self) -> Frame:
-        """The frame of the function that runs, comprehensions left out."""
-        frame = self.frame
-        while frame.comprehension:
-            assert frame.parent is not None
-            frame = frame.parent
-        return frame
-
-    def own_envs(self) -> set[int]:
-        """The scopes of the function that runs: its own, and those of the comprehensions around."""
-        frame, envs = self.frame, {self.frame.env}
-        while frame.comprehension:
-            assert frame.parent is not None
-            frame = frame.parent
-            envs.add(frame.env)
-        return envs
-
-    def load(self, name: str, node: Node) -> Any:
-        """The value of a name."""
-        frame = self.home(name)
-        if frame is not None:
-            av = self.state.envs[frame.env].get(name, MISSING)
-            if self.reads is not None:
-                self.reads.add((frame.env, name))
-            if av is MISSING:
-                _unbound(self, name, node)
-            if name[0] == "$" and not getattr(node, "_keep", False):
-                self.state.envs[frame.env].pop(name)  # the one use of a temporary
-            elif type(av) is Maybe:
-                # From here on it is bound.
-                av = self.state.envs[frame.env][name] = self.use(av, name, node)
-                return av
-            return self.use(av, name, node)
-        owner = self.frame.owner
-        if self.frame.site is not None:
-            return definitions.lookup(owner, name)
-        if name in owner.__code__.co_freevars:
-            cell = owner.__closure__[owner.__code__.co_freevars.index(name)]  # type: ignore[index]
-            try:
-                obj = cell.cell_contents
-            except ValueError:
-                self.fail(f"the enclosing variable {name!r} is not bound yet", node, "", MissingNameError)
-            first, known_as = self.inputs.readers.setdefault(id(cell), (owner, name))
-            return self.outside(obj, (("cell", first, known_as),), node)
-        if name in owner.__globals__:
-            first, _ = self.inputs.readers.setdefault(id(owner.__globals__), (owner, ""))
-            return self.outside(owner.__globals__[name], (("global", first, name),), node)
-        known: dict[str, Any] = owner.__builtins__  # type: ignore[attr-defined, unused-ignore]
-        if name in known:
-            self.inputs.guard((("global", owner, name),), "absent", name)
-            if known is vars(builtins):
-                return self.as_it_is(getattr(builtins, name), (ObjectStep(("object", builtins)), ("attr", name)))
-            path = (ObjectStep(("object", owner)), ("attr", "__builtins__"), ("item", name))
-            return self.as_it_is(known[name], path)
-        self.inputs.guard((("global", owner, name),), "absent", name)
-        self.raises(NameError, f"name {name!r} is not defined", node)
-
-    def outside(self, obj: Any, path: Any, node: Node) -> Any:
-        """The abstract value of something that the lowered code finds outside of it."""
-        if self.caching and not _is_settled(self, obj, path):
-            self.impure(self.caching[-1])
-        return self.inputs.wrap(obj, path, "", True, self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc)
-
-    def impure(self, fn: Any) -> NoReturn:
-        raise FoundWanting(Impure(fn))
-
-    def use(self, av: Val, name: str, node: Node) -> Val:
-        """A bound value as it is read: with the check that it is bound, if that is not certain."""
-        if type(av) is Maybe:
-            flag, inner = av.flag, av.av
-            if flag is False:
-                _unbound(self, name, node)
-            message = f"cannot access local variable {name!r} where it is not associated with a value"
-            self.raise_unless(flag, UnboundLocalError, message, node)
-            if type(inner) is Conflict:
-                self.fail(f"{name!r} {inner.why}", node, inner.remedy, cause=inner)
-            return inner
-        if type(av) is Conflict:
-            self.fail(f"{name!r} {av.why}", node, av.remedy, cause=av)
-        return av
-
-    def raise_unless(self, flag: Any, error: type[Exception], message: str, node: Node) -> None:
-        """Emit a check that raises what Python would raise."""
-        if flag is True:
-            return
-        self.at(node)
-        then, orelse = self.builder.new_region(), self.builder.new_region()
-        with self.builder.inside(orelse):
-            made = self.builder.emit(exception(error), message)
-            self.builder.emit(RAISE, made)
-        self.builder.if_(flag, then, orelse, [], [])
-
-    def bind(self, name: str, av: Val, node: Node) -> None:
-        """Assign to a name of the present scope."""
-        frame = self.home(name)
-        assert frame is not None
-        self.state.envs[frame.env][name] = av
-        value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None
-        if type(value) is Value and not value.hint and not name.startswith("$"):
-            value.hint = name
+        x = self.operand(av, node)
+        return self.emit(node, TUPLE, *x) if type(av) in (Seq, ListRef) and isinstance(x, (tuple, list)) else x
 
     # --- two paths ------------------------------------------------------------------------------------------------
 
@@ -706,23 +560,5 @@ def _check_steps(ctx: Core, base: Val, path: tuple[Any, ...], node: Node) -> Non
     for step in path:
         t, view = infer_step(ctx.builder, t, step)
         if not view:
-            ctx.fail(
-                "unprovable alias: it is not known whether this is a view", node, "store with one subscript", AliasError
-            )
-
-
-def _unbound(ctx: Core, name: str, node: Node) -> NoReturn:
-    message = f"cannot access local variable {name!r} where it is not associated with a value"
-    ctx.raises(UnboundLocalError, message, node, f"{name!r} is read before anything is bound to it")
-
-
-def _is_settled(ctx: Core, obj: Any, path: Any) -> bool:
-    """What a cached function may find outside without its values growing old: what nobody rebinds."""
-    if any(obj is fn or obj is fn.__wrapped__ for fn in ctx.caching):
-        return True
-    kind, name = path[-1][0], path[-1][-1]
-    if isinstance(obj, (type, types.ModuleType)) or (kind == "member" or name in ("__func__", "fget", "func")):
-        return is_lasting(obj)
-    if path[-1][0] == "default" and is_constant(obj):
-        return True
-    return not isinstance(obj, types.FunctionType) and callable(obj) and is_library_class(type(obj))
+            what = "unprovable alias: it is not known whether this is a view"
+            ctx.fail(what, node, "store with one subscript", AliasError)

@@ -22,10 +22,9 @@ from .inputs import BASES, DATA, SELF, base_of
 from .outside import Outside
 
 _STEMS = ("add", "mul", "or", "and", "sub", "xor")
-_OPERATORS = {f"__{stem}__": getattr(operator, f"__{stem}__") for stem in _STEMS}
-_REFLECTED = {f"__r{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
-_IN_PLACE = {f"__i{stem}__": fn for stem, fn in zip(_STEMS, _OPERATORS.values())}
-_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_OPERATORS, _REFLECTED, _IN_PLACE = (
+    {f"__{kind}{stem}__": getattr(operator, f"__{stem}__") for stem in _STEMS} for kind in ("", "r", "i")
+)
 _PLAIN = (list, tuple, dict)  # of which the operators and copies of derived objects are plain ones
 _SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 _DATA_SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -57,15 +56,12 @@ class Derived(Outside):
             return av
         return self.data_of(av, node)
 
-    def compared(self, av: Val, node: Node) -> Val:
-        return self.underlying(av, node, *_COMPARISONS)
-
     def data_of(self, av: Val, node: Node) -> Val:
         """The container that an object is."""
         if type(av) is Instance:
             content = self.checked(av.cell, node, "object")
             if DATA in content.keys:
-                return self.use(content.items[content.keys.index(DATA)], "the container", node)
+                return self.use(content.get(DATA), "the container", node)
         origin = self.origin(av)
         if origin is None:
             self.fail(f"{describe(av)} is one of several, depending on a condition", node, "use it on each path")
@@ -95,9 +91,7 @@ class Derived(Outside):
         """What ``cls.__new__(cls, *args)`` gives where the class does not define it."""
         base = base_of(cls)
         data = self.call(Obj(base, None), args if base in (tuple, frozenset) else [], {}, node)
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries((DATA,), (data,))
-        return Instance(cls, cell)
+        return Instance(cls, self.new_cell(Entries((DATA,), (data,))))
 
     def initialised(self, av: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
         """``list.__init__(av, ...)`` and the like."""
@@ -139,14 +133,6 @@ class Derived(Outside):
         if base is collections.defaultdict and name in ("__getitem__", "__missing__"):
             if not self.is_native(av, "__setitem__"):
                 self.fail(f"{cls.__name__} stores its defaults by its own __setitem__", node, "define __missing__")
-        if name == "__getitem__":
-            return self.subscript(data, args[0], node)
-        if name == "__setitem__":
-            self.store_item(data, args[0], args[1], node)
-            return None
-        if name == "__delitem__":
-            self.delete_item(data, args[0], node)
-            return None
         if name == "__iadd__" and len(args) == 1:  # also with an array, to which a plain list would leave it
             self.call(Bound("extend", data), args, {}, node)
             return av
@@ -161,11 +147,9 @@ class Derived(Outside):
                 if self.type_attribute(other, f"__r{name[2:]}") is not None:
                     return Obj(NotImplemented, None)  # that one has the say
             if name in _OPERATORS:
-                return _operated(self, _OPERATORS[name], data, args[0], node)
+                return self.binary(_OPERATORS[name], data, self.underlying(args[0], node), node)
             if name in _REFLECTED:
-                return _operated(self, _REFLECTED[name], args[0], data, node)
-        if name == "__iter__":
-            return self.call(Obj(iter, None), [data], {}, node)
+                return self.binary(_REFLECTED[name], self.underlying(args[0], node), data, node)
         return self.call(Bound(name, data), args, kwargs, node)
 
 
@@ -179,10 +163,4 @@ def _members_of(ctx: Derived, av: Obj) -> Any:
 
 def _set_data(ctx: Derived, av: Instance, data: Any, node: Node) -> None:
     content = ctx.checked(av.cell, node, "object")
-    entries = {**dict(zip(content.keys, content.items)), DATA: data}
-    ctx.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), node)
-
-
-def _operated(ctx: Derived, fn: Any, a: Val, b: Val, node: Node) -> Val:
-    """``a op b`` with a container on one side."""
-    return ctx.binary(fn, ctx.underlying(a, node), ctx.underlying(b, node), node)
+    ctx.mutate(av.cell, Entries.of({**content.table, DATA: data}), node)

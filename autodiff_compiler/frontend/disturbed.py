@@ -15,8 +15,8 @@ import numpy as np
 from ..ir.core import Loc
 from ..ir.foreign import immutable_classes
 from .avals import Obj, Poison
-from .core import Core
 from .handlers import Node, Val
+from .names import Names
 from .plan import Disturbed, FoundWanting
 
 BUILTIN_FUNCTIONS = (
@@ -48,7 +48,7 @@ def reachable(objects: list[Any]) -> dict[int, Any] | None:
     return found
 
 
-class Disturbances(Core):
+class Disturbances(Names):
     """What was disturbed up to here."""
 
     disturbed: dict[int, tuple[str, Loc]]  # by identity; 0: anything
@@ -70,14 +70,12 @@ class Disturbances(Core):
         if self.builder.region is not self.top and any(k not in self.plan.disturbed for k in keys):
             # In a loop, what stands above runs after it as well.
             raise FoundWanting(Disturbed(dict.fromkeys(keys, (name, loc))))
+        poison = Poison(loc, f"can be reached by {name}, which may have changed it,")
         for key, paths in self.inputs.containers.items():
-            if key in keys or 0 in keys:
-                for path in paths:
-                    held = self.inputs.by_path.get(path)
-                    if held is not None and path[0][0] != "arg":
-                        self.state.heap[held.cell] = Poison(
-                            loc, f"can be reached by {name}, which may have changed it,"
-                        )
+            for path in paths if key in keys or 0 in keys else ():
+                held = self.inputs.by_path.get(path)
+                if held is not None and path[0][0] != "arg":
+                    self.state.heap[held.cell] = poison
 
     def check_undisturbed(self, obj: Any, node: Node) -> None:
         """What a live object holds is read."""
@@ -85,11 +83,8 @@ class Disturbances(Core):
             if known and (id(obj) in known or 0 in known):
                 name, loc = known.get(id(obj)) or known[0]
                 kind = obj.__name__ if isinstance(obj, type) else type(obj).__name__
-                self.fail(
-                    f"this {kind} can be reached by {name} in line {loc.line}, which may have changed it",
-                    node,
-                    f"read it before, or call {name} outside of the function",
-                )
+                what = f"this {kind} can be reached by {name} in line {loc.line}, which may have changed it"
+                self.fail(what, node, f"read it before, or call {name} outside of the function")
 
 
 def handlers_of(args: list[Val]) -> dict[int, Any]:

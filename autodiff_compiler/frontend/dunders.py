@@ -49,11 +49,8 @@ def call_dunder(lw: Any, av: Val, name: str, args: list[Val], node: Node) -> Val
     else:
         return NotImplemented
     if not _takes(lw, av, other, node):
-        lw.fail(
-            f"{name}() of {describe(av)} and {describe(other)}: which of the two has the say is not known",
-            node,
-            "use the operator",
-        )
+        what = f"{name}() of {describe(av)} and {describe(other)}: which of the two has the say is not known"
+        lw.fail(what, node, "use the operator")
     return lowered()
 
 

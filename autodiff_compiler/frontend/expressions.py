@@ -85,9 +85,7 @@ class Expressions(Classes):
         return out
 
     def new_dict(self, entries: dict[Any, Any]) -> DictRef:
-        cell = self.cells.new()
-        self.state.heap[cell] = Entries(tuple(entries), tuple(entries.values()))
-        return DictRef(cell)
+        return DictRef(self.new_cell(Entries.of(entries)))
 
     def make_closure(self, node: ast.FunctionDef | ast.Lambda) -> Closure:
         frame = self.frame

@@ -173,10 +173,8 @@ class Iterators(Streams):
     def as_list(self, av: Val, node: Node) -> Val:
         """``list(av)``."""
         if type(av) is ListRef and type(self.checked(av.cell, node, "list")) is Columns:
-            out = self.new_list([])
-            self.state.heap[out.cell] = self.checked(av.cell, node, "list")
-            self.state.link_view(out.cell, av.cell)
-            self.cells.origins[out.cell] = self.cells.origins.get(av.cell, frozenset())
+            out = ListRef(self.new_cell(self.checked(av.cell, node, "list")))
+            self.share(out.cell, [av.cell])
             return out
         av = self.iterable(av, node)
         items = self.iterated(av, node)

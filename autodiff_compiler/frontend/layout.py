@@ -85,28 +85,17 @@ def layout_of_all(interp: Core, avs: Any) -> frozenset[Path] | None:
 
 def _keeps_order(step: tuple[Any, ...]) -> bool:
     """The part is contiguous if the whole is: leading integers, then one slice, then all."""
-    if step[0] == "reshape":
-        return True
     if step[0] != "index":
-        return False
+        return bool(step[0] == "reshape")
     cut = False
     for item in step[1]:
-        if item is None:
-            continue
-        if item is Ellipsis:
-            cut = True
-        elif type(item) is slice:
+        if type(item) is slice:
             whole = item.start is None and item.stop is None and item.step is None
             if not whole and (cut or not (item.step is None or (type(item.step) is int and item.step == 1))):
                 return False
-            cut = True
-        elif (
-            cut
-            or isinstance(item, bool)
-            or not isinstance(item, int)
-            and not (type(item) is Value and item.type.is_scalar)
-        ):
+        elif item is not None and item is not Ellipsis and (cut or not _is_place(item)):
             return False
+        cut = cut or item is Ellipsis or type(item) is slice
     return True
 
 
@@ -116,9 +105,14 @@ def _keeps_axes(step: tuple[Any, ...]) -> bool:
         i is None
         or i is Ellipsis
         or (type(i) is slice and (i.step is None or (type(i.step) is int and i.step > 0)))
-        or (type(i) is not slice and not isinstance(i, bool) and (isinstance(i, int) or _is_scalar(i)))
+        or _is_place(i)
         for i in step[1]
     )
+
+
+def _is_place(item: Val) -> bool:
+    """An index that picks one element of an axis."""
+    return not isinstance(item, bool) and (isinstance(item, int) or _is_scalar(item))
 
 
 def _is_scalar(item: Val) -> bool:

@@ -17,20 +17,18 @@ from .avals import (
     DictRef,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Poison,
     Ref,
     Reference,
     items_in,
-    join,
-    join_contents,
     parts_of,
     same,
 )
 from .handlers import Val
+from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in, columns_unless_returned, shared
-from .structures import NoCommonStructure, covers, joined
+from .structures import NoCommonStructure, is_same_part, joined
 
 if TYPE_CHECKING:
     from .loop_pass import LoopPass
@@ -55,10 +53,23 @@ class LoopEnd(Joiner):
         """What `compute` gives in the state at the end of the body."""
         return self.interp.in_state(self.state, compute)
 
+    def believe(self, beliefs: dict[Any, Any], key: Any, value: Any) -> None:
+        """The guess was too narrow: from now on this is believed."""
+        beliefs[key] = value
+        self.again = True
+
+    def believe_also(self, beliefs: dict[Any, frozenset[int]], slot: Any, more: frozenset[int]) -> None:
+        """The guess was too narrow: these are possible as well."""
+        self.believe(beliefs, slot, beliefs.get(slot, frozenset()) | more)
+
+    def poisoned(self, key: Any, why: str) -> None:
+        """What a cell holds at the end has no common form with what it holds at the top."""
+        self.believe(self.guess.ends, key, Poison(None, why, self.origin))
+
     def compare(self, before: Any, heap_before: Any) -> None:
         """Widen the guess wherever the end of the body does not fit it; else note what each parameter is there."""
         guess, end = self.guess, self.state
-        own = self.interp.own_envs()
+        own = {frame.env for frame in self.interp.own_frames()}
         for env, names in before.items():
             if env not in end.envs:
                 continue
@@ -73,13 +84,12 @@ class LoopEnd(Joiner):
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
-                    if x is MISSING and not (
-                        name in self.top.needed and env in own or self.is_left_with(env, name, own)
-                    ):
+                    needed = name in self.top.needed or name in LEFT_WITH
+                    if x is MISSING and not (needed and (env in own or (env == 0 and name in LEFT_WITH))):
                         continue
-                    guess.names[env, name] = None
-                    self.widen(slot, y)
-                    self.again = True
+                    self.believe(guess.names, (env, name), None)
+                    if type(guess.ends.get(slot)) is not Conflict:
+                        guess.ends[slot] = y
                 else:
                     self.match(slot, x, y)
         for cell, content in heap_before.items():
@@ -92,25 +102,14 @@ class LoopEnd(Joiner):
                 self.interp.check_changed_in_loop(cell)
             if isinstance(now, Poison):
                 if cell not in guess.poisoned:
-                    guess.poisoned[cell] = now
-                    self.again = True
+                    self.believe(guess.poisoned, cell, now)
                 continue
             if cell not in guess.cells:
                 guess.cells[cell] = None
-                guess.ends[("c", cell)] = now
-                self.again = True
+                self.believe(guess.ends, ("c", cell), now)
             else:
                 self.match_content(("c", cell), content, now, cell)
         self.compare_links()
-
-    def is_left_with(self, env: int, name: str, own: set[int]) -> bool:
-        return name in LEFT_WITH and (env in own or env == 0)
-
-    def widen(self, slot: Any, end: Any) -> None:
-        old = self.guess.ends.get(slot, MISSING)
-        if type(old) is Conflict:
-            return
-        self.guess.ends[slot] = end
 
     def match(self, slot: Any, head: Any, end: Any) -> None:
         """Does the end value of a slot fit what the top of the body assumed?"""
@@ -153,8 +152,7 @@ class LoopEnd(Joiner):
         return a
 
     def clash(self, a: Val, b: Val, at: Any) -> Any:
-        self.guess.ends[at] = b
-        self.again = True
+        self.believe(self.guess.ends, at, b)
         return a
 
     def number(self, a: Val, b: Val, at: Any) -> Any:
@@ -178,8 +176,7 @@ class LoopEnd(Joiner):
     def container(self, a: Val, b: Val, at: Any) -> Any:
         cells = self.interp.cells
         if type(a) is DictRef and not cells.dict_classes(b.cell) <= cells.dict_classes(a.cell):
-            self.guess.families[at] = self.guess.families.get(at, frozenset()) | {b.cell}
-            self.again = True
+            self.believe_also(self.guess.families, at, frozenset({b.cell}))
         content = self.top.head_snapshot.heap.get(a.cell)
         now = self.listed(at, self.state.heap.get(b.cell, MISSING), content)
         if ("content", at) not in self.guess.ends and content is not now:
@@ -193,9 +190,11 @@ class LoopEnd(Joiner):
         noted = noted or slot
         if isinstance(head, Poison) or head is now:
             return
-        if isinstance(now, Poison) or now is MISSING:
-            guess.ends[noted] = now if now is not MISSING else Poison(None, "is unknown here", self.origin)
-            self.again = True
+        if now is MISSING:
+            self.poisoned(noted, "is unknown here")
+            return
+        if isinstance(now, Poison):
+            self.believe(guess.ends, noted, now)
             return
         join_contents(head, now, self, (slot, cell, noted, now))
 
@@ -212,8 +211,7 @@ class LoopEnd(Joiner):
 
     def other_keys(self, a: Any, b: Any, at: Any) -> Any:
         if type(a) is not Value:
-            self.guess.ends[at[2]] = Poison(None, "gets other keys in a loop", self.origin)
-            self.again = True
+            self.poisoned(at[2], "gets other keys in a loop")
 
     def listed(self, slot: Any, now: Any, head: Any) -> Any:
         """What a name leads to at the end: if it is an item of a list, as one where that is possible."""
@@ -224,41 +222,40 @@ class LoopEnd(Joiner):
         fits = before is MISSING or (type(before) is ItemOf and (before.cell, before.place) == (now.cell, now.place))
         if fits and now.cell in self.top.entry.heap and slot not in self.guess.items:
             self.guess.items.add(slot)
-            self.guess.ends["content", slot] = now
-            self.again = True
+            self.believe(self.guess.ends, ("content", slot), now)
         return self.here(lambda: self.interp.resolved(now))
 
     def item(self, head: Any, now: Any, at: Any) -> Any:
         guess = self.guess
         slot, _, noted, _ = at
-        if type(head) is type(now) and (head.cell, head.place) == (now.cell, now.place) and covers(head.root, now.root):
+        if is_same_part(head, now):
             if (*slot, "index") in self.keys:
                 self.exits[(*slot, "index")] = now.index
                 return
             if structural_key(head.index) == structural_key(now.index):
                 return
-        first = type(now) is ItemOf and noted not in guess.ends
-        guess.ends[noted] = now if first else Poison(None, "is an item of a list, not always the same", self.origin)
-        self.again = True
+        if type(now) is ItemOf and noted not in guess.ends:
+            self.believe(guess.ends, noted, now)
+        else:
+            self.poisoned(noted, "is an item of a list, not always the same")
 
     def run_time_list(self, head: Any, now: Any, at: Any) -> Any:
         try:
             self.match_lists(head, now, *at[:3])
         except NoCommonStructure as error:
-            self.guess.ends[at[2]] = Poison(None, f"is a list that grows in a loop and {error}", self.origin)
-            self.again = True
+            self.poisoned(at[2], f"is a list that grows in a loop and {error}")
 
     def match_lists(self, head: Any, now: Any, slot: Any, cell: int, noted: Any) -> None:
         """Does a list at the end fit the one at the top? At least one of them is of run-time length."""
         guess = self.guess
         if type(head) is Items:
             guess.dynamic.add(slot)
-            guess.ends[noted] = now
+            self.believe(guess.ends, noted, now)
             structure = self.here(lambda: self.interp.items_structure(now))
-            guess.columns[slot] = (structure, type(now) is Items or now.distinct)
-            if type(now) is Items and not now.items:
-                del guess.columns[slot]
-            self.again = True
+            if type(now) is Columns or now.items:
+                guess.columns[slot] = (structure, type(now) is Items or now.distinct)
+            else:
+                guess.columns.pop(slot, None)
             return
         if slot not in guess.columns:
             return  # it shares its cell with another slot, which is looked at
@@ -267,15 +264,13 @@ class LoopEnd(Joiner):
         wider = joined(known, known if empty else self.here(lambda: self.interp.items_structure(now)))
         columns = self.end_columns(now, known) if wider is known else None
         if columns is None:
-            guess.ends[noted] = Poison(None, "is a list that grows in a loop, of items that are not known", self.origin)
-            self.again = True
+            self.poisoned(noted, "is a list that grows in a loop, of items that are not known")
             return
         if type(now) is Items:
             for element in self.interp.cells_in(now.items):
                 self.state.link_view(cell, element)
         if distinct and not columns.distinct:
-            guess.columns[slot] = (known, False)
-            self.again = True
+            self.believe(guess.columns, slot, (known, False))
         for k, (x, y) in enumerate(zip(head.leaves, columns.leaves)):
             self.fits((*slot, "list", k), x, y)
 
@@ -283,10 +278,7 @@ class LoopEnd(Joiner):
         """The columns that a list is at the end of the body."""
         if type(content) not in (Items, Columns):
             return None
-        columns: Columns | None = self.here(
-            lambda: columns_unless_returned(self.interp, content, structure, self.top.code)
-        )
-        return columns
+        return self.here(lambda: columns_unless_returned(self.interp, content, structure, self.top.code))  # type: ignore[no-any-return]
 
     def fits(self, key: Any, head: Value, end: Any) -> None:
         """Note what a parameter is at the end, and widen its type to cover that."""
@@ -306,8 +298,7 @@ class LoopEnd(Joiner):
         if joined.kind == "list" and joined.elem is not None and joined.elem.dims is not None:
             joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
         if joined != old:
-            guess.types[key] = joined
-            self.again = True
+            self.believe(guess.types, key, joined)
 
     def settled_element(self, old: Ty | None, new: Ty | None, joined: Ty) -> Ty:
         """The type of a list's elements without lengths that hold of one trip only."""
@@ -338,30 +329,25 @@ class LoopEnd(Joiner):
         for slot, cell, _ in ends:
             # One that shares its cell with one of which the end is not known must not follow that.
             if cell in unknown and guess.partition.get(slot) != slot:
-                guess.partition[slot] = slot
-                self.again = True
+                self.believe(guess.partition, slot, slot)
         for slot, cell, av in ends:
             origins = self.interp.cells.origins
             found = origins.get(av.cell, frozenset()) - origins.get(cell, frozenset())
             if found:
-                guess.origins[slot] = guess.origins.get(slot, frozenset()) | found
-                self.again = True
+                self.believe_also(guess.origins, slot, found)
             if av.cell in self.interp.cells.detached and slot not in guess.detached and type(av) is not Ref:
                 guess.detached.add(slot)
                 self.again = True
             if type(av) is not Ref:
-                made = {c for c in self.interp.cells.family(av.cell) if c <= self.top.cell_limit}
-                missing = made - self.interp.cells.family(cell)
-                if missing:
-                    guess.families[slot] = guess.families.get(slot, frozenset()) | missing
-                    self.again = True
+                known = frozenset(c for c in self.interp.cells.family(av.cell) if c <= self.top.cell_limit)
+                if not known <= self.interp.cells.family(cell):
+                    self.believe_also(guess.families, slot, known - self.interp.cells.family(cell))
             # Names whose head cell is one must have one buffer at the end as well.
             mark: Any = (av.cell, structural_key(getattr(av, "path", ())))
             peers = [(s, a) for s, c, a in ends if c == cell and s != slot]
             if any((a.cell, structural_key(getattr(a, "path", ()))) != mark for _, a in peers):
                 if guess.partition.get(slot) != slot:
-                    guess.partition[slot] = slot
-                    self.again = True
+                    self.believe(guess.partition, slot, slot)
         entry, links = self.top.entry.heap, self.top.head_snapshot.links
         stands = collections.defaultdict(list)
         for slot, cell, av in ends:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,16 @@ from .avals import (
     Conflict,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Origin,
     Poison,
     Ref,
     Reference,
     is_constant,
-    join,
-    join_contents,
 )
+from .joins import Joiner, join, join_contents
 from .state import LEFT_WITH, State, array_in
-from .structures import NoCommonStructure, covers, width
+from .structures import NoCommonStructure, is_same_part, width
 
 if TYPE_CHECKING:
     from .loops import Loops
@@ -137,21 +136,17 @@ class LoopHead(Joiner):
                 flag = av.flag if type(av) is Maybe else av is not MISSING
                 end_inner = end.av if type(end) is Maybe else end
                 made = self.generalize(inner, end_inner, slot, name)
-                state.envs[env][name] = (
-                    made if type(made) is Conflict else Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
-                )
+                if type(made) is not Conflict:
+                    made = Maybe(made, self.param((*slot, "bound"), flag, PY_BOOL, ""))
+                state.envs[env][name] = made
             else:
                 state.envs[env][name] = self.generalize(av, end, slot, name)
         items = [c for c in guess.cells if type(guess.ends.get(("c", c))) is ItemOf and c in state.heap]
-        for cell in guess.cells:
-            if cell in state.heap and cell not in items:
-                state.heap[cell] = self.general_content(
-                    entry.heap[cell], guess.ends.get(("c", cell), MISSING), ("c", cell), cell
-                )
-        for cell in items:
-            # It became an item of a list, which is columns from the start.
-            if type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
-                state.heap[cell] = self.general_content(entry.heap[cell], guess.ends["c", cell], ("c", cell), cell)
+        # What became an item of a list comes last: the list is columns from the start.
+        for cell in [*[c for c in guess.cells if c in state.heap and c not in items], *items]:
+            if cell not in items or type(state.heap[cell]) is not ItemOf or type(entry.heap[cell]) is ItemOf:
+                at = ("c", cell)
+                state.heap[cell] = self.general_content(entry.heap[cell], guess.ends.get(at, MISSING), at, cell)
         for cell in guess.cells:
             end = guess.ends.get(("c", cell))
             if isinstance(end, Poison) and cell in state.heap:
@@ -199,64 +194,58 @@ class LoopHead(Joiner):
         return self.param(slot, a, py_int() if type(a) is int else type_of(a), hint)
 
     def array(self, a: Any, b: Any, at: Any) -> Any:
-        return self.head_ref(a, *at)
+        return self.carried(a, Ref(0), at, self.fill_array)
 
     def container(self, a: Any, b: Any, at: Any) -> Any:
-        return self.head_container(a, b if a is MISSING else a, *at)
+        return self.carried(a, b if a is MISSING else a, at, self.fill_container)
 
     def clash(self, a: Any, b: Any, at: Any) -> Any:
         return Conflict("is bound to different kinds of things before and in the loop", self.origin)
 
-    def head_ref(self, av: Any, slot: Any, hint: str) -> Any:
-        """An array name: a new cell for the buffer that it is bound to at the top of the body."""
-        guess, interp = self.guess, self.interp
-        if av is not MISSING and type(av) is Ref and not guess.is_rebound(slot):
+    def carried(self, av: Any, sample: Any, at: Any, fill: Callable[[int, Any, Any, str], bool]) -> Any:
+        """A new cell for the array or container that a name is bound to at the top of the body. ``fill`` says what it
+        holds; False if that is not known."""
+        slot, hint = at
+        there = isinstance(av, Reference)
+        if there and not self.guess.is_rebound(slot):
             return av
-        entry_key = (av.cell, structural_key(av.path)) if type(av) is Ref else ("none", slot)
-        key = (entry_key, guess.partition.get(slot))
+        before = (av.cell, structural_key(getattr(av, "path", ()))) if there else ("none", slot)
+        key = (before, self.guess.partition.get(slot))
         cell = self.head_cells.get(key)
         if cell is None:
-            cell = self.head_cells[key] = interp.cells.new()
-            leaf = ("r", *slot)
-            if av is MISSING:
-                init: Any = UNDEF
-                t = guess.types.get(leaf, UNDEF_TY)
-            elif type(av) is Ref:
-                init = array_in(interp, self.entry, av)
-                if init is None or isinstance(init, Poison):
-                    self.head.heap[cell] = init or Poison(None, "is unknown here", self.origin)
-                    return Ref(cell)
-                t = init.type
-            else:
-                init, t = av, type_of(av)
-                guess.types.setdefault(leaf, ANY)
-            self.head.heap[cell] = self.param(leaf, init, t, hint)
-            if av is MISSING or type(av) is not Ref or av.cell in interp.cells.numpy:
-                interp.cells.numpy.add(cell)
-            if type(av) is Ref and av.cell in interp.cells.origins:
-                interp.cells.origins[cell] = interp.cells.origins[av.cell]
-        self.slot_cells.append((slot, cell, av.cell if type(av) is Ref else None))
-        return Ref(cell)
-
-    def head_container(self, av: Any, sample: Any, slot: Any, hint: str) -> Any:
-        interp, guess = self.interp, self.guess
-        if av is not MISSING and not guess.is_rebound(slot):
-            return av
-        key = (av.cell if av is not MISSING else ("none", slot), guess.partition.get(slot))
-        cell = self.head_cells.get(key)
-        if cell is None:
-            cell = self.head_cells[key] = interp.cells.new()
-            if slot in guess.detached or (av is not MISSING and av.cell in interp.cells.detached):
-                interp.cells.detached.add(cell)
-            if av is not MISSING:
-                interp.cells.families[cell] = interp.cells.family(av.cell) | guess.families.get(slot, frozenset())
-            else:
-                interp.cells.families[cell] = guess.families.get(slot, frozenset())
-            content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
-            end = guess.ends.get(("content", slot), MISSING)
-            self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
-        self.slot_cells.append((slot, cell, av.cell if av is not MISSING else None))
+            cell = self.head_cells[key] = self.interp.cells.new()
+            if not fill(cell, av, slot, hint):
+                return sample.to(cell)
+        self.slot_cells.append((slot, cell, av.cell if there else None))
         return sample.to(cell)
+
+    def fill_array(self, cell: int, av: Any, slot: Any, hint: str) -> bool:
+        cells, types, leaf = self.interp.cells, self.guess.types, ("r", *slot)
+        init = UNDEF if av is MISSING else av
+        if type(av) is Ref:
+            init = array_in(self.interp, self.entry, av)
+            if init is None or isinstance(init, Poison):
+                self.head.heap[cell] = init or Poison(None, "is unknown here", self.origin)
+                return False
+            cells.derive(cell, [av.cell])
+        elif av is not MISSING:
+            types.setdefault(leaf, ANY)
+        t = types.get(leaf, UNDEF_TY) if av is MISSING else type_of(init)
+        self.head.heap[cell] = self.param(leaf, init, t, hint)
+        if type(av) is not Ref or av.cell in cells.numpy:
+            cells.numpy.add(cell)
+        return True
+
+    def fill_container(self, cell: int, av: Any, slot: Any, hint: str) -> bool:
+        cells, guess = self.interp.cells, self.guess
+        known: frozenset[int] = frozenset() if av is MISSING else cells.family(av.cell)
+        cells.families[cell] = known | guess.families.get(slot, frozenset())
+        if slot in guess.detached or (av is not MISSING and av.cell in cells.detached):
+            cells.detached.add(cell)
+        content = MISSING if av is MISSING else self.entry.heap.get(av.cell, MISSING)
+        end = guess.ends.get(("content", slot), MISSING)
+        self.head.heap[cell] = self.general_content(content, end, ("h", *slot), cell)
+        return True
 
     def general_content(self, content: Any, end: Any, slot: Any, cell: int | None) -> Any:
         """What a carried cell holds at the top of the body."""
@@ -295,11 +284,8 @@ class LoopHead(Joiner):
         """The place in the list may differ from one iteration to the next."""
         slot = at[0]
         sample = end if content is MISSING else content
-        for x in (content, end):
-            if x is not MISSING and not (
-                type(x) is ItemOf and (x.cell, x.place) == (sample.cell, sample.place) and covers(sample.root, x.root)
-            ):
-                return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
+        if not all(x is MISSING or is_same_part(sample, x) for x in (content, end)):
+            return Poison(None, "is an item of a list before the loop, or after a trip, only", self.origin)
         if sample.cell not in self.entry.heap:
             return Poison(None, "is an item of a list that each trip makes anew", self.origin)
         if end is MISSING or (content is not MISSING and structural_key(content.index) == structural_key(end.index)):
@@ -318,11 +304,8 @@ class LoopHead(Joiner):
         known = guess.columns.get(slot)
         if known is None and type(end) is Columns:
             known = (end.structure, end.distinct)
-        if (
-            known is None
-            and slot in guess.dynamic
-            and (content is MISSING or (type(content) is Items and not content.items))
-        ):
+        empty = content is MISSING or (type(content) is Items and not content.items)
+        if known is None and slot in guess.dynamic and empty:
             guess.dynamic.discard(slot)  # what its items are is not known yet
             return self.general_content(content, end, slot, cell) if content is MISSING else content
         try:

@@ -9,7 +9,7 @@ from typing import Any
 from ..ir.core import LOOP, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
 from ..ir.types import py_int, renewed
-from .avals import substituted
+from .avals import is_static_int, substituted
 from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_end import LoopEnd
@@ -32,6 +32,8 @@ class LoopPass(LoopHead):
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
         interp.cells.loops[region] = self.origin
+        if range_ is not None and all(map(is_static_int, range_[::2])) and range_[0] >= 0 and range_[2] > 0:
+            interp.cells.counted.add(index)
         self.root_limit = builder.dims.counter[0]  # later lengths may differ from trip to trip
         self.cell_limit = interp.cells.count  # later cells are made anew on each trip
         start = self.head_state()
@@ -49,10 +51,8 @@ class LoopPass(LoopHead):
             except Unreachable:
                 code = DEAD
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
-            dropped = (
-                type(code) is Value and RETURN in interp.possible(code) and not (interp.frame.cleanups or interp.exact)
-            )
-            self.code = code if dropped else None
+            returns = type(code) is Value and RETURN in interp.possible(code)
+            self.code = code if returns and not (interp.frame.cleanups or interp.exact) else None
             end = interp.state
             if code is DEAD:
                 code = NORMAL
@@ -131,15 +131,15 @@ class LoopPass(LoopHead):
 
     def drop_flags(self, exits: list[Any]) -> list[Value]:
         """The flags of names that every trip binds need not be carried: the number of trips tells."""
-        if not any(
-            key[-1] == "bound" and exit is True and init is False for (key, _, init), exit in zip(self.params, exits)
-        ):
+        bound = [k for k, (key, _, init) in enumerate(self.params) if key[-1] == "bound" and init is False]
+        bound = [k for k in bound if exits[k] is True]
+        if not bound:
             return []
         used = set(_values_read(self.region)) | set(leaves(tuple(exits)))
         dropped = []
-        for k in reversed(range(len(self.params))):
-            key, value, init = self.params[k]
-            if key[-1] == "bound" and exits[k] is True and init is False and value not in used:
+        for k in reversed(bound):
+            value = self.params[k][1]
+            if value not in used:
                 dropped.append(value)
                 del self.params[k], exits[k]
                 self.region.params.remove(value)

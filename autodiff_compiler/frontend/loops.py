@@ -13,13 +13,11 @@ from ..ir.core import Value
 from ..ir.opset import ADD, EQ, SUB
 from ..ir.types import ANY
 from .avals import (
-    Conflict,
     DictRef,
     IndexedOf,
     Instance,
     ItemOf,
     ListRef,
-    Maybe,
     Obj,
     OneShot,
     RangeOf,
@@ -59,16 +57,8 @@ class Loops(Statements):
             return self.unroll(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
         began = len(self.resized)
-        code = self.run_loop(
-            stmt,
-            range_,
-            lambda i: head(item(i)),
-            None,
-            body,
-            stmt.orelse,
-            stmt.target,
-            type(av) is RangeOf and body is stmt.body,
-        )
+        by_index = type(av) is RangeOf and body is stmt.body
+        code = self.run_loop(stmt, range_, lambda i: head(item(i)), body, stmt.orelse, by_index=by_index)
         self.require_length(av, began, stmt)
         return code
 
@@ -213,20 +203,22 @@ class Loops(Statements):
 
     def counted(self, times: Any, body: Any, node: Node) -> None:
         """Lower a loop of our own making: ``body(i)`` for i in range(times)."""
-        self.run_loop(node, (0, times, 1), body, None, [], [], None)
+        self.run_loop(node, (0, times, 1), body)
 
     def run_loop(
         self,
         stmt: Any,
         range_: Any,
-        head: Any,
-        test: Any,
-        body: list[Any],
-        orelse: list[Any],
-        target: Any,
+        head: Callable[[Any], Any] | None,
+        body: Any = (),
+        orelse: Any = (),
+        test: Any = None,
         by_index: bool = False,
     ) -> Any:
-        """Lower a loop and what its `else` holds; the exit code of the whole statement."""
+        """Lower a loop and what its `else` holds; the exit code of the whole statement.
+
+        ``head(i)`` begins iteration `i` of a range; a ``while`` has a `test` instead. by_index: its variable is `i`.
+        """
         guess = Guess()
         env = self.frame.env
         facts = loop_facts(stmt, self.frame.node)
@@ -257,12 +249,9 @@ class Loops(Statements):
                 if unsure:
                     self.assuming.pop()
         else:
-            self.fail(
-                "what this loop carries from trip to trip does not settle",
-                stmt,
-                "give what the loop carries one kind and one number of axes before it",
-            )
-        self.loop_memo[memo_key] = _remember(self, guess, entry)
+            remedy = "give what the loop carries one kind and one number of axes before it"
+            self.fail("what this loop carries from trip to trip does not settle", stmt, remedy)
+        self.loop_memo[memo_key] = _remember(guess, entry)
         return _after_loop(self, stmt, code, test, orelse)
 
 
@@ -302,7 +291,7 @@ def _of_one_kind(ctx: Loops, items: list[Any]) -> bool:
     return all(type(x) in (Value, Ref) or isinstance(x, (int, float, complex)) for x in items)
 
 
-def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) -> Any:
+def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: Any) -> Any:
     """The exit code of the statement, its `else` part lowered where it runs."""
     finished = DONE if test is not None else NORMAL
     possible = ctx.possible(code)
@@ -317,65 +306,48 @@ def _after_loop(ctx: Loops, stmt: Any, code: Any, test: Any, orelse: list[Any]) 
     return ctx.either(cond, lambda: ctx.lower_block(orelse, False), left, stmt)
 
 
-def _remember(ctx: Loops, guess: Guess, entry: State) -> Any:
-    """The guess in terms that mean the same when the loop is lowered again."""
-    order = {env: k for k, env in enumerate(entry.envs)}
-    by_cell: dict[int, tuple[int, str]] = {}
+def _remember(guess: Guess, entry: State) -> Any:
+    """What of a guess holds when the loop is lowered again, and where its cells are found then."""
+    scopes = list(entry.envs)
+    found: dict[int, tuple[int, str]] = {}
     for env, names in entry.envs.items():
         for name, av in names.items():
             if isinstance(av, Reference):
-                by_cell.setdefault(av.cell, (order[env], name))
-    cells = [by_cell[c] for c in guess.cells if c in by_cell]
-
-    def portable(key: Any) -> Any:
-        head = key[:1] if key[0] in ("r", "h") else ()
-        rest = key[len(head) :]
-        if rest[0] == "n" and rest[1] in order:
-            return (*head, "n", order[rest[1]], *rest[2:])
-        if rest[0] == "c" and rest[1] in by_cell:
-            return (*head, "c", by_cell[rest[1]], *rest[2:])
-        return None
-
-    types = {portable(k): t for k, t in guess.types.items() if t.is_scalar or t == ANY}
-    sets = [{portable(k) for k in group} - {None} for group in (guess.kept, guess.rebound, guess.dynamic)]
-    types.pop(None, None)
-    return [(order[e], n) for e, n in guess.names if e in order], cells, types, sets
+                found.setdefault(av.cell, (env, name))
+    types = {key: t for key, t in guess.types.items() if t.is_scalar or t == ANY}
+    groups = [set(group) for group in (guess.kept, guess.rebound, guess.dynamic)]
+    return scopes, found, list(guess.names), list(guess.cells), types, groups
 
 
 def _recall(ctx: Loops, guess: Guess, memo: Any) -> None:
+    """Begin with what was remembered, in the scopes and cells of this lowering."""
     if memo is None:
         return
-    envs = list(ctx.state.envs)
-    names, cells, types, sets = memo
-    for k, name in names:
-        if k < len(envs) and name in ctx.state.envs[envs[k]]:
-            guess.names[envs[k], name] = None
-    found: dict[Any, int] = {}
-    for k, name in cells:
-        av = ctx.state.envs[envs[k]].get(name) if k < len(envs) else None
-        if isinstance(av, Reference):
-            guess.cells[av.cell] = None
-            found[k, name] = av.cell
+    scopes, found, names, cells, types, groups = memo
+    envs = dict(zip(scopes, ctx.state.envs))
+    bound = {cell: ctx.state.envs.get(envs.get(env, -1), {}).get(name) for cell, (env, name) in found.items()}
+    now = {cell: av.cell for cell, av in bound.items() if isinstance(av, Reference)}
 
-    def local(key: Any) -> Any:
-        head = key[:1] if key[0] in ("r", "h") else ()
-        rest = key[len(head) :]
-        if rest[0] == "n":
-            return (*head, "n", envs[rest[1]], *rest[2:]) if rest[1] < len(envs) else None
-        return (*head, "c", found[rest[1]], *rest[2:]) if rest[1] in found else None
+    def here(slot: Any) -> Any:
+        head = slot[:1] if slot[0] in ("r", "h") else ()
+        kind, at, *rest = slot[len(head) :]
+        at = (envs if kind == "n" else now).get(at)
+        return None if at is None else (*head, kind, at, *rest)
 
-    guess.types.update({local(k): t for k, t in types.items()})
-    for group, mine in zip(sets, (guess.kept, guess.rebound, guess.dynamic)):
-        mine |= {local(k) for k in group}
+    for env, name in names:
+        if name in ctx.state.envs.get(envs.get(env, -1), {}):
+            guess.names[envs[env], name] = None
+    guess.cells.update(dict.fromkeys([now[cell] for cell in cells if cell in now]))
+    guess.types.update({at: t for slot, t in types.items() if (at := here(slot)) is not None})
+    for group, mine in zip(groups, (guess.kept, guess.rebound, guess.dynamic)):
+        mine |= {at for slot in group if (at := here(slot)) is not None}
 
 
 @lowers(ast.For)
 def _for(ctx: Ctx, stmt: ast.For) -> Any:
     av = ctx.source_of_loop(stmt)
     head = lambda item: ctx.assign(stmt.target, item, stmt.target)
-    if type(av) in (Maybe, Conflict):
-        av = ctx.use(av, "the iterable", stmt)
-    av = ctx.underlying(av, stmt, "__iter__")
+    av = ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__")
     if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
         av = ctx.iter_of(av, stmt)
         if type(av) is Instance:
@@ -395,7 +367,7 @@ def _while(ctx: Ctx, stmt: ast.While) -> Any:
 
     if ctx.plan.has(UNROLL, stmt):
         return ctx.unroll(stmt, begin, stmt.body)
-    return ctx.run_loop(stmt, None, None, stmt.test, stmt.body, stmt.orelse, None)
+    return ctx.run_loop(stmt, None, None, stmt.body, stmt.orelse, stmt.test)
 
 
 def _constant(value: Val) -> Callable[[], Any]:

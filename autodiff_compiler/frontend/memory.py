@@ -18,12 +18,10 @@ from .handlers import Node, Val
 from .layout import Layout, layout_of
 from .objects import Objects
 
-_FLAGS = {
-    name: name
-    for name in ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "fnc", "forc")
-} | {"contiguous": "c_contiguous"}  # fmt: skip
-_KEYS = {name.upper(): attribute for name, attribute in _FLAGS.items()}
-_KEYS |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+_NAMES = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "fnc", "forc")
+# The attributes by their names, and by the keys in ``flags["C"]``.
+FLAGS = {**dict(zip(_NAMES, _NAMES)), "contiguous": "c_contiguous"}
+FLAG_KEYS = {**{name.upper(): flag for name, flag in FLAGS.items()}, **dict(zip("CFOWA", _NAMES))}
 REMEDY = "ask it of an argument, or outside of the function"
 
 
@@ -54,8 +52,10 @@ class Memory(Objects):
             return None
         return NotImplemented
 
-    def flag(self, flags: FlagsOf, name: str, node: Node) -> Any:
-        """``a.flags.name``."""
+    def flag(self, flags: FlagsOf, name: str | None, node: Node) -> Any:
+        """``a.flags.name``, the attribute that a flag is called by."""
+        if name is None:
+            self.fail("this flag of an array", node, "ask for c_contiguous, f_contiguous or writeable")
         av = flags.of
         path = None if av.path else self.inputs.found_at.get(av.cell)
         if path is not None and (name != "owndata" or self.inputs.by_path.get(path) is av):
@@ -69,16 +69,6 @@ class Memory(Objects):
                 return proved("memory", True)
         cause = Layout(layout) if layout else None
         self.fail(f"whether an array that the function makes is {name}", node, REMEDY, cause=cause)
-
-    def flag_attribute(self, flags: FlagsOf, name: str, node: Node) -> Any:
-        if name not in _FLAGS:
-            self.fail(f"the flag {name!r} of an array", node, "ask for c_contiguous, f_contiguous or writeable")
-        return self.flag(flags, _FLAGS[name], node)
-
-    def flag_item(self, flags: FlagsOf, key: Any, node: Node) -> Any:
-        if not isinstance(key, str) or key not in _KEYS:
-            self.fail("this flag of an array", node, "ask for C_CONTIGUOUS, F_CONTIGUOUS or WRITEABLE")
-        return self.flag(flags, _KEYS[key], node)
 
 
 def _live_array(ctx: Memory, av: Ref, what: str, node: Node) -> tuple[Any, Any]:

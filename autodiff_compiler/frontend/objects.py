@@ -85,11 +85,10 @@ class Objects(Derived):
         return found
 
     def no_attribute(self, av: Val, name: str, node: Node) -> Val:
-        if type(av) is Obj and isinstance(av.obj, type):
-            self.raises(AttributeError, f"type object {av.obj.__name__!r} has no attribute {name!r}", node)
-        if type(av) is Obj and isinstance(av.obj, types.ModuleType):
-            self.raises(AttributeError, f"module {av.obj.__name__!r} has no attribute {name!r}", node)
-        self.raises(AttributeError, f"{self.cls_of(av).__name__!r} object has no attribute {name!r}", node)
+        kinds = {type: "type object", types.ModuleType: "module"}
+        kind = next((kinds[c] for c in kinds if type(av) is Obj and isinstance(av.obj, c)), None)
+        what = f"{self.cls_of(av).__name__!r} object" if kind is None else f"{kind} {av.obj.__name__!r}"
+        self.raises(AttributeError, f"{what} has no attribute {name!r}", node)
 
     def find_attribute(self, av: Val, name: str, node: Node) -> Val:
         """``av.name``, or `MISSING`: what is missing is guarded as well."""
@@ -126,27 +125,23 @@ class Objects(Derived):
                 if self.derived_from(av) is not None:
                     self.fail(f"__dict__ of {describe(av)}, which is a container too", node, "use its attributes")
                 if origin is not None:
-                    self.fail(
-                        "__dict__ of an object from outside that the function writes to", node, "use its attributes"
-                    )
+                    what = "__dict__ of an object from outside that the function writes to"
+                    self.fail(what, node, "use its attributes")
                 return DictRef(av.cell)
             content = self.checked(av.cell, node, "object")
             held = self.own_dict(av, node)
             if held is not None:
                 content = self.checked(held.cell, node, "dictionary")
-            item = content.items[content.keys.index(name)] if name in content.keys else UNSET
-            if item is not UNSET:
-                return self.use(item, f"{cls.__name__}.{name}", node)
-            if name in content.keys:
+            item = content.get(name)
+            if item is UNSET:
                 return MISSING
+            if item is not MISSING:
+                return self.use(item, f"{cls.__name__}.{name}", node)
             if origin is not None:
                 return self.own_attribute(origin, name, node)
             if any(c in self.inputs.outside for c in self.cells.family(av.cell)):
-                self.fail(
-                    f"{cls.__name__}.{name} of one of several objects, depending on a condition",
-                    node,
-                    "call it on each path",
-                )
+                what = f"{cls.__name__}.{name} of one of several objects, depending on a condition"
+                self.fail(what, node, "call it on each path")
             return MISSING
         obj = av.obj
         if (self.disturbed or self.plan.disturbed) and self.is_plain(obj):
@@ -283,12 +278,8 @@ class Objects(Derived):
         frozen = params is not None and params.frozen and is_generated(made)
         library = cls.__module__.split(".")[0] in sys.stdlib_module_names and cls.__module__ != "__main__"
         if not (by_identity or plain or frozen or library or is_lasting(av.obj) or av.path is None):
-            self.fail(
-                f"{cls.__name__} says how its objects are compared, so that a key is not known when the program is "
-                "compiled",
-                node,
-                "use a number, a string, a tuple, or a member of an enum",
-            )
+            what = f"{cls.__name__} says how its objects are compared, so that a key"
+            self.not_known(what, node, "use a number, a string, a tuple, or a member of an enum")
         return self.pinned(av)
 
     def special_method(self, av: Val, name: str, node: Node) -> Val:
@@ -362,7 +353,7 @@ def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
     if type(av) is Seq:
         if name in av.cls._fields:
             return av.items[av.cls._fields.index(name)]
-        if name in ("_replace", "_asdict", "index", "count"):
+        if name in ("index", "count"):
             return Bound(name, av)
     raw = class_lookup(cls, name)
     found = ctx.container_attribute(av, raw, node)
@@ -398,11 +389,8 @@ def _computed_attribute(ctx: Objects, av: Val, name: str, node: Any) -> Any:
     if ctx.is_builtin_method(av, raw):
         return ctx.derived_method(av, raw.__name__, [name], {}, node)
     if raw is not None and not is_library_class(cls):
-        ctx.fail(
-            f"{cls.__name__}.__getattr__, which computes {name!r}, has no source",
-            node,
-            "define it as a function: def __getattr__(self, name): ...",
-        )
+        what = f"{cls.__name__}.__getattr__, which computes {name!r}, has no source"
+        ctx.fail(what, node, "define it as a function: def __getattr__(self, name): ...")
     if origin is not None:
         ctx.inputs.guard(ctx.object_path(origin), "without", name)
         if is_library_class(cls) and hasattr(origin.obj, name):
@@ -426,10 +414,6 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     if name in ("__name__", "__qualname__", "__module__", "__doc__"):
         return getattr(cls, name)
     path = ctx.object_path(av)
-    if name == "_fields" and issubclass(cls, tuple):
-        return ctx.outside(cls._fields, (*path, ("attr", name)), node)
-    if name == "_make" and issubclass(cls, tuple):
-        return Bound("object._make", av)
     if name == "__class__":
         return Obj(type(cls), (*path, ("attr", "__class__")))
     if ctx.disturbed or ctx.plan.disturbed:

@@ -71,9 +71,8 @@ class Orders(Iterators):
         if type(keys) is not Ref:
             for k in self.iterated(keys, node) or ():
                 if not (is_number(k) or type(k) in (Value, Ref)):
-                    self.fail(
-                        f"an order by {describe(k)} that is known at run time only", node, "sort by a number: key=..."
-                    )
+                    what = f"an order by {describe(k)} that is known at run time only"
+                    self.fail(what, node, "sort by a number: key=...")
             if type(keys) not in (Seq, ListRef):
                 keys = self.as_list(keys, node)
             keys = self.call(Obj(np.array, None), [keys], {}, node)

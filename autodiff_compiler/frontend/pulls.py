@@ -406,10 +406,5 @@ class Pulls(Remains):
 
         return self.branch(equal, over, lambda: then(item), node)
 
-    # --- to be defined by the parts -------------------------------------------------------------------------------
-
-    def combined(self, av: StreamOf, row: list[Any], node: Any) -> Any:
-        raise NotImplementedError
-
 
 __all__ = ["Pulls", "Stops"]

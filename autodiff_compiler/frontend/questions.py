@@ -6,6 +6,7 @@ live object when the program runs. What is known now is an answer with a proof: 
 
 from __future__ import annotations
 
+import collections
 import enum
 import numbers
 import operator
@@ -21,17 +22,15 @@ from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
 from ..tree import class_lookup
 from .access import Access
 from .avals import (
+    BUILTIN,
     MISSING,
     Bound,
     Closure,
     Columns,
-    Conflict,
     DictRef,
     Instance,
     ListRef,
-    Maybe,
     Obj,
-    OneShot,
     Partial,
     RangeOf,
     Ref,
@@ -42,6 +41,7 @@ from .avals import (
     describe,
     is_collection,
     is_constant,
+    is_iterator,
     is_number,
     is_set_like,
 )
@@ -50,18 +50,13 @@ from .folds import proved
 from .handlers import Node, Val
 from .inputs import is_lasting
 from .objects import NATIVE, is_generated, is_object
+from .sets import is_set
 
-NAMES = {
-    operator.lt: "__lt__", operator.le: "__le__", operator.gt: "__gt__", operator.ge: "__ge__",
-    operator.eq: "__eq__", operator.ne: "__ne__",
-}  # fmt: skip
-REFLECTED = {
-    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le,
-    operator.eq: operator.eq, operator.ne: operator.ne,
-}  # fmt: skip
 SIGNS = {
-    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+    operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.ge: ">=", operator.gt: ">",
 }  # fmt: skip
+NAMES = {fn: f"__{fn.__name__}__" for fn in SIGNS}
+REFLECTED = {**dict(zip(SIGNS, reversed(SIGNS))), operator.eq: operator.eq, operator.ne: operator.ne}
 ASKED = {fn: asked(sign, fn) for fn, sign in SIGNS.items()}
 ASKED_TRUTH, ASKED_IN = asked("bool", bool), asked("in", operator.contains)
 ASKED_LENGTH, ASKED_HASH = asked("len", len), asked("hash", hash)
@@ -94,7 +89,7 @@ class Questions(Access):
                 return self.pinned(origin)
             return self.live_input(origin.obj, origin.path)
         if kind is RangeOf or kind is SliceOf:
-            parts = [self.live_operand(x, node) for x in (av.start, av.stop, av.step)]
+            parts = [self.live_operand(x, node) for x in av.parts()]
             return self.emit(node, BUILD, range if kind is RangeOf else slice, (), *parts)
         if kind is Seq:
             items = [self.live_operand(x, node) for x in av.items]
@@ -113,14 +108,14 @@ class Questions(Access):
 
     def truth(self, av: Val, node: Node) -> Val:
         """``bool(av)``: a Python bool, or a value that is one."""
-        kind = type(av)
-        if kind is Maybe or kind is Conflict:
-            return self.truth(self.use(av, "the value", node), node)
+        av = self.use(av, "the value", node)
         if is_constant(av):
             return proved("constants", bool(av))
-        if kind is Obj or is_object(av):
+        if type(av) is Obj or is_object(av):
             held = self.underlying(av, node, "__bool__", "__len__")
             return _object_truth(self, av, node) if held is av else self.truth(held, node)
+        av = self.holder(av, node)
+        kind = type(av)
         if kind is Seq:
             return proved("length", len(av.items) > 0)
         if kind in (ListRef, DictRef):
@@ -128,17 +123,9 @@ class Questions(Access):
             if type(content) is Columns:
                 return self.emit(node, TRUTH, content.leaves[0])
             return proved("length", len(content.items) > 0)
-        if kind is ViewOf:
-            return self.truth(av.of, node)
-        if is_collection(av) and av.cls is not OneShot:
-            return self.truth(self.inner(av, node), node)
         if kind is RangeOf:
-            length = self.length(av, node)
-            return (
-                proved("length", length > 0)
-                if isinstance(length, int)
-                else self.emit(node, PRIMS[operator.gt], length, 0)
-            )
+            n = self.length(av, node)
+            return proved("length", n > 0) if isinstance(n, int) else self.emit(node, PRIMS[operator.gt], n, 0)
         if kind in _CALLABLES or kind is SliceOf or is_collection(av):
             return proved("class", True)
         x = self.operand(av, node)
@@ -217,11 +204,7 @@ class Questions(Access):
 
     def compare_with(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a == b``, ``a < b`` and so on."""
-        for x in (a, b):
-            if type(x) is Maybe or type(x) is Conflict:
-                a, b = (self.use(y, "the value", node) for y in (a, b))
-                break
-        a, b = self.compared(a, node), self.compared(b, node)
+        a, b = (self.underlying(self.use(x, "the value", node), node, *NAMES.values()) for x in (a, b))
         if is_constant(a) and is_constant(b):
             try:
                 made = fn(a, b)
@@ -257,12 +240,8 @@ class Questions(Access):
         if found is None and not (is_reflexive(a) and is_reflexive(b)):
             self.not_known("whether these are one object", node, "compare the items", [a, b])
         if isinstance(found, Value):
-            return self.branch(
-                found,
-                lambda: proved("one object", True),
-                lambda: self.truth(self.compare_with(operator.eq, a, b, node), node),
-                node,
-            )
+            equal = lambda: self.truth(self.compare_with(operator.eq, a, b, node), node)
+            return self.branch(found, lambda: proved("one object", True), equal, node)
         if _is_nan_decided_by_identity(a, b):
             flag = self.emit(node, EQ, a, a)
             if a is not b:
@@ -303,26 +282,22 @@ class Questions(Access):
 
     def contains(self, a: Val, b: Val, node: Node) -> Val:
         """``a in b``."""
-        if type(b) is Maybe or type(b) is Conflict:
-            b = self.use(b, "the value", node)
-        b = self.underlying(b, node, "__contains__")
+        b = self.underlying(self.use(b, "the value", node), node, "__contains__")
         if type(b) is Obj or is_object(b) and type(b) is not Seq:
             return _object_contains(self, a, b, node)
-        if is_collection(b) and b.cls is not OneShot:
-            if b.cls in (set, frozenset):
-                self.require_hash(a, node)
-                if is_constant(a) or type(a) is Obj:
-                    return proved("members", self.static_key(a, node) in self.set_of(b, node))
-            b = self.inner(b, node)
-        if type(b) is ViewOf and b.kind == "keys":
-            b = b.of
+        if is_set(b):
+            self.require_hash(a, node)
+            if is_constant(a) or type(a) is Obj:
+                return proved("members", self.static_key(a, node) in self.set_of(b, node))
+        if type(b) is not ViewOf or b.kind == "keys":
+            b = self.holder(b, node)
         if type(b) is DictRef:
             keys = dict.fromkeys(self.checked(b.cell, node, "dictionary").keys)
             self.require_hash(a, node)
             return proved("members", self.static_key(a, node) in keys)
-        if type(b) is Instance and b.cls is OneShot:
+        if is_iterator(b):
             return self.found(b, lambda item: self.is_item(a, [item], node), False, node)
-        if type(b) is ViewOf or type(b) is Instance:
+        if type(b) is ViewOf:
             items = self.iterated(self.iterable(b, node), node)
             if items is not None:
                 b = Seq(tuple(items))
@@ -387,6 +362,7 @@ def _checked_truth(ctx: Questions, name: str, made: Any, node: Node) -> Any:
 
 def _is_singleton(ctx: Questions, x: Any, y: Any, node: Node) -> Any:
     """``x is y`` for None, True, False or an ellipsis."""
+    x = ctx.use(x, "the value", node)
     if is_constant(x):
         return proved("constants", x is y)
     if type(x) is Ref:
@@ -400,17 +376,13 @@ def _is_singleton(ctx: Questions, x: Any, y: Any, node: Node) -> Any:
             return proved("two classes", False)
         prefer_known(ctx, x)
         return ctx.emit(node, IS, x, y)
-    if type(x) is Maybe or type(x) is Conflict:
-        return _is_singleton(ctx, ctx.use(x, "the value", node), y, node)
     return proved("two classes", type(x) is Obj and x.obj is y)
 
 
 def _is_object_from_outside(ctx: Questions, a: Obj, b: Obj, node: Node) -> Any:
     same = a.obj is b.obj
-    made_anew = any(
-        isinstance(x.obj, types.BuiltinMethodType) and not isinstance(x.obj.__self__, types.ModuleType) for x in (a, b)
-    )
-    if made_anew and a.path != b.path:
+    methods = [x.obj for x in (a, b) if isinstance(x.obj, types.BuiltinMethodType)]
+    if a.path != b.path and not all(isinstance(fn.__self__, types.ModuleType) for fn in methods):
         return None  # a method of a built-in object is another one each time
     if None in (a.path, b.path) or is_lasting(a.obj) or is_lasting(b.obj):
         return proved("live", ctx.pinned(a) is ctx.pinned(b))
@@ -583,8 +555,8 @@ def kind_of(av: Val) -> str | None:
     if is_set_like(av):
         return "set"
     if is_collection(av):
-        return {OneShot: None}.get(av.cls, "deque" if av.cls.__name__ == "deque" else "dict")
-    return _ABSTRACT.get(type(av))
+        return None if is_iterator(av) else "deque" if av.cls is collections.deque else "dict"
+    return BUILTIN[type(av)].__name__ if type(av) in BUILTIN else None
 
 
 def _is_nan_decided_by_identity(a: Val, b: Val) -> bool:
@@ -597,9 +569,7 @@ def _is_nan_decided_by_identity(a: Val, b: Val) -> bool:
     return True
 
 
-_ARITHMETIC = frozenset(
-    [PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)]
-)
+_ARITHMETIC = {PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)}
 
 
 def is_reflexive(av: Val) -> bool:
@@ -610,7 +580,4 @@ def is_reflexive(av: Val) -> bool:
 _KINDS: dict[type, str] = {
     bool: "number", int: "number", float: "number", complex: "number", str: "str", bytes: "bytes",
     type(None): "None", type(...): "ellipsis",
-}  # fmt: skip
-_ABSTRACT: dict[type, str] = {
-    Seq: "tuple", ListRef: "list", DictRef: "dict", RangeOf: "range", SliceOf: "slice",
 }  # fmt: skip

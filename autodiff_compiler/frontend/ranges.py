@@ -8,14 +8,30 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.core import type_of
 from ..ir.opset import SLICE_BOUND
-from .avals import RangeOf, SliceOf, is_constant, is_static_int
+from .avals import Obj, RangeOf, SliceOf, is_constant, is_static_int
+from .folds import proved
 from .handlers import Node, Val
 
 
 def known(av: RangeOf) -> range | None:
     """The range, if it is known at compile time."""
-    bounds = (av.start, av.stop, av.step)
-    return range(*bounds) if all(map(is_static_int, bounds)) else None
+    return range(*av.parts()) if all(map(is_static_int, av.parts())) else None
+
+
+def range_length(interp: Any, av: RangeOf, node: Node) -> Val:
+    """``len(av)``."""
+    real = known(av)
+    if real is not None:
+        return proved("length", len(real))
+    if not is_static_int(av.step):
+        interp.fail("len() of this range is not supported", node, "use the numbers that the range is made of")
+    # The distance, divided by the step and rounded up.
+    first, last = (av.start, av.stop) if av.step > 0 else (av.stop, av.start)
+    n = last if is_static_int(first) and first == 0 else interp.binary(operator.sub, last, first, node)
+    step = abs(av.step)
+    if step > 1:
+        n = interp.binary(operator.floordiv, interp.binary(operator.add, n, step - 1, node), step, node)
+    return interp.call(Obj(max, None), [n, 0], {}, node)
 
 
 def range_item(interp: Any, av: RangeOf, index: Val, node: Node) -> Val:
@@ -46,7 +62,7 @@ def range_item(interp: Any, av: RangeOf, index: Val, node: Node) -> Val:
 def part(interp: Any, av: RangeOf, index: SliceOf, node: Node) -> RangeOf:
     """A part of a range is a range."""
     real = known(av)
-    bounds = [None if b is None else interp.operand(b, node) for b in (index.start, index.stop, index.step)]
+    bounds = [interp.operand(b, node) for b in index.parts()]
     if real is not None and all(b is None or is_static_int(b) for b in bounds):
         made = interp.folded(operator.getitem, [real, slice(*bounds)], {}, node)
         return RangeOf(made.start, made.stop, made.step)
@@ -60,4 +76,4 @@ def part(interp: Any, av: RangeOf, index: SliceOf, node: Node) -> RangeOf:
     return RangeOf(at[0], at[1], steps[2])
 
 
-__all__ = ["known", "range_item"]
+__all__ = ["known", "range_item", "range_length"]

@@ -32,6 +32,7 @@ from .avals import (
     items_in,
     leaves_of,
     same,
+    values_in,
 )
 from .core import Frame, Unreachable
 from .loops import Loops
@@ -102,9 +103,8 @@ class TypedStructures(Loops):
             return TypedLeaf("value", t, hint or getattr(av, "hint", ""))
         if kind is Ref:
             value = self.read(av)
-            return TypedLeaf(
-                "ref", value.type, hint or value.hint, av.cell in self.cells.numpy or value.type.kind == "array"
-            )
+            numpy = av.cell in self.cells.numpy or value.type.kind == "array"
+            return TypedLeaf("ref", value.type, hint or value.hint, numpy)
         if is_reference(av):
             content = self.checked(av.cell, None)
             if type(content) is not Columns:
@@ -168,12 +168,11 @@ class TypedStructures(Loops):
 
     def passed(self, structure: Any, av: Any, node: Any) -> list[Any]:
         """What is passed for the leaves of a structure."""
-        return operands_of(
-            self,
-            structure,
-            av,
-            lambda leaf, x: [self.content(x.cell).leaves[0] if leaf.kind == "list" else self.operand(x, node)],
-        )
+
+        def leaf(known: TypedLeaf, x: Any) -> list[Any]:
+            return [self.content(x.cell).leaves[0] if known.kind == "list" else self.operand(x, node)]
+
+        return operands_of(self, structure, av, leaf)
 
     def received(self, structure: Any, values: Iterator[Value]) -> Any:
         """The abstract value of a structure, from the values of its leaves."""
@@ -182,10 +181,9 @@ class TypedStructures(Loops):
     def received_leaf(self, leaf: TypedLeaf, value: Value) -> Any:
         if leaf.kind == "value":
             return value
-        cell = self.cells.new()
-        self.state.heap[cell] = Columns(LEAF, (value,), False) if leaf.kind == "list" else value
         if leaf.kind == "list":
-            return ListRef(cell)
+            return ListRef(self.new_cell(Columns(LEAF, (value,), False)))
+        cell = self.new_cell(value)
         if leaf.numpy:
             self.cells.numpy.add(cell)
         return Ref(cell)
@@ -245,9 +243,8 @@ class Recursions(TypedStructures):
         try:
             return self.define(tree, parent, bound, lower, name, node)
         except NoCommonStructure as error:
-            self.refuse(
-                f"the recursion of {name!r} takes or returns different things on different paths: {error}", node
-            )
+            what = f"the recursion of {name!r} takes or returns different things on different paths: {error}"
+            self.refuse(what, node)
 
     def refuse(self, message: str, node: Any, loc: Loc | None = None) -> Any:
         if loc is not None:
@@ -269,20 +266,14 @@ class Recursions(TypedStructures):
         """Append the call; what it returns may share memory with its arguments, and with the cells `read`."""
         self.at(node)
         leaves = list(leaves_in(known.result))
-        values = self.builder.call(
-            known.value, tuple(operands), [s.actual(self.builder.dims) for s in leaves], [s.hint for s in leaves]
-        )
+        types = [s.actual(self.builder.dims) for s in leaves]
+        values = self.builder.call(known.value, tuple(operands), types, [s.hint for s in leaves])
         before = self.cells.count
         out = self.received(known.result, iter(values))
         made = [c for c in self.cells_in([out]) if c > before]
         sources = [*self.cells_in(avs), *read]
         for k, cell in enumerate(made):
-            for other in [*sources, *made[:k]]:
-                self.state.link_view(cell, other)
-            for other in sources:
-                found = self.cells.origins.get(other)
-                if found:
-                    self.cells.origins[cell] = self.cells.origins.get(cell, frozenset()) | found
+            self.share(cell, [*sources, *made[:k]])
         return out
 
     def define(self, tree: Any, parent: Frame | None, bound: dict[str, Any], lower: Any, name: str, node: Any) -> Any:
@@ -307,9 +298,8 @@ class Recursions(TypedStructures):
             builder._scopes = [*saved[1][: self.func_scope]]
             try:
                 with builder.inside(region):
-                    values = iter(
-                        [region.param(s.actual(region.dims), s.hint) for f in known.structures for s in leaves_in(f)]
-                    )
+                    leaves = [s for f in known.structures for s in leaves_in(f)]
+                    values = iter([region.param(s.actual(region.dims), s.hint) for s in leaves])
                     inner = {n: self.received(f, values) for n, f in zip(known.names, known.structures)}
                     began = self.state.fork()
                     try:
@@ -346,29 +336,19 @@ class Recursions(TypedStructures):
     def cells_of(self, values: list[Value]) -> list[int]:
         found = set(values)
         heap = {**self.inputs.initial, **self.state.heap}
-        return [
-            cell
-            for cell, content in heap.items()
-            if (type(content) is Value and content in found)
-            or (type(content) is Columns and not found.isdisjoint(content.leaves))
-        ]
+        buffers = {cell: content for cell, content in heap.items() if type(content) in (Value, Columns)}
+        return [cell for cell, content in buffers.items() if not found.isdisjoint(values_in(content))]
 
     def check_untouched(self, began: Any, name: str, node: Any) -> None:
         """The body has stored to nothing that was there before it."""
         for cell, content in {**self.inputs.initial, **began.heap}.items():
             now = self.state.heap.get(cell, content)
             if now is not content:
-                where = (
-                    now.store
-                    if isinstance(now, Poison)
-                    else now.op.loc
-                    if type(now) is Value and now.op is not None
-                    else None
-                )
+                made_by = now.op if type(now) is Value else None
+                where = now.store if isinstance(now, Poison) else None if made_by is None else made_by.loc
                 line = f" (line {where.line})" if where is not None else ""
-                self.refuse(
-                    f"a store{line} into an argument, or an outer variable, of the recursive function {name!r}", node
-                )
+                what = f"a store{line} into an argument, or an outer variable, of the recursive function {name!r}"
+                self.refuse(what, node)
         for env, names in began.envs.items():
             now_names = self.state.envs.get(env, {})
             for n in {**names, **now_names}:
@@ -388,9 +368,8 @@ class Recursions(TypedStructures):
                 continue
             family = self.cells.family(leaf.cell) | {leaf.cell}
             if family & seen or any(c in began.heap or c in self.inputs.initial for c in family):
-                self.refuse(
-                    f"the recursive function {name!r} returns {describe(leaf)} that it was given, or twice", node
-                )
+                what = f"the recursive function {name!r} returns {describe(leaf)} that it was given, or twice"
+                self.refuse(what, node)
             seen |= family
             for item in items_in(self.checked(leaf.cell, node)):
                 self.check_containers(item, began, seen, name, node)

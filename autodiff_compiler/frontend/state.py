@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,20 +21,18 @@ from .avals import (
     Instance,
     ItemOf,
     Items,
-    Joiner,
     Maybe,
     Origin,
     Poison,
     Ref,
     is_constant,
     is_plain,
-    join,
-    join_contents,
     rebuilt,
     same,
 )
 from .exits import RETURN
-from .structures import LEAF, NoCommonStructure, covers, joined
+from .joins import Joiner, join, join_contents
+from .structures import LEAF, NoCommonStructure, is_same_part, joined
 
 if TYPE_CHECKING:
     from .columns import ListColumns
@@ -97,6 +95,8 @@ class Cells:
         self.count = 0
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.detached: set[int] = set()  # of items taken from lists, which other lists may share
+        self.counted: set[Value] = set()  # indices that are not negative
+        self.from_end: set[int] = set()  # of lists of which some item may be known by its number from the end
         self.layouts: dict[int, frozenset[Any]] = {}  # those that are in C order if these inputs are
         self.read_only: set[int] = set()  # NumPy refuses to store into them
         self.ordered: set[int] = set()  # of dictionaries: those of the class OrderedDict
@@ -121,7 +121,17 @@ class Cells:
 
     def mark(self, cell: int, kind: int) -> None:
         """It may be `FOLDED` or `PROTECTED`, and so may be what shares its memory."""
-        self.origins[cell] = self.origins.get(cell, frozenset()) | {kind}
+        self.origins[cell] = self.origins_of([cell]) | {kind}
+
+    def origins_of(self, cells: Iterable[int]) -> frozenset[int]:
+        """The origins of the buffers of all these cells."""
+        return frozenset().union(*[self.origins[cell] for cell in cells if cell in self.origins])
+
+    def derive(self, cell: int, sources: Iterable[int]) -> None:
+        """The buffer of a cell may be that of one of these."""
+        found = self.origins_of(sources)
+        if found:
+            self.origins[cell] = self.origins.get(cell, frozenset()) | found
 
     def family(self, cell: int) -> frozenset[int]:
         """The containers, as they were made, that this one may be."""
@@ -187,11 +197,6 @@ def columns_unless_returned(interp: ListColumns, content: Any, structure: Any, c
     first = unless_returned(interp.builder, code, lambda: leaf(0))
     rest = [unless_returned(interp.builder, code, lambda k=k: leaf(k)) for k in range(1, len(made[0].leaves))]  # type: ignore[misc]
     return Columns(made[0].structure, (first, *rest), made[0].distinct)
-
-
-def covers_structure(a: Any, b: Any) -> bool:
-    """Two items of lists are of one structure, if both are there."""
-    return MISSING in (a, b) or (a.root is b.root or covers(a.root, b.root))
 
 
 class BranchJoiner(Joiner):
@@ -317,12 +322,7 @@ class BranchJoiner(Joiner):
         if self.origin is not None:
             self.cells.joined[cell] = self.origin
         self.merged.append((cell, a.cell if hasattr(a, "cell") else None, b.cell if hasattr(b, "cell") else None))
-        origins: frozenset[int] = frozenset()
-        for x in (a, b):
-            if hasattr(x, "cell"):
-                origins |= self.cells.origins.get(x.cell, frozenset())
-        if origins:
-            self.cells.origins[cell] = origins
+        self.cells.derive(cell, [x.cell for x in (a, b) if hasattr(x, "cell")])
 
     def merge_refs(self, a: Any, b: Any, hint: str) -> Any:
         """A reference that is to one cell on each path: the same pair is the same merged cell."""
@@ -347,9 +347,8 @@ class BranchJoiner(Joiner):
                     self.cells.contiguous.add(cell)
             else:
                 self.cells.families[cell] = frozenset().union(*[self.cells.family(x.cell) for x in there])
-                contents = [
-                    MISSING if x is MISSING else self.states[k].heap.get(x.cell, MISSING) for k, x in enumerate((a, b))
-                ]
+                sides = zip((a, b), self.states)
+                contents = [MISSING if x is MISSING else state.heap.get(x.cell, MISSING) for x, state in sides]
                 if any(not isinstance(c, ItemOf) and c is not MISSING for c in contents):
                     if any(isinstance(c, ItemOf) for c in contents):
                         self.cells.detached.add(cell)  # it may still be the one in the list
@@ -391,20 +390,20 @@ class BranchJoiner(Joiner):
 
     def item(self, a: Any, b: Any, at: Any) -> Any:
         x = b if a is MISSING else a
-        if a is MISSING or b is MISSING or (type(a) is type(b) and a.cell == b.cell and a.place == b.place):
-            if all(x.cell in state.heap for state in self.states) and covers_structure(a, b):
-                sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
-                sure = a is not MISSING and b is not MISSING and a.sure and b.sure
-                return ItemOf(x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, sure)
+        both = MISSING not in (a, b)
+        if (not both or is_same_part(a, b)) and all(x.cell in state.heap for state in self.states):
+            sides = [UNDEF if v is MISSING else v.index for v in (a, b)]
+            return ItemOf(
+                x.cell, self.leaf(sides[0], sides[1]), x.root, x.place, x.structure, both and a.sure and b.sure
+            )
         return Poison(None, "is an item of a list on one path", self.origin)
 
     def run_time_list(self, a: Any, b: Any, at: Any) -> Any:
         cell, hint = at
         if a is MISSING or b is MISSING:
             x = b if a is MISSING else a
-            return x.with_parts(
-                [self.number(v if x is a else MISSING, v if x is b else MISSING, hint) for v in x.leaves]
-            )
+            pairs = [(v, MISSING) if x is a else (MISSING, v) for v in x.leaves]
+            return x.with_parts([self.number(*pair, hint) for pair in pairs])
         interp = self.interp
         contents = list(enumerate((a, b)))
         try:

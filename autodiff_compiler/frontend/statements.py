@@ -219,9 +219,9 @@ class Statements(Splitting):
         elif kind is DictRef:
             key = self.static_key(index, node)
             content = self.checked(base.cell, node, "dictionary")
-            entries = dict(zip(content.keys, content.items))
+            entries = content.table
             entries[key] = av
-            self.mutate(base.cell, Entries(tuple(entries), tuple(entries.values())), node)
+            self.mutate(base.cell, Entries.of(entries), node)
         else:
             if self.call_special(base, "__setitem__", [index, av], node) is not NotImplemented:
                 return

@@ -31,7 +31,6 @@ from .avals import (
     is_iterator,
     parts_of,
     same,
-    with_parts,
 )
 from .core import Unreachable
 from .exits import BREAK, DEAD, NORMAL
@@ -53,8 +52,7 @@ class Streams(Pulls):
 
     def iterable(self, av: Val, node: Node) -> Any:
         """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the iterable", node)
+        av = self.use(av, "the iterable", node)
         if type(av) in (IndexedOf, StreamOf):
             av = self.one_shot(av)
         av = self.underlying(av, node, "__iter__")
@@ -206,7 +204,7 @@ class Streams(Pulls):
             return
         range_, item_at = self.iteration(it, node)
         began = len(self.resized)
-        self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)), None, [], [], None)
+        self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)))
         if type(it) is not ReversedOf:  # that has begun at the end
             self.require_length(it, began, node)
 
@@ -276,7 +274,7 @@ class Streams(Pulls):
                 inside[x.cell] = self.computed_inside(x, node)
         parts = [inside[x.cell][0] if is_iterator(x) else x for x in parts_of(source)]
         self.advance(it, PARTLY, 0, node)
-        return self.one_shot(with_parts(source, parts)), [x for _, ahead in inside.values() for x in ahead]
+        return self.one_shot(source.with_parts(parts)), [x for _, ahead in inside.values() for x in ahead]
 
     def ahead(self, it: Val, node: Node) -> tuple[Any, set[Any]]:
         """The items left in an iterator, in a list, computed now; and the names and cells that they read."""

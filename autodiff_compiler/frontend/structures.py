@@ -10,12 +10,14 @@ are taken inside of a function (`api.nested`). Each says what a leaf is. All els
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .avals import (
     Entries,
     Instance,
+    ItemOf,
     Items,
     ListRef,
     Maybe,
@@ -26,7 +28,6 @@ from .avals import (
     record,
     same,
     same_keys,
-    with_parts,
 )
 
 if TYPE_CHECKING:
@@ -96,19 +97,16 @@ def with_leaves(structure: Any, change: Callable[[Any], Any]) -> Any:
     return structure if type(structure) is Static else change(structure)
 
 
+def placed(structure: Node, place: int) -> Iterator[tuple[Any, int]]:
+    """The parts of a structure whose IR lists start at `place`, and where those of each part start."""
+    return zip(structure.parts, itertools.accumulate(map(width, structure.parts), initial=place))
+
+
 def places_in(structure: Any, place: int) -> Iterator[tuple[int, type]]:
     """Where what an item of this structure holds begins, and of which kind it is; the item itself first."""
     yield place, type(structure)
-    for sub in structure.parts if type(structure) is Node else ():
-        yield from places_in(sub, place)
-        place += width(sub)
-
-
-def holds_containers(structure: Any) -> bool:
-    """Some part of an item is a list, dictionary or object, which may change in place."""
-    if type(structure) is ListOf:
-        return True
-    return type(structure) is Node and (is_reference(structure.sample) or any(map(holds_containers, structure.parts)))
+    for sub, at in placed(structure, place) if type(structure) is Node else ():
+        yield from places_in(sub, at)
 
 
 def holds_lists(structure: Any) -> bool:
@@ -152,6 +150,12 @@ def covers(a: Any, b: Any) -> bool:
         return joined(a, b) is a
     except NoCommonStructure:
         return False
+
+
+def is_same_part(a: Any, b: Any) -> bool:
+    """Both are the same part of items of one list, and `a` may be any item that `b` may be."""
+    alike = type(a) is type(b) is ItemOf and (a.cell, a.place) == (b.cell, b.place)
+    return alike and covers(a.root, b.root)
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -199,7 +203,5 @@ def built(interp: Core, structure: Any, values: Iterator[Any], leaf: Callable[[A
         return leaf(structure, next(values))
     parts = [built(interp, sub, values, leaf) for sub in structure.parts]
     if is_composite(structure.sample):
-        return with_parts(structure.sample, parts)
-    cell = interp.cells.new()
-    interp.state.heap[cell] = content_of(structure.keys, parts)
-    return structure.sample.to(cell)
+        return structure.sample.with_parts(parts)
+    return structure.sample.to(interp.new_cell(content_of(structure.keys, parts)))

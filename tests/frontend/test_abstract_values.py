@@ -22,7 +22,6 @@ from autodiff_compiler.frontend.avals import (
     Instance,
     ItemOf,
     Items,
-    Joiner,
     ListRef,
     Maybe,
     Obj,
@@ -30,16 +29,14 @@ from autodiff_compiler.frontend.avals import (
     Ref,
     Seq,
     alike,
-    join,
-    join_contents,
     leaves_of,
     parts_of,
     rebuilt,
     same,
     substituted,
     values_in,
-    with_parts,
 )
+from autodiff_compiler.frontend.joins import Joiner, join, join_contents
 from autodiff_compiler.frontend.structures import LEAF
 from autodiff_compiler.ir.core import Value
 from autodiff_compiler.ir.types import PY_FLOAT
@@ -76,7 +73,7 @@ def test_parts_leaves_and_likeness(cls: type[Composite]) -> None:
     other = substituted(av, {u: w})
     assert leaves_of(other) == [w if leaf is u else leaf for leaf in leaves_of(av)]
     assert alike(av, other) and not same(av, other)
-    assert same(av, with_parts(av, parts_of(av)))
+    assert same(av, av.with_parts(parts_of(av)))
     for f in dataclasses.fields(cls):
         if f.name not in (*cls.many, *cls.single, *cls.ignored):
             assert not alike(av, dataclasses.replace(av, **{f.name: "another"})), f.name

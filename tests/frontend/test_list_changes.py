@@ -338,3 +338,32 @@ def test_no_loops_but_those_of_the_function() -> None:
     most = loops(emitted("l.extend(m)"))
     for change in CHANGES[::2]:
         assert loops(emitted(change)) <= most, change
+
+
+# The list gets longer, and the item stays the one that it was.
+GROWING = [
+    "a = l[-1]; l.append(item(x, 8)); s += read(a)",
+    "a = l[-1]; l.append(item(x, 8)); a[0] = x[1] * 2; s += read(a)",
+    "a = l[-k - 1]; l.append(item(x, 8)); a[0] = x[1] * 2; s += read(l[-1]) * read(a)",
+    "a = l[-1]; l.extend(m); a[0] = x[1] * 2",
+    "a = l[-2]; l += [item(x, 8), item(x, 9)]; l[-1][0] = x[2]; a[0] = x[1] * 2; s += read(a)",
+    "a = item(x, 7); l[-1] = a; l.append(item(x, 8)); a[0] = x[1] * 2",
+    "a = item(x, 7); l[-k] = a; l.append(item(x, 8)); a[0] = x[1] * 2",
+    "a = l[-1]; b = l[-2]; l.append(a); l.append(b); l[-3][0] = x[1]; s += read(a) * read(b)",
+]
+
+
+@pytest.mark.parametrize("place", list(PLACES))
+@pytest.mark.parametrize("change", GROWING)
+def test_items_counted_from_the_end(change: str, place: str) -> None:
+    check_unless_refused("array", change, place)
+    check_unless_refused("dict", re.sub(r"\[[0]\] =", "['a'] =", change), place)
+
+
+def check_unless_refused(item: str, change: str, place: str) -> None:
+    try:
+        check(made(item, change, place))
+    except ad.errors.AliasError:
+        assert "b = l[-2]" in change or "(m)" in change  # two items may be one then
+    except ad.errors.UnsupportedError:
+        assert place == "try"

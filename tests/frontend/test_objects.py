@@ -1134,3 +1134,25 @@ def test_refusals():
         with pytest.raises(ad.AutodiffError, match=message) as error:
             ad.grad(f)(np.ones(2))
         assert __file__ in str(error.value)
+
+
+def test_what_a_named_tuple_refuses_python_says() -> None:
+    N = namedtuple("N", "a b")
+
+    def other_field(x):
+        return N(x[0], 2.0)._replace(c=x[1]).a
+
+    def other_length(x):
+        return N._make([x[0], x[1], x[2]]).a
+
+    def missing(x):
+        return N(x[0]).a
+
+    def twice(x):
+        return N(x[0], a=x[1]).a
+
+    for f in (other_field, other_length, missing, twice):
+        with pytest.raises(Exception) as expected:
+            f(np.ones(3))
+        with pytest.raises(type(expected.value)):
+            ad.grad(f)(np.ones(3))

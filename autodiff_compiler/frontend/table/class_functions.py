@@ -15,6 +15,7 @@ from ...ir.opset import asked, opaque
 from ...tree import class_lookup
 from ..avals import (
     MISSING,
+    PYTHON,
     Bound,
     Instance,
     Obj,
@@ -22,7 +23,6 @@ from ..avals import (
     Seq,
     describe,
 )
-from ..classes import PYTHON
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
 from ..library.attributes import attribute_or, has_attribute

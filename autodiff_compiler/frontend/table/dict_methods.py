@@ -29,11 +29,11 @@ def _both(name: str) -> tuple[Any, Any]:
 
 def _entries(ctx: Ctx, av: DictRef) -> dict[Any, Val]:
     content = ctx.checked(av.cell, ctx.node, "dictionary")
-    return dict(zip(content.keys, content.items))
+    return content.table  # type: ignore[no-any-return]
 
 
 def _replace(ctx: Ctx, av: DictRef, entries: dict[Any, Val]) -> None:
-    ctx.mutate(av.cell, Entries(tuple(entries), tuple(entries.values())), ctx.node)
+    ctx.mutate(av.cell, Entries.of(entries), ctx.node)
 
 
 @lowers(*_both("keys"), *_both("values"), *_both("items"))

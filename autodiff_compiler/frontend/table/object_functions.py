@@ -118,6 +118,8 @@ def _object_new(ctx: Ctx, cls: Val = None, /, *args: Val, **kwargs: Val) -> Val:
 def _container_new(ctx: Ctx, cls: Val = None, /, *args: Val, **kwargs: Val) -> Val:
     """``list.__new__(cls, ...)`` and the like."""
     found = cls.obj if type(cls) is Obj else None
+    if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):
+        return Seq(tuple(ctx.static_items(args[0], ctx.node)), found)
     if not isinstance(found, type) or (found not in BASES and base_of(found) is None):
         ctx.fail("__new__ of something that is not a container", ctx.node, "call the class")
     if found in BASES:
