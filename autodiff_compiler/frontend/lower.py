@@ -18,7 +18,7 @@ from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value, leaves
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
-from ..tree import flatten, is_object
+from ..tree import class_lookup, flatten, is_object
 from . import table  # noqa: F401  (fills the table of handlers)
 from .avals import (
     UNSET,
@@ -290,7 +290,7 @@ def location_of(fn: Any) -> Loc:
     """Where a function begins. A built-in function begins nowhere: it is the call that brought it here."""
     while isinstance(fn, functools.partial):
         fn = fn.func
-    for made_by in (fn, getattr(fn, "__func__", None), getattr(type(fn), "__call__", None)):
+    for made_by in (fn, getattr(fn, "__func__", None), class_lookup(type(fn), "__call__")):
         code = getattr(made_by, "__code__", None)
         if code is not None:
             return Loc(code.co_filename, code.co_firstlineno, 0, -1, made_by.__name__)
