@@ -54,52 +54,33 @@ class Statements(Splitting):
         while k < len(stmts):
             stmt = stmts[k]
             k += 1
-            if self.plan.actions:
-                try:
-                    instead = self.planned(stmt)
-                except Unreachable:
-                    return DEAD
+            try:
+                instead = _instead_of(self, stmt)
                 if instead is not None:
                     stmts, k = [*instead, *stmts[k:]], 0
                     continue
-                if isinstance(stmt, ast.Return) and self.frame.resume is not None:
+            except Unreachable:
+                return _dead_end(self, stmt)
+            if self.plan.actions and _takes_along(self, stmt):
+                if isinstance(stmt, ast.Return):
                     return self.resumed(stmt)
-                if getattr(getattr(stmt, "value", None), "_continued", False):
-                    return self.call_and_continue(stmt, stmts[k:], tail)
-            if self.exact:
-                try:
-                    instead = self.exactly(stmt)
-                except Unreachable:
-                    return _dead_end(self, stmt)
-                if instead is not None:
-                    stmts, k = [*instead, *stmts[k:]], 0
-                    continue
-            expand = expansion_of(stmt)
-            if expand is not None:
-                self.at(stmt)
-                try:
-                    stmts, k = [*expand(self, stmt), *stmts[k:]], 0
-                except Unreachable:
-                    return _dead_end(self, stmt)
-                continue
+                return self.call_and_continue(stmt, stmts[k:], tail)
+            try:
+                if isinstance(stmt, ast.If):
+                    code = self.condition(stmt.test)
+                else:
+                    lower = handler_of_node(stmt)
+                    self.at(stmt)
+                    code = lower(self, stmt) if lower is not None else _unsupported(self, stmt)
+            except Unreachable:
+                return _dead_end(self, stmt)
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
-                try:
-                    cond = self.condition(stmt.test)
-                except Unreachable:
-                    return _dead_end(self, stmt)
-                code, done = _lower_if(self, stmt, cond, rest, tail)
+                code, done = _lower_if(self, stmt, code, rest, tail)
                 if done:
                     return code
-            else:
-                lower = handler_of_node(stmt)
-                self.at(stmt)
-                try:
-                    code = lower(self, stmt) if lower is not None else _unsupported(self, stmt)
-                except Unreachable:
-                    return _dead_end(self, stmt)
-                if code is CONTINUE and tail and not rest:
-                    code = NORMAL
+            elif code is CONTINUE and tail and not rest:
+                code = NORMAL
             if code == NORMAL and isinstance(code, int):
                 continue
             if isinstance(code, int) or not rest or 0 not in self.possible(code):
@@ -276,6 +257,25 @@ class Statements(Splitting):
                 "make the array a float array first",
                 ArgumentError,
             )
+
+
+def _instead_of(ctx: Statements, stmt: Any) -> list[Any] | None:
+    """The statements that do the same, where this one is lowered by way of others."""
+    instead = ctx.planned(stmt) if ctx.plan.actions else None
+    if instead is None and ctx.exact and not _takes_along(ctx, stmt):
+        instead = ctx.exactly(stmt)
+    expand = expansion_of(stmt)
+    if instead is None and expand is not None:
+        ctx.at(stmt)
+        instead = expand(ctx, stmt)
+    return instead
+
+
+def _takes_along(ctx: Statements, stmt: Any) -> bool:
+    """A call that is lowered with what follows it, or a return from such a call: see `splitting`."""
+    if isinstance(stmt, ast.Return) and ctx.frame.resume is not None:
+        return True
+    return bool(getattr(getattr(stmt, "value", None), "_continued", False))
 
 
 def _dead_end(ctx: Statements, stmt: Any) -> int:
