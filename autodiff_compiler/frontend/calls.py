@@ -174,33 +174,35 @@ class Calls(Comprehensions):
                 node,
                 "pass numbers and arrays",
             )
-        operands = [self.plain(a, node) for a in args]
-        keywords = {k: self.plain(a, node) for k, a in kwargs.items()}
-        numeric = is_inert(obj) and not _stores(obj, args, kwargs)
-        if not numeric:
-            # It may write into what it is given: it gets copies, and what the originals hold then is not known.
-            operands = [self.own(x, node) for x in operands]
-            keywords = {k: self.own(x, node) for k, x in keywords.items()}
-            for cell in self.cells_in(everything):
-                self.half_done(cell)
-            self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
         if root_module(obj) == "logging":
             self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
-        value = self.emit(node, opaque(obj, name), *operands, **keywords)
-        result = self.linked(value, everything, numpy=False)
-        if not numeric:
-            self.given_away(everything, name, node)
+        if is_inert(obj) and not _stores(obj, args, kwargs):
+            operands, keywords = (
+                [self.plain(a, node) for a in args],
+                {k: self.plain(a, node) for k, a in kwargs.items()},
+            )
+            return self.linked(self.emit(node, opaque(obj, name), *operands, **keywords), everything, numpy=False)
+        return self.call_foreign(opaque(obj, name), [], args, kwargs, obj, name, node)
+
+    def call_foreign(
+        self, prim: Prim, first: list[Val], args: list[Val], kwargs: dict[str, Val], obj: Any, name: str, node: Node
+    ) -> Any:
+        """A call of what may write into its arguments. It gets copies; what the originals hold then is not known."""
+        everything = [*args, *kwargs.values()]
+        operands = [self.own(self.plain(a, node), node) for a in args]
+        keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
+        for cell in self.cells_in(everything):
+            self.half_done(cell)
+        self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
+        result = self.linked(self.emit(node, prim, *first, *operands, **keywords), everything, numpy=False)
+        for cell in self.cells_in(everything):
+            self.state.poison(cell, self.loc_of(node))
+            self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
         return result
 
     def own(self, x: Any, node: Node) -> Any:
         """An operand that a callable may write into."""
         return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
-
-    def given_away(self, avs: list[Any], name: str, node: Node) -> None:
-        """These were passed to something that may write into them: what they hold is not known any more."""
-        for cell in self.cells_in(avs):
-            self.state.poison(cell, self.loc_of(node))
-            self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
 
     # --- inlining -------------------------------------------------------------------------------------------------
 

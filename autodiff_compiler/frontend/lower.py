@@ -289,6 +289,7 @@ def location_of(fn: Any) -> Loc:
     """Where a function begins. A built-in function begins nowhere: it is the call that brought it here."""
     while isinstance(fn, functools.partial):
         fn = fn.func
+    made_by: Any
     for made_by in (fn, getattr(fn, "__func__", None), class_lookup(type(fn), "__call__")):
         code = getattr(made_by, "__code__", None)
         if code is not None:

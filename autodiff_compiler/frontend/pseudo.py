@@ -13,14 +13,6 @@ class Computed(ast.expr):
     compute: Callable[[], Any]
 
 
-class Cases(ast.stmt):
-    """The cases of a ``match`` from the `k`-th on, where none before has matched."""
-
-    def __init__(self, match: ast.Match, subject: Any, k: int):
-        super().__init__()
-        self.match, self.subject, self.k = match, subject, k
-
-
 class Run(ast.stmt):
     """A statement that is lowered by `run`, which gives its exit code; `exits` if that is surely not 0; `simple` if it
     is one step, as an assignment is."""
@@ -76,9 +68,8 @@ def surely_exits(stmts: list[Any]) -> bool:
         return True
     if isinstance(last, ast.If):
         return surely_exits(last.body) and surely_exits(last.orelse)
-    if isinstance(last, (ast.Match, Cases)):
-        cases = last.cases if isinstance(last, ast.Match) else last.match.cases[last.k :]
-        return all(surely_exits(case.body) for case in cases) and irrefutable(cases[-1])
+    if isinstance(last, ast.Match):
+        return all(surely_exits(case.body) for case in last.cases) and irrefutable(last.cases[-1])
     if isinstance(last, ast.Try):
         ways = [last.orelse if last.orelse and not surely_exits(last.body) else last.body]
         return surely_exits(last.finalbody) or all(map(surely_exits, [*ways, *(h.body for h in last.handlers)]))

@@ -22,7 +22,6 @@ from .avals import (
     Instance,
     Items,
     ListRef,
-    Maybe,
     Obj,
     OneShot,
     RangeOf,
@@ -66,8 +65,7 @@ class Remains(Collections):
 
     def iter_of(self, av: Any, node: Any) -> Any:
         """``iter(av)``."""
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the iterable", node)
+        av = self.use(av, "the iterable", node)
         if is_iterator(av):
             return av
         av = self.underlying(av, node, "__iter__")

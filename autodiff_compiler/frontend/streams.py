@@ -53,8 +53,7 @@ class Streams(Pulls):
 
     def iterable(self, av: Val, node: Node) -> Any:
         """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the iterable", node)
+        av = self.use(av, "the iterable", node)
         if type(av) in (IndexedOf, StreamOf):
             av = self.one_shot(av)
         av = self.underlying(av, node, "__iter__")

@@ -25,7 +25,7 @@ from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
-from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
+from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise
 from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
@@ -254,7 +254,7 @@ def _protected(
     if floating:
         keep_arithmetic(region)
     before, last = region.ops[:-1], region.ops[-1] if region.ops else None
-    if code is DEAD and last is not None and last.prim is RAISE and all(quiet(op, floating) for op in before):
+    if code is DEAD and last is not None and last.prim is RAISE and not any(may_raise(op, floating) for op in before):
         # It surely raises here, and nowhere else.
         done = next((state for op, state in journal.points if op is last), done)
         _move_out(ctx, region, len(before))
