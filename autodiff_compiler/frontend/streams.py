@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from ..errors import AutodiffError
 from ..ir.core import type_of
 from .avals import (
-    MISSING,
     Conflict,
     DictRef,
     Entries,
@@ -34,12 +33,11 @@ from .avals import (
     with_parts,
 )
 from .core import Unreachable
-from .exits import BREAK, DEAD, NORMAL
+from .exits import NORMAL
 from .handlers import Node, Val
 from .pseudo import choice, computed, run
 from .pulls import Pulls
 from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step
-from .source import LoopFacts
 from .splitting import Bind, Later
 from .state import State
 
@@ -477,32 +475,6 @@ class Streams(Pulls):
         if type(source) is StreamOf and source.kind == "generator" and len(source.node.generators) > 1:
             return True
         return any(self.searches(x) for x in parts_of(source) if is_iterator(x))
-
-    def first_found(self, it: Val, value: Val, test: Any, ended: Callable[[], Any], node: Any) -> Any:
-        """``value(item)`` of the first item for which ``test(item)`` is true, or ``ended()``, by a loop that breaks."""
-        env = self.frame.env
-        place = f"{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"
-        flag, found = f"$some{place}", f"$found{place}"
-        self.state.envs[env][flag] = False
-        box: list[Any] = []
-
-        def keep() -> int:
-            self.state.envs[env][found] = value(box[-1])
-            self.state.envs[env][flag] = True
-            return BREAK
-
-        loop = ast.copy_location(ast.For(ast.Name(found, ast.Store()), node, [], [], None), node)
-        loop._facts = LoopFacts(frozenset({flag, found}), frozenset({flag, found}), frozenset({flag, found}))  # type: ignore[attr-defined]
-        body: list[Any] = [run(keep, node, True)]
-        if test is not None:
-            body = [choice(computed(lambda: self.truth(test(box[-1]), node), node), body, [], node)]
-        if self.loop_over_iterator(loop, it, box.append, body, True) is DEAD:
-            raise Unreachable
-        some = self.state.envs[env].pop(flag)
-        item = self.state.envs[env].pop(found, MISSING)
-        if type(item) is Maybe:
-            item = item.av
-        return self.branch(some, lambda: self.use(item, "the item", node), ended, node)
 
 
 __all__ = ["Streams", "has_effects"]
