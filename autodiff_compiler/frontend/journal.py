@@ -18,13 +18,11 @@ def may_raise(op: Op, floating: bool = False) -> bool:
     """The operation, or one in its regions, may raise; with `floating`, floating point errors count."""
     if op.tag == "derived":
         return False
-    if op.prim.effects or op.checks:
-        return True
     if op.prim is TRY and catches_all(op):
         return False
     if op.regions:
         return any(may_raise(inner, floating) for region in op.regions for inner in region.ops)
-    if floating and computes_floats(op):
+    if op.prim.effects or op.checks or (floating and computes_floats(op)):
         return True
     assert op.parent is not None
     return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
