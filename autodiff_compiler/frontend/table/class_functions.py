@@ -13,15 +13,7 @@ from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
 from ...tree import class_lookup
-from ..avals import (
-    MISSING,
-    Bound,
-    Instance,
-    Obj,
-    Ref,
-    Seq,
-    describe,
-)
+from ..avals import MISSING, Bound, Instance, Obj, Ref, Seq, describe
 from ..classes import PYTHON
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
@@ -183,9 +175,7 @@ def _setattr(ctx: Ctx, obj: Val, name: Val, value: Val, /) -> None:
     ctx.store_attribute(obj, _name_of(ctx, name), value, ctx.node)
 
 
-@lowers(delattr)
-def _delattr(ctx: Ctx, obj: Val, name: Val, /) -> None:
-    ctx.delete_attribute(obj, _name_of(ctx, name), ctx.node)
+lowers(delattr)(lambda ctx, obj, name, /: ctx.delete_attribute(obj, _name_of(ctx, name), ctx.node))
 
 
 @lowers(object.__setattr__)
