@@ -51,17 +51,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Lowering = Callable[[Any, list[Any], dict[str, Any]], Any]
 
 BAKED_MODULES = (
-    "numpy",
-    "math",
-    "cmath",
-    "operator",
-    "functools",
-    "itertools",
-    "builtins",
-    "scipy",
-    "collections",
-    "typing",
-)
+    "numpy", "math", "cmath", "operator", "functools", "itertools", "builtins", "scipy", "collections", "typing",
+)  # fmt: skip
 
 OBJECT_KEY = ("object",)
 # The containers from which a class may be derived, those that are derived themselves first.

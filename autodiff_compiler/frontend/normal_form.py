@@ -15,6 +15,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from .pseudo import choice
+
 _HEADS = {ast.Assign: "value", ast.AugAssign: "value", ast.AnnAssign: "value", ast.Expr: "value", ast.Return: "value"}
 _HEADS |= {ast.If: "test", ast.For: "iter"}
 _CHILDREN: dict[type, tuple[str, ...]] = {
@@ -61,11 +63,6 @@ class Normalizer:
 
     def bound(self, name: str, value: Any, node: Any) -> ast.stmt:
         return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
-
-    def branch(self, test: Any, body: list[Any], orelse: list[Any], node: Any) -> ast.If:
-        made = ast.copy_location(ast.If(test, body, orelse), node)
-        made._original = (node,)  # type: ignore[attr-defined]
-        return made
 
     def statement(self, stmt: Any) -> list[Any] | None:
         """The statements that stand for this one, or None if nothing in it is to become one."""
@@ -132,7 +129,7 @@ class Normalizer:
             for part in (node.body, node.orelse):
                 more, value = self.normalized(part)
                 sides.append([*more, self.bound(name, value, part)])
-            return [*before, self.branch(test, sides[0], sides[1], node)], self.named(name, node)
+            return [*before, choice(test, sides[0], sides[1], node)], self.named(name, node)
         if isinstance(node, ast.BoolOp):
             if node not in self.wanted and not any(map(self.wants, node.values[1:])):
                 before, first = self.normalized(node.values[0])
@@ -156,7 +153,7 @@ class Normalizer:
             rest = self.short_circuit(node, k + 1, name)
             test = self.named(name, node.values[k], keep=True)
             sides = (rest, []) if isinstance(node.op, ast.And) else ([], rest)
-            out.append(self.branch(test, sides[0], sides[1], node))
+            out.append(choice(test, sides[0], sides[1], node))
         return out
 
     def parts(self, node: Any) -> tuple[list[Any], Any]:

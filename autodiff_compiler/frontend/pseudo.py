@@ -29,31 +29,26 @@ class Expanded(ast.stmt):
     exits: bool
 
 
+def _placed(node: Any, at: Any, **fields: Any) -> Any:
+    for name, value in fields.items():
+        setattr(node, name, value)
+    return ast.copy_location(node, at)
+
+
 def computed(compute: Callable[[], Any], at: Any) -> Computed:
-    node = ast.copy_location(Computed(), at)
-    node.compute = compute
-    return node
+    return _placed(Computed(), at, compute=compute)  # type: ignore[no-any-return]
 
 
 def run(action: Callable[[], Any], at: Any, exits: bool = False, simple: bool = False) -> Run:
-    node = ast.copy_location(Run(), at)
-    node.run = action
-    node.exits = exits
-    node.simple = simple
-    return node
+    return _placed(Run(), at, run=action, exits=exits, simple=simple)  # type: ignore[no-any-return]
 
 
 def expanded(expand: Callable[[], list[Any]], at: Any, exits: bool = False) -> Expanded:
-    node = ast.copy_location(Expanded(), at)
-    node.expand = expand
-    node.exits = exits
-    return node
+    return _placed(Expanded(), at, expand=expand, exits=exits)  # type: ignore[no-any-return]
 
 
 def choice(test: ast.expr, body: list[Any], orelse: list[Any], at: Any) -> ast.If:
-    node = ast.copy_location(ast.If(test, body, orelse), at)
-    node._original = (at,)  # type: ignore[attr-defined]
-    return node
+    return _placed(ast.If(test, body, orelse), at, _original=(at,))  # type: ignore[no-any-return]
 
 
 _EXITS = (ast.Return, ast.Break, ast.Continue)

@@ -346,19 +346,15 @@ class Streams(Pulls):
 
     def stepping(self, stmt: ast.For, it: Val, head: Callable[[Any], None]) -> ast.While:
         """A loop over an object whose class defines ``__next__``, in simpler statements."""
-        name = f"$next{stmt.lineno}.{stmt.col_offset}"
-
-        def step() -> int:
-            item = self.call(self.type_attribute(it, "__next__"), [it], {}, stmt)
-            self.state.envs[self.frame.env][name] = item
-            return NORMAL
+        method = self.type_attribute(it, "__next__")
+        step, item = self.step_of(lambda: self.call(method, [it], {}, stmt), "next", stmt)
 
         def begin() -> int:
-            head(self.state.envs[self.frame.env].pop(name))
+            head(item.compute())
             return NORMAL
 
         stop = ast.ExceptHandler(computed(lambda: Obj(StopIteration, None), stmt), None, [ast.Break()])
-        tried: Any = ast.Try([run(step, stmt)], [stop], [], [])
+        tried: Any = ast.Try([step], [stop], [], [])
         made: Any = ast.While(ast.Constant(True), [tried, run(begin, stmt), *stmt.body], [])
         for node in (stop, stop.body[0], tried, made, made.test):
             ast.copy_location(node, stmt)

@@ -139,19 +139,23 @@ class TryStatements(Matching):
         ways = Ways((BaseException,), lambda code: [code], _passed_on(self, stmt), False)
         return _protected(self, [step], ways, None, at=stmt)
 
-    def asked(self, stmt: ast.If) -> list[Any]:
-        """An ``if`` whose test is a step of its own."""
-        name = f"$if{stmt.lineno}.{stmt.col_offset}"
+    def step_of(self, compute: Callable[[], Any], what: str, at: Any) -> tuple[Run, Computed]:
+        """A value that is computed by a step of its own: the step, and the expression that takes the value."""
+        name = f"${what}{at.lineno}.{at.col_offset}"
 
-        def ask() -> int:
-            self.state.envs[self.frame.env][name] = self.condition(stmt.test)
+        def keep() -> int:
+            self.state.envs[self.frame.env][name] = compute()
             return NORMAL
 
-        test = computed(lambda: self.state.envs[self.frame.env].pop(name), stmt.test)
+        return run(keep, at, simple=True), computed(lambda: self.state.envs[self.frame.env].pop(name), at)
+
+    def asked(self, stmt: ast.If) -> list[Any]:
+        """An ``if`` whose test is a step of its own."""
+        step, test = self.step_of(lambda: self.condition(stmt.test), "if", stmt)
         made: Any = choice(test, stmt.body, stmt.orelse, stmt)
         made._original = getattr(stmt, "_original", (stmt,))
         made._asked = True
-        return [run(ask, stmt, simple=True), made]
+        return [step, made]
 
     def source_of_loop(self, stmt: ast.For) -> Any:
         found = self.state.envs[self.frame.env].pop(_iterated(stmt), MISSING)
