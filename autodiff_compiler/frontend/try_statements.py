@@ -63,7 +63,7 @@ class TryStatements(Matching):
         self, handlers: list[Any], caught: list[tuple[type, ...]], error: Raised, every: bool, node: Node
     ) -> list[Any]:
         """The first handler that catches this; `every`: one surely does."""
-        handling: list[Any] = [] if every else [run(lambda: self.throw(error(), node), node, True)]
+        handling: list[Any] = [] if every else [self.thrown_on(error, node)]
         for k in reversed(range(len(handlers))):
             handler = handlers[k]
             handled = [run(partial(self.handle, handler, error), handler, surely_exits(handler.body))]
@@ -96,6 +96,10 @@ class TryStatements(Matching):
             return DEAD
         self.state.envs[0][PLACE] = _exception_value(self, (error, *cause), node)
         return RAISED
+
+    def thrown_on(self, error: Raised, node: Node) -> Run:
+        """The statement that raises an exception again."""
+        return run(lambda: self.throw(error(), node), node, True)
 
     def raised(self) -> Value:
         """The exception with which the block just lowered has ended."""
@@ -136,7 +140,7 @@ class TryStatements(Matching):
         lower = handler_of_node(stmt)
         assert lower is not None
         step = run(lambda: lower(self, stmt), stmt, kind is ast.Return)
-        ways = Ways((BaseException,), lambda code: [code], _passed_on(self, stmt), False)
+        ways = Ways((BaseException,), lambda code: [code], lambda error, _: [self.thrown_on(error, stmt)], False)
         return _protected(self, [step], ways, None, at=stmt)
 
     def step_of(self, compute: Callable[[], Any], what: str, at: Any) -> tuple[Run, Computed]:
@@ -352,13 +356,6 @@ def _exception_value(ctx: TryStatements, args: tuple[Any, ...], node: Node) -> V
     return error  # type: ignore[no-any-return]
 
 
-def _passed_on(ctx: TryStatements, node: Node) -> Any:
-    def on_error(error: Raised, every: bool) -> list[Any]:
-        return [run(lambda: ctx.throw(error(), node), node, True)]
-
-    return on_error
-
-
 def _find_source(ctx: TryStatements, stmt: ast.For) -> int:
     """What a ``for`` runs over, as a step of its own."""
     ctx.state.envs[ctx.frame.env][_iterated(stmt)] = ctx.ev_iter(stmt.iter)
@@ -435,14 +432,9 @@ def _matters(
 @expands(ast.Try)
 def _try(ctx: Ctx, stmt: ast.Try) -> list[Any]:
     if stmt.finalbody:
-
-        def passing(error: Raised) -> list[Any]:
-            return [*stmt.finalbody, run(lambda: ctx.throw(error(), stmt), stmt, True)]
-
+        passing = lambda error: [*stmt.finalbody, ctx.thrown_on(error, stmt)]
         return ctx.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
-    caught = []
-    for handler in stmt.handlers:
-        caught.append(_exception_classes(ctx, handler))
+    caught = [_exception_classes(ctx, handler) for handler in stmt.handlers]
     return ctx.attempt(stmt.body, stmt.handlers, caught, stmt.orelse, stmt)
 
 

@@ -79,9 +79,8 @@ def _managed(ctx: Ctx, manager: Any, item: ast.withitem, body: list[Any], stmt: 
             finally:
                 ctx.handling.pop()
 
-        again = run(lambda: ctx.throw(error(), node), node, True)
         step, test = ctx.step_of(tell, "told", node)
-        return [step, choice(test, [], [again], node)]
+        return [step, choice(test, [], [ctx.thrown_on(error, node)], node)]
 
     steps = [run(ended, node, simple=True)]
     return [
