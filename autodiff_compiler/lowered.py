@@ -6,7 +6,9 @@ its inputs are found, and the guards that have to hold. So a call that finds its
 
 from __future__ import annotations
 
+import functools
 import inspect
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -190,10 +192,21 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 
 def location_of(fn: Any) -> Loc:
-    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
-    if code is None:
-        return Loc("<unknown>", 1, 0, 0, getattr(fn, "__name__", ""))
-    return Loc(code.co_filename, code.co_firstlineno, 0, -1, fn.__name__)
+    """Where a function begins. A built-in function begins nowhere: it is the call that brought it here."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    made_by: Any
+    for made_by in (fn, getattr(fn, "__func__", None), class_lookup(type(fn), "__call__")):
+        code = getattr(made_by, "__code__", None)
+        if code is not None:
+            return Loc(code.co_filename, code.co_firstlineno, 0, -1, made_by.__name__)
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        frame = frame.f_back
+    if frame is None:  # the thread with the large stack, see `deep`
+        return Loc(f"<built-in {getattr(fn, '__name__', type(fn).__name__)}>", 1, 0, 0)
+    name = frame.f_code.co_name
+    return Loc(frame.f_code.co_filename, frame.f_lineno, 0, 0, "" if name.startswith("<") else name)
 
 
 # Not in the functions themselves: `functools.wraps` copies what a function holds to the one that wraps it.

@@ -362,29 +362,25 @@ def check_scalar(lowered: Lowered, what: Transformed) -> None:
     out = lowered.out
     name = getattr(what.primal, "__name__", type(what.primal).__name__)
     name = "the lambda" if name == "<lambda>" else name
+
+    def refused(wanted: str, result: str, remedy: str) -> NonScalarOutputError:
+        if isinstance(what.primal, types.BuiltinFunctionType | types.MethodDescriptorType | type):
+            remedy = f"pass a function that returns one float; {name!r} is built in"
+        return NonScalarOutputError(
+            f"{what.suffix} needs a {wanted} result, and {name} returns {result}", lowered.loc, remedy
+        )
+
     if out[0] != "leaf":
-        described = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}.get(
-            out[0], "an object"
-        )
-        raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result, and {name} returns {described}",
-            lowered.loc,
-            "return one number, or use vjp",
-        )
+        names = {"tuple": "a tuple", "list": "a list", "dict": "a dict", "static": repr(out[-1])}
+        raise refused("scalar", names.get(out[0], "an object"), "return one number, or use vjp")
     t = type_of(lowered.function.results[0])
     if t.kind == "list" or (t.dims is not None and len(t.dims) > 0):
         described = "a list" if t.kind == "list" else f"an array, {t}"
-        raise NonScalarOutputError(
-            f"{what.suffix} needs a scalar result, and {name} returns {described}",
-            lowered.loc,
-            "sum the result, or use vjp with a cotangent",
-        )
-    if t.dtype is not None and t.dtype.kind not in "f":
-        what_is = "complex" if t.dtype.kind == "c" else t.dtype.name
-        raise NonScalarOutputError(
-            f"{what.suffix} needs a real floating result, and {name} returns {what_is}", lowered.loc,
-            "return its real part, or its absolute value" if t.dtype.kind == "c" else "return a float",
-        )  # fmt: skip
+        raise refused("scalar", described, "sum the result, or use vjp with a cotangent")
+    if t.dtype is not None and t.dtype.kind == "c":
+        raise refused("real floating", "complex", "return its real part, or its absolute value")
+    if t.dtype is not None and t.dtype.kind != "f":
+        raise refused("real floating", t.dtype.name, "return a float")
     if t.dims is None or not t.is_real:  # a power of Python's numbers may be complex
         guard_scalar(lowered, what)
 

@@ -17,7 +17,7 @@ from ..ir.core import Prim, Value, type_of
 from ..ir.opset import PRIMS
 from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
 from ..ir.types import Ty
-from .avals import Columns, Conflict, Instance, ListRef, Maybe, Obj, RangeOf, Seq
+from .avals import Columns, Instance, ListRef, Obj, RangeOf, Seq
 from .handlers import Node, Val
 from .orders import Orders
 from .structures import Leaf
@@ -81,9 +81,7 @@ class Border(Orders):
 
     def as_arrays(self, av: Val, node: Node) -> Val:
         """A sequence of which each item is an array; all else as it is."""
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the value", node)
-        av = self.held_items(av, node)
+        av = self.held_items(self.use(av, "the value", node), node)
         if type(av) is Seq:
             return Seq(tuple([self.as_array(x, node) for x in av.items]))
         if type(av) is ListRef:
@@ -112,9 +110,7 @@ class Border(Orders):
 
     def as_array(self, av: Val, node: Node) -> Val:
         """What `np.asarray` makes of a container; all else as it is."""
-        if type(av) in (Maybe, Conflict):
-            av = self.use(av, "the value", node)
-        av = self.held_items(av, node)
+        av = self.held_items(self.use(av, "the value", node), node)
         if self.is_container(av):
             return self.call(Obj(np.array, None), [av], {}, node)
         if type(av) is RangeOf:

@@ -7,7 +7,6 @@ import ast
 import functools
 import inspect
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import is_numpys, names_of, signature_of
 from ..lowered import lowering_of
 from .avals import (
-    MISSING,
     Bound,
     Closure,
     Conflict,
@@ -39,7 +37,8 @@ from .avals import (
     is_plain_key,
 )
 from .causes import prefer_known
-from .construct import GETTERS, Construct
+from .comprehensions import Comprehensions
+from .construct import GETTERS
 from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
@@ -54,10 +53,9 @@ from .state import PROTECTED
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
-FEW = 16  # trips of a comprehension over a range that are copied out
 
 
-class Calls(Construct):
+class Calls(Comprehensions):
     def call(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """Call an abstract function."""
         kind = type(fn)
@@ -177,33 +175,35 @@ class Calls(Construct):
                 node,
                 "pass numbers and arrays",
             )
-        operands = [self.plain(a, node) for a in args]
-        keywords = {k: self.plain(a, node) for k, a in kwargs.items()}
-        numeric = is_inert(obj) and not _stores(obj, args, kwargs)
-        if not numeric:
-            # It may write into what it is given: it gets copies, and what the originals hold then is not known.
-            operands = [self.own(x, node) for x in operands]
-            keywords = {k: self.own(x, node) for k, x in keywords.items()}
-            for cell in self.cells_in(everything):
-                self.half_done(cell)
-            self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
         if root_module(obj) == "logging":
             self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
-        value = self.emit(node, opaque(obj, name), *operands, **keywords)
-        result = self.linked(value, everything, numpy=False)
-        if not numeric:
-            self.given_away(everything, name, node)
+        if is_inert(obj) and not _stores(obj, args, kwargs):
+            operands, keywords = (
+                [self.plain(a, node) for a in args],
+                {k: self.plain(a, node) for k, a in kwargs.items()},
+            )
+            return self.linked(self.emit(node, opaque(obj, name), *operands, **keywords), everything, numpy=False)
+        return self.call_foreign(opaque(obj, name), [], args, kwargs, obj, name, node)
+
+    def call_foreign(
+        self, prim: Prim, first: list[Val], args: list[Val], kwargs: dict[str, Val], obj: Any, name: str, node: Node
+    ) -> Any:
+        """A call of what may write into its arguments. It gets copies; what the originals hold then is not known."""
+        everything = [*args, *kwargs.values()]
+        operands = [self.own(self.plain(a, node), node) for a in args]
+        keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
+        for cell in self.cells_in(everything):
+            self.half_done(cell)
+        self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
+        result = self.linked(self.emit(node, prim, *first, *operands, **keywords), everything, numpy=False)
+        for cell in self.cells_in(everything):
+            self.state.poison(cell, self.loc_of(node))
+            self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
         return result
 
     def own(self, x: Any, node: Node) -> Any:
         """An operand that a callable may write into."""
         return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
-
-    def given_away(self, avs: list[Any], name: str, node: Node) -> None:
-        """These were passed to something that may write into them: what they hold is not known any more."""
-        for cell in self.cells_in(avs):
-            self.state.poison(cell, self.loc_of(node))
-            self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
 
     # --- inlining -------------------------------------------------------------------------------------------------
 
@@ -308,56 +308,6 @@ class Calls(Construct):
         cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
         first = (frame.node.args.posonlyargs + frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
-
-    # --- comprehensions -------------------------------------------------------------------------------------------
-
-    def comprehension_frame(self, generators: list[ast.comprehension]) -> Frame:
-        frame = self.frame
-        targets = {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        self.env_count += 1
-        scope = Scope(frozenset(targets), frame.scope.globals - targets, frozenset())
-        inner = Frame(self.env_count, frame.node, scope, frame.owner, frame.file, frame.name, frame, frame.call)
-        inner.comprehension, inner.caller, inner.site = True, frame.caller, frame.site
-        self.frames[inner.env] = inner
-        self.state.envs[inner.env] = {}
-        return inner
-
-    def within(self, frame: Frame, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives in another frame."""
-        outer, self.frame = self.frame, frame
-        self.state.envs.setdefault(frame.env, {})
-        try:
-            return compute()
-        finally:
-            self.frame = outer
-
-    def comprehend_from(
-        self, generators: list[ast.comprehension], k: int, it: Val, add: Callable[[], None], node: Node
-    ) -> None:
-        if k == len(generators):
-            add()
-            return
-        gen = generators[k]
-        if gen.is_async:
-            self.fail("an async comprehension", node, "use an ordinary comprehension")
-
-        def one(item: Val) -> None:
-            self.assign(gen.target, item, gen.target)
-            self.conditions(gen.ifs, 0, lambda: self.comprehend_from(generators, k + 1, MISSING, add, node), node)
-            if not self.frame.captured:
-                for n in ast.walk(gen.target):
-                    if isinstance(n, ast.Name):
-                        self.state.envs[self.frame.env].pop(n.id, None)
-
-        source = self.ev_iter(gen.iter) if it is MISSING else it
-        self.push(source, one, gen.iter, FEW, node if k == 0 else gen.iter)
-
-    def conditions(self, ifs: list[ast.expr], k: int, then: Callable[[], None], node: Node) -> None:
-        if k == len(ifs):
-            then()
-            return
-        cond = self.condition(ifs[k])
-        self.branch(cond, lambda: self.conditions(ifs, k + 1, then, node), lambda: None, node)
 
 
 def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
@@ -576,22 +526,6 @@ def _activate(
         ctx.activations.pop()
 
 
-def _comprehended(ctx: Calls, comp: ast.ListComp, node: Node) -> ListRef:
-    """The list of what a comprehension gives."""
-    out = ctx.new_list([])
-    _comprehend(ctx, comp.generators, lambda: ctx.list_append(out, ctx.ev(comp.elt), node), comp)
-    return out
-
-
-def _comprehend(ctx: Calls, generators: list[ast.comprehension], add: Callable[[], None], node: Node) -> None:
-    """Run `add` for each combination, with the targets bound in a scope of their own."""
-    first = ctx.ev_iter(generators[0].iter)  # which is evaluated outside of that scope
-    inner = ctx.comprehension_frame(generators)
-    ctx.within(inner, lambda: ctx.comprehend_from(generators, 0, first, add, node))
-    if not inner.captured:
-        ctx.state.envs.pop(inner.env, None)
-
-
 @lowers(ast.Call)
 def _call(ctx: Ctx, node: ast.Call) -> Val:
     node.func._called = True  # type: ignore[attr-defined]
@@ -617,30 +551,6 @@ def _call(ctx: Ctx, node: ast.Call) -> Val:
     if last is not None:
         args = ctx.static_items(starred, last)
     return ctx.call(fn, args, kwargs, node)
-
-
-@lowers(ast.ListComp)
-def _list_comp(ctx: Ctx, node: ast.ListComp) -> Val:
-    return _comprehended(ctx, node, node)
-
-
-@lowers(ast.SetComp)
-def _set_comp(ctx: Ctx, node: ast.SetComp) -> Val:
-    out = ctx.built_set(set)
-    _comprehend(ctx, node.generators, lambda: ctx.call_method(out, "add", [ctx.ev(node.elt)], {}, node), node)
-    return out
-
-
-@lowers(ast.DictComp)
-def _dict_comp(ctx: Ctx, node: ast.DictComp) -> Val:
-    out = ctx.new_dict({})
-
-    def add() -> None:
-        key = ctx.ev(node.key)
-        ctx.store_item(out, key, ctx.ev(node.value), node)
-
-    _comprehend(ctx, node.generators, add, node)
-    return out
 
 
 def body_of(tree: FunctionNode) -> list[ast.stmt]:

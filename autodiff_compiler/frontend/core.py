@@ -54,7 +54,7 @@ from .causes import demand
 from .exits import NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
-from .journal import AFTER_TRY, Journal, raises_or
+from .journal import AFTER_TRY, Journal, may_raise
 from .layout import order_like
 from .normal_form import Normalizer
 from .parts import Parts
@@ -281,7 +281,7 @@ class Core(Parts):
         """An operation was appended: if it raises, handlers find what the state is now."""
         now: State | None = None
         for journal in self.journals:
-            if raises_or(op, journal.floating):
+            if not op.regions and may_raise(op, journal.floating):
                 now = now or self.state.fork()
                 journal.points.append((op, now))
 

@@ -9,16 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.core import Value
-from ..ir.opset import DIM, PRIMS, SUB
+from ..ir.opset import DIM, SUB
 from .avals import (
     Columns,
     DictRef,
-    Entries,
     IndexedOf,
     Instance,
-    Items,
     ListRef,
-    Maybe,
     Obj,
     RangeOf,
     Ref,
@@ -30,7 +27,6 @@ from .avals import (
     is_collection,
     is_iterator,
     is_static_int,
-    parts_of,
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
@@ -192,29 +188,17 @@ class Iterators(Streams):
         """``map(fn, *its)``."""
         return self.one_shot(StreamOf("map", (fn, *[self.iter_of(x, node) for x in its])))
 
-    def found(self, av: Val, test: Callable[[Any], Any], every: bool, node: Node) -> Val:
-        """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know."""
+    def found(
+        self, av: Val, test: Callable[[Any], Any], every: bool, search: Obj, node: Node, args: tuple[Val, ...] = ()
+    ) -> Any:
+        """Whether the test holds for all the items, or for any; no more of them are computed than it takes to know.
+
+        search: the definition that asks this of an iterable and of `args`, where it takes a loop.
+        """
         it = self.iter_of(av, node)
         if self.unrolls(it, node) and self.steps_known(it, node):
             return _found_next(self, it, test, every, node)
-        if _harmless(self, it, test, node):
-            both = PRIMS[operator.and_ if every else operator.or_]
-
-            def step(known: Any, item: Val) -> Any:
-                flag = self.truth(test(item), node)
-                for a, b in ((known, flag), (flag, known)):
-                    if isinstance(a, bool):
-                        return b if a is every else a
-                return self.emit(node, both, known, flag)
-
-            return self.carried("all" if every else "any", every, it, step, node)
-
-        def opposite(item: Val) -> Any:
-            flag = self.truth(test(item), node)
-            return self.negated(flag, node) if every else flag
-
-        known = lambda item=None: proved("equal parts", not every)
-        return self.first_found(it, known, opposite, lambda: proved("equal parts", every), node)
+        return self.inline_function(search, [it, *args], {}, node)
 
 
 def _times(ctx: Iterators, i: Any, step: Any, node: Node) -> Any:
@@ -317,41 +301,6 @@ def _found_next(ctx: Iterators, it: Val, test: Callable[[Any], Any], every: bool
             return flag
         known = lambda: proved("equal parts", not every)
         return ctx.branch(flag, rest if every else known, known if every else rest, node)
-
-
-def _harmless(ctx: Iterators, it: Val, test: Callable[[Any], Any], node: Node) -> bool:
-    """Nobody can tell whether all items of an iterator that ends were computed, and tested."""
-    if _names_it(ctx, it):
-        return False
-
-    def compute() -> Any:
-        out = ctx.new_list([])
-        ctx.push(it, lambda item: ctx.list_append(out, ctx.truth(test(item), node), node), node)
-        return None
-
-    return ctx.probed(compute)[1]
-
-
-def _names_it(ctx: Iterators, it: Val) -> bool:
-    """An iterator that what follows can get at."""
-    if not is_iterator(it):
-        return False
-    cells = {c for c in ctx.cells_in([it]) if ctx.is_iterator_cell(c)}
-    todo = [av for names in ctx.state.envs.values() for av in names.values()]
-    seen: set[int] = set()
-    while todo:
-        av = todo.pop()
-        cell = getattr(av, "cell", None)
-        if cell in cells:
-            return True
-        if cell is None:
-            todo += [av.av] if type(av) is Maybe else parts_of(av)
-        elif cell not in seen:
-            seen.add(cell)
-            content = ctx.state.heap.get(cell)
-            if isinstance(content, (Items, Entries)):
-                todo += content.items
-    return False
 
 
 @lowers(ast.GeneratorExp)

@@ -14,15 +14,16 @@ MESSAGE = "may or may not have been changed by the body of the `try` before the 
 AFTER_TRY = "change it in a statement of its own, or after the `try`, or in its `else`"
 
 
-def may_raise(op: Op) -> bool:
+def may_raise(op: Op, floating: bool = False) -> bool:
+    """The operation, or one in its regions, may raise; with `floating`, floating point errors count."""
     if op.tag == "derived":
         return False
-    if op.prim.effects or op.checks:
-        return True
     if op.prim is TRY and catches_all(op):
         return False
     if op.regions:
-        return any(may_raise(inner) for region in op.regions for inner in region.ops)
+        return any(may_raise(inner, floating) for region in op.regions for inner in region.ops)
+    if op.prim.effects or op.checks or (floating and computes_floats(op)):
+        return True
     assert op.parent is not None
     return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
@@ -32,27 +33,11 @@ def catches_all(op: Op) -> bool:
     return BaseException in op.args[0]
 
 
-def raises_or(op: Op, floating: bool) -> bool:
-    """The operation, not those of its regions, may raise; with `floating`, floating point errors too."""
-    if op.regions:
-        return False
-    return may_raise(op) or (floating and computes_floats(op))
-
-
 def computes_floats(op: Op) -> bool:
     """NumPy may raise a FloatingPointError, if it is told to."""
     if op.tag == "derived" or op.prim.alias != "fresh" or not (op.prim.elementwise or not op.prim.unique):
         return False
     return any(r.type.may_be_float and r.type.kind in ("any", "array", "generic", "scalar") for r in op.results)
-
-
-def quiet(op: Op, floating: bool) -> bool:
-    """Neither the operation nor one in its regions may raise."""
-    if op.prim is TRY and catches_all(op):
-        return True
-    if op.regions:
-        return all(quiet(inner, floating) for region in op.regions for inner in region.ops)
-    return not raises_or(op, floating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +101,7 @@ class Reach:
         self.needed = 0  # how many of the first operations
         self.first: dict[Op, int] = {}
         for k, op in enumerate(region.ops if region is not None else ()):
-            if not quiet(op, floating):
+            if may_raise(op, floating):
                 break
             self.first[op] = k
 

@@ -129,24 +129,12 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
         for k, (name, v) in enumerate(zip(names, values))
     ]
     interp.state.heap.update(interp.inputs.initial)
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for name, av in zip(names, avs):
-        kind = signature.parameters[name].kind if signature is not None else inspect.Parameter.POSITIONAL_ONLY
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            positional += av.items
-        elif kind is inspect.Parameter.VAR_KEYWORD:
-            content = interp.content(av.cell)
-            keywords.update(zip(content.keys, content.items))
-        elif (
-            kind is inspect.Parameter.KEYWORD_ONLY
-            or keywords
-            or kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-            and len(positional) < list(signature.parameters).index(name)
-        ):
-            keywords[name] = av
-        else:
-            positional.append(av)
+    positional, keywords = avs, {}
+    if signature is not None:
+        bound = inspect.BoundArguments(
+            signature, {name: _spread(interp, av, name, signature) for name, av in zip(names, avs)}
+        )
+        positional, keywords = list(bound.args), bound.kwargs
     loc = location_of(fn)
     frame = _OutermostFrame(loc)
     interp.frame = frame  # type: ignore[assignment]
@@ -201,6 +189,17 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
         loc,
         list(interp.functions),
     )
+
+
+def _spread(interp: Interpreter, av: Val, name: str, signature: inspect.Signature) -> Any:
+    """An argument of the outermost call; of ``*args`` and ``**kwargs`` what they hold."""
+    kind = signature.parameters[name].kind
+    if kind is inspect.Parameter.VAR_POSITIONAL:
+        return av.items
+    if kind is inspect.Parameter.VAR_KEYWORD:
+        content = interp.content(av.cell)
+        return dict(zip(content.keys, content.items))
+    return av
 
 
 def own_what_is_stored_into(interp: Interpreter) -> None:

@@ -35,7 +35,7 @@ from .expressions import Expressions
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands
 from .objects import is_object
-from .pseudo import Cases, choice, computed, run
+from .pseudo import choice, computed, expanded, run, surely_exits
 
 # Classes of which a positional pattern stands for the subject itself.
 _STRUCTURED = 1 << 5 | 1 << 6  # the flags of classes that patterns take for sequences and for mappings
@@ -81,7 +81,9 @@ class Matching(Expressions):
         body = [run(lambda: _capture(self, found, case.pattern), case.pattern), *case.body]
         if found.flag is True and case.guard is None:
             return body
-        following = ast.copy_location(Cases(stmt, subject, k + 1), case.pattern)
+        others = ast.Match(stmt.subject, stmt.cases[k + 1 :])
+        leaves = bool(others.cases) and surely_exits([others])
+        following = expanded(lambda: self.cases(stmt, subject, k + 1), case.pattern, leaves)
 
         def guarded() -> Any:
             _capture(self, found, case.pattern)
@@ -90,7 +92,7 @@ class Matching(Expressions):
         test = computed(lambda: self.branch(found.flag, guarded, lambda: False, case.pattern), case.pattern)
         if case.guard is None:
             test = computed(lambda: found.flag, case.pattern)
-        return [choice(test, body, [following] if k + 1 < len(stmt.cases) else [], case.pattern)]
+        return [choice(test, body, [following] if others.cases else [], case.pattern)]
 
     # --- patterns -------------------------------------------------------------------------------------------------
 
@@ -294,8 +296,3 @@ def _match_class(ctx: Matching, pattern: ast.MatchClass, av: Val) -> Found:
 @expands(ast.Match)
 def _match(ctx: Ctx, stmt: ast.Match) -> list[Any]:
     return ctx.cases(stmt, ctx.ev(stmt.subject), 0)
-
-
-@expands(Cases)
-def _cases(ctx: Ctx, stmt: Cases) -> list[Any]:
-    return ctx.cases(stmt.match, stmt.subject, stmt.k)

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable
 from typing import Any
+
+from .pseudo import choice
 
 _HEADS = {ast.Assign: "value", ast.AugAssign: "value", ast.AnnAssign: "value", ast.Expr: "value", ast.Return: "value"}
 _HEADS |= {ast.If: "test", ast.For: "iter"}
@@ -61,11 +64,6 @@ class Normalizer:
     def bound(self, name: str, value: Any, node: Any) -> ast.stmt:
         return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
 
-    def branch(self, test: Any, body: list[Any], orelse: list[Any], node: Any) -> ast.If:
-        made = ast.copy_location(ast.If(test, body, orelse), node)
-        made._original = (node,)  # type: ignore[attr-defined]
-        return made
-
     def statement(self, stmt: Any) -> list[Any] | None:
         """The statements that stand for this one, or None if nothing in it is to become one."""
         field = _HEADS.get(type(stmt))
@@ -113,16 +111,10 @@ class Normalizer:
         """A part of a target, evaluated once, for reading and for storing."""
         if node is None or isinstance(node, ast.Constant):
             return [], node
-        if isinstance(node, ast.Slice):
-            parts = [self.kept(part) for part in (node.lower, node.upper, node.step)]
-            new = _changed(node, dict(zip(("lower", "upper", "step"), [part for _, part in parts])))
-        elif isinstance(node, ast.Tuple):
-            parts = [self.kept(part) for part in node.elts]
-            new = _changed(node, {"elts": [part for _, part in parts]})
-        else:
-            name = self.temporary(node)
-            return [self.bound(name, node, node)], self.named(name, node, keep=True)
-        return [stmt for more, _ in parts for stmt in more], new
+        if isinstance(node, (ast.Slice, ast.Tuple)):
+            return _each_part(node, self.kept)
+        name = self.temporary(node)
+        return [self.bound(name, node, node)], self.named(name, node, keep=True)
 
     def normalized(self, node: Any) -> tuple[list[Any], Any]:
         """What is to be run before, and the expression that is left."""
@@ -137,7 +129,7 @@ class Normalizer:
             for part in (node.body, node.orelse):
                 more, value = self.normalized(part)
                 sides.append([*more, self.bound(name, value, part)])
-            return [*before, self.branch(test, sides[0], sides[1], node)], self.named(name, node)
+            return [*before, choice(test, sides[0], sides[1], node)], self.named(name, node)
         if isinstance(node, ast.BoolOp):
             if node not in self.wanted and not any(map(self.wants, node.values[1:])):
                 before, first = self.normalized(node.values[0])
@@ -161,7 +153,7 @@ class Normalizer:
             rest = self.short_circuit(node, k + 1, name)
             test = self.named(name, node.values[k], keep=True)
             sides = (rest, []) if isinstance(node.op, ast.And) else ([], rest)
-            out.append(self.branch(test, sides[0], sides[1], node))
+            out.append(choice(test, sides[0], sides[1], node))
         return out
 
     def parts(self, node: Any) -> tuple[list[Any], Any]:
@@ -192,30 +184,30 @@ class Normalizer:
 
     def settled(self, node: Any, called: bool) -> tuple[list[Any], Any]:
         """An operand, evaluated before what comes next."""
-        if isinstance(node, (ast.Constant, ast.Lambda)) or (isinstance(node, ast.Name) and node.id.startswith("$")):
+        if (
+            node is None
+            or isinstance(node, (ast.Constant, ast.Lambda))
+            or (isinstance(node, ast.Name) and node.id.startswith("$"))
+        ):
             return [], node
         if called and (isinstance(node, ast.Name) or _is_dotted(node)):
             return [], node
-        if isinstance(node, (ast.Starred, ast.keyword, ast.FormattedValue)):
-            before, value = self.settled(node.value, False)
-            return before, _changed(node, {"value": value})
-        if isinstance(node, ast.Slice):
-            before = []
-            changes = {}
-            for field in ("lower", "upper", "step"):
-                if getattr(node, field) is not None:
-                    more, changes[field] = self.settled(getattr(node, field), False)
-                    before += more
-            return before, _changed(node, changes)
-        if isinstance(node, ast.Tuple):
-            before, elts = [], []
-            for item in node.elts:
-                more, new = self.settled(item, False)
-                before += more
-                elts.append(new)
-            return before, _changed(node, {"elts": elts})
+        if isinstance(node, (ast.Starred, ast.keyword, ast.FormattedValue, ast.Slice, ast.Tuple)):
+            return _each_part(node, lambda part: self.settled(part, False))
         name = self.temporary(node)
         return [self.bound(name, node, node)], self.named(name, node)
+
+
+def _each_part(node: Any, settle: Callable[[Any], tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
+    """What `settle` gives for the operands of a node: what is to be run before, and the node with what is left."""
+    before: list[Any] = []
+    changes: dict[str, Any] = {}
+    for field in _CHILDREN[type(node)]:
+        part = getattr(node, field)
+        found = [settle(x) for x in (part if isinstance(part, list) else [part])]
+        before += [stmt for more, _ in found for stmt in more]
+        changes[field] = [left for _, left in found] if isinstance(part, list) else found[0][1]
+    return before, _changed(node, changes)
 
 
 def _changed(node: Any, changes: dict[str, Any]) -> Any:

@@ -39,11 +39,11 @@ class NumpyCalls(Copies):
         if type(av) not in (Ref, Value):
             self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "use a function of NumPy's")
         if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
-            return _unknown_method(self, av, name, args, kwargs, node)
+            return self.call_foreign(method_prim(name), [av], args, kwargs, None, f"the method .{name}()", node)
         if type(av) is Ref and av.cell not in self.cells.numpy and self.read(av, node).type == ANY:
             # An object that some unknown function made, a random generator for instance.
             if method_of(np.ndarray, name) is None:
-                return _unknown_method(self, self.read(av, node), name, args, kwargs, node)
+                return self.array_method(self.read(av, node), name, args, kwargs, node)
         _require_method(self, av, name, node)
         method = method_of(np.ndarray, name)
         if method is None:
@@ -72,18 +72,6 @@ def _require_method(ctx: NumpyCalls, av: Val, name: str, node: Node) -> None:
     cls = np.ndarray if t.kind == "array" else t.dtype.type if t.kind == "generic" and t.dtype is not None else None
     if cls is not None and not hasattr(cls, name):
         ctx.raises(AttributeError, f"'{cls.__module__}.{cls.__name__}' object has no attribute {name!r}", node)
-
-
-def _unknown_method(ctx: NumpyCalls, av: Value, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Val:
-    """A method of an object of which nothing is known."""
-    operands = [ctx.own(ctx.plain(a, node), node) for a in args]
-    keywords = {k: ctx.own(ctx.plain(v, node), node) for k, v in kwargs.items()}
-    given = [a.obj for a in (*args, *kwargs.values()) if type(a) is Obj]
-    ctx.disturb([None, *given], f"the method .{name}()", node)
-    value = ctx.emit(node, method_prim(name), av, *operands, **keywords)
-    result = ctx.linked(value, args, numpy=False)
-    ctx.given_away([*args, *kwargs.values()], f"the method .{name}()", node)
-    return result
 
 
 def _ufunc_method(ctx: NumpyCalls, ufunc: Any, name: str, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:

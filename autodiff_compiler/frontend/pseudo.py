@@ -13,14 +13,6 @@ class Computed(ast.expr):
     compute: Callable[[], Any]
 
 
-class Cases(ast.stmt):
-    """The cases of a ``match`` from the `k`-th on, where none before has matched."""
-
-    def __init__(self, match: ast.Match, subject: Any, k: int):
-        super().__init__()
-        self.match, self.subject, self.k = match, subject, k
-
-
 class Run(ast.stmt):
     """A statement that is lowered by `run`, which gives its exit code; `exits` if that is surely not 0; `simple` if it
     is one step, as an assignment is."""
@@ -37,31 +29,26 @@ class Expanded(ast.stmt):
     exits: bool
 
 
+def _placed(node: Any, at: Any, **fields: Any) -> Any:
+    for name, value in fields.items():
+        setattr(node, name, value)
+    return ast.copy_location(node, at)
+
+
 def computed(compute: Callable[[], Any], at: Any) -> Computed:
-    node = ast.copy_location(Computed(), at)
-    node.compute = compute
-    return node
+    return _placed(Computed(), at, compute=compute)  # type: ignore[no-any-return]
 
 
 def run(action: Callable[[], Any], at: Any, exits: bool = False, simple: bool = False) -> Run:
-    node = ast.copy_location(Run(), at)
-    node.run = action
-    node.exits = exits
-    node.simple = simple
-    return node
+    return _placed(Run(), at, run=action, exits=exits, simple=simple)  # type: ignore[no-any-return]
 
 
 def expanded(expand: Callable[[], list[Any]], at: Any, exits: bool = False) -> Expanded:
-    node = ast.copy_location(Expanded(), at)
-    node.expand = expand
-    node.exits = exits
-    return node
+    return _placed(Expanded(), at, expand=expand, exits=exits)  # type: ignore[no-any-return]
 
 
 def choice(test: ast.expr, body: list[Any], orelse: list[Any], at: Any) -> ast.If:
-    node = ast.copy_location(ast.If(test, body, orelse), at)
-    node._original = (at,)  # type: ignore[attr-defined]
-    return node
+    return _placed(ast.If(test, body, orelse), at, _original=(at,))  # type: ignore[no-any-return]
 
 
 _EXITS = (ast.Return, ast.Break, ast.Continue)
@@ -76,9 +63,8 @@ def surely_exits(stmts: list[Any]) -> bool:
         return True
     if isinstance(last, ast.If):
         return surely_exits(last.body) and surely_exits(last.orelse)
-    if isinstance(last, (ast.Match, Cases)):
-        cases = last.cases if isinstance(last, ast.Match) else last.match.cases[last.k :]
-        return all(surely_exits(case.body) for case in cases) and irrefutable(cases[-1])
+    if isinstance(last, ast.Match):
+        return all(surely_exits(case.body) for case in last.cases) and irrefutable(last.cases[-1])
     if isinstance(last, ast.Try):
         ways = [last.orelse if last.orelse and not surely_exits(last.body) else last.body]
         return surely_exits(last.finalbody) or all(map(surely_exits, [*ways, *(h.body for h in last.handlers)]))

@@ -353,33 +353,26 @@ class Pulls(Remains):
         """`its`: the iterator, the key function, and a list: the item and key at hand, and which group is open."""
         inner, fn, hand = source.its
         state = self.known_items(hand, node) or []
-        number = state[-1] if state else 0
-        if state and len(state) == 4:  # go on to the next key
-            while True:
-                state = self.known_items(hand, node) or []
-                if len(state) != 4:
-                    break
-                if self.same_key(state[1], state[2], node) is False:
-                    break
-                self.next_grouped(inner, fn, hand, state[2], number, node)
-        elif not state:
-            self.next_grouped(inner, fn, hand, None, 0, node)
-            state = self.known_items(hand, node) or []
-        state = self.known_items(hand, node) or []
+        if not state:
+            state = self.next_grouped(inner, fn, hand, None, 0, node)
+        while len(state) == 4 and state[3] and self.same_key(state[1], state[2], node):  # go on to the next key
+            state = self.next_grouped(inner, fn, hand, state[2], state[3], node)
         if len(state) != 4:
             return done()
-        item, key = state[0], state[1]
+        item, key, _, number = state
         self.state.heap[hand.cell] = Items((item, key, key, number + 1))
         group = self.one_shot(StreamOf("group", (inner, fn, hand, key, number + 1)))
         return then(Seq((key, group)))
 
-    def next_grouped(self, inner: Any, fn: Any, hand: ListRef, current: Any, number: int, node: Any) -> None:
+    def next_grouped(self, inner: Any, fn: Any, hand: ListRef, current: Any, number: int, node: Any) -> list[Any]:
+        """What is at hand after the next item was taken: it, its key, the key of the group, and the group's number."""
         item = self.next_of(inner, node)
-        if not item:
-            self.mutate(hand.cell, Items((number,)), node)
-            return
-        key = item[0] if fn is None else self.call(fn, item, {}, node)
-        self.mutate(hand.cell, Items((item[0], key, current, number)), node)
+        state = [number]
+        if item:
+            key = item[0] if fn is None else self.call(fn, item, {}, node)
+            state = [item[0], key, current, number]
+        self.mutate(hand.cell, Items(tuple(state)), node)
+        return state
 
     def same_key(self, a: Any, b: Any, node: Any) -> bool:
         equal = self.truth(self.compare_with(operator.eq, a, b, node), node)

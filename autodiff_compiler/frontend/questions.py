@@ -49,6 +49,7 @@ from .causes import prefer_known
 from .folds import proved
 from .handlers import Node, Val
 from .inputs import is_lasting
+from .library.iterables import is_in
 from .objects import NATIVE, is_generated, is_object
 from .sets import is_set
 
@@ -296,8 +297,8 @@ class Questions(Access):
             self.require_hash(a, node)
             return proved("members", self.static_key(a, node) in keys)
         if is_iterator(b):
-            return self.found(b, lambda item: self.is_item(a, [item], node), False, node)
-        if type(b) is ViewOf:
+            return self.found(b, lambda x: self.is_item(a, [x], node), False, Obj(is_in, None), node, (a,))
+        if type(b) is ViewOf or type(b) is Instance:
             items = self.iterated(self.iterable(b, node), node)
             if items is not None:
                 b = Seq(tuple(items))

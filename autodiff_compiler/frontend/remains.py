@@ -36,8 +36,8 @@ from .avals import (
     key_av,
     same,
 )
-from .calls import FEW
 from .collection_calls import Collections
+from .comprehensions import FEW
 from .objects import is_object
 from .ranges import known
 from .sets import is_set

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from ..errors import AutodiffError
 from ..ir.core import type_of
 from .avals import (
-    MISSING,
     Conflict,
     DictRef,
     Entries,
@@ -33,12 +32,11 @@ from .avals import (
     same,
 )
 from .core import Unreachable
-from .exits import BREAK, DEAD, NORMAL
+from .exits import NORMAL
 from .handlers import Node, Val
 from .pseudo import choice, computed, run
 from .pulls import Pulls
 from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step
-from .source import LoopFacts
 from .splitting import Bind, Later
 from .state import State
 
@@ -347,19 +345,15 @@ class Streams(Pulls):
 
     def stepping(self, stmt: ast.For, it: Val, head: Callable[[Any], None]) -> ast.While:
         """A loop over an object whose class defines ``__next__``, in simpler statements."""
-        name = f"$next{stmt.lineno}.{stmt.col_offset}"
-
-        def step() -> int:
-            item = self.call(self.type_attribute(it, "__next__"), [it], {}, stmt)
-            self.state.envs[self.frame.env][name] = item
-            return NORMAL
+        method = self.type_attribute(it, "__next__")
+        step, item = self.step_of(lambda: self.call(method, [it], {}, stmt), "next", stmt)
 
         def begin() -> int:
-            head(self.state.envs[self.frame.env].pop(name))
+            head(item.compute())
             return NORMAL
 
         stop = ast.ExceptHandler(computed(lambda: Obj(StopIteration, None), stmt), None, [ast.Break()])
-        tried: Any = ast.Try([run(step, stmt)], [stop], [], [])
+        tried: Any = ast.Try([step], [stop], [], [])
         made: Any = ast.While(ast.Constant(True), [tried, run(begin, stmt), *stmt.body], [])
         for node in (stop, stop.body[0], tried, made, made.test):
             ast.copy_location(node, stmt)
@@ -476,32 +470,6 @@ class Streams(Pulls):
         if type(source) is StreamOf and source.kind == "generator" and len(source.node.generators) > 1:
             return True
         return any(self.searches(x) for x in parts_of(source) if is_iterator(x))
-
-    def first_found(self, it: Val, value: Val, test: Any, ended: Callable[[], Any], node: Any) -> Any:
-        """``value(item)`` of the first item for which ``test(item)`` is true, or ``ended()``, by a loop that breaks."""
-        env = self.frame.env
-        place = f"{getattr(node, 'lineno', 0)}_{getattr(node, 'col_offset', 0)}"
-        flag, found = f"$some{place}", f"$found{place}"
-        self.state.envs[env][flag] = False
-        box: list[Any] = []
-
-        def keep() -> int:
-            self.state.envs[env][found] = value(box[-1])
-            self.state.envs[env][flag] = True
-            return BREAK
-
-        loop = ast.copy_location(ast.For(ast.Name(found, ast.Store()), node, [], [], None), node)
-        loop._facts = LoopFacts(frozenset({flag, found}), frozenset({flag, found}), frozenset({flag, found}))  # type: ignore[attr-defined]
-        body: list[Any] = [run(keep, node, True)]
-        if test is not None:
-            body = [choice(computed(lambda: self.truth(test(box[-1]), node), node), body, [], node)]
-        if self.loop_over_iterator(loop, it, box.append, body, True) is DEAD:
-            raise Unreachable
-        some = self.state.envs[env].pop(flag)
-        item = self.state.envs[env].pop(found, MISSING)
-        if type(item) is Maybe:
-            item = item.av
-        return self.branch(some, lambda: self.use(item, "the item", node), ended, node)
 
 
 __all__ = ["Streams", "has_effects"]

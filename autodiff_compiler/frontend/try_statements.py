@@ -25,7 +25,7 @@ from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
-from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise, quiet
+from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise
 from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
@@ -63,7 +63,7 @@ class TryStatements(Matching):
         self, handlers: list[Any], caught: list[tuple[type, ...]], error: Raised, every: bool, node: Node
     ) -> list[Any]:
         """The first handler that catches this; `every`: one surely does."""
-        handling: list[Any] = [] if every else [run(lambda: self.throw(error(), node), node, True)]
+        handling: list[Any] = [] if every else [self.thrown_on(error, node)]
         for k in reversed(range(len(handlers))):
             handler = handlers[k]
             handled = [run(partial(self.handle, handler, error), handler, surely_exits(handler.body))]
@@ -96,6 +96,10 @@ class TryStatements(Matching):
             return DEAD
         self.state.envs[0][PLACE] = _exception_value(self, (error, *cause), node)
         return RAISED
+
+    def thrown_on(self, error: Raised, node: Node) -> Run:
+        """The statement that raises an exception again."""
+        return run(lambda: self.throw(error(), node), node, True)
 
     def raised(self) -> Value:
         """The exception with which the block just lowered has ended."""
@@ -136,22 +140,26 @@ class TryStatements(Matching):
         lower = handler_of_node(stmt)
         assert lower is not None
         step = run(lambda: lower(self, stmt), stmt, kind is ast.Return)
-        ways = Ways((BaseException,), lambda code: [code], _passed_on(self, stmt), False)
+        ways = Ways((BaseException,), lambda code: [code], lambda error, _: [self.thrown_on(error, stmt)], False)
         return _protected(self, [step], ways, None, at=stmt)
+
+    def step_of(self, compute: Callable[[], Any], what: str, at: Any) -> tuple[Run, Computed]:
+        """A value that is computed by a step of its own: the step, and the expression that takes the value."""
+        name = f"${what}{at.lineno}.{at.col_offset}"
+
+        def keep() -> int:
+            self.state.envs[self.frame.env][name] = compute()
+            return NORMAL
+
+        return run(keep, at, simple=True), computed(lambda: self.state.envs[self.frame.env].pop(name), at)
 
     def asked(self, stmt: ast.If) -> list[Any]:
         """An ``if`` whose test is a step of its own."""
-        name = f"$if{stmt.lineno}.{stmt.col_offset}"
-
-        def ask() -> int:
-            self.state.envs[self.frame.env][name] = self.condition(stmt.test)
-            return NORMAL
-
-        test = computed(lambda: self.state.envs[self.frame.env].pop(name), stmt.test)
+        step, test = self.step_of(lambda: self.condition(stmt.test), "if", stmt)
         made: Any = choice(test, stmt.body, stmt.orelse, stmt)
         made._original = getattr(stmt, "_original", (stmt,))
         made._asked = True
-        return [run(ask, stmt, simple=True), made]
+        return [step, made]
 
     def source_of_loop(self, stmt: ast.For) -> Any:
         found = self.state.envs[self.frame.env].pop(_iterated(stmt), MISSING)
@@ -254,7 +262,7 @@ def _protected(
     if floating:
         keep_arithmetic(region)
     before, last = region.ops[:-1], region.ops[-1] if region.ops else None
-    if code is DEAD and last is not None and last.prim is RAISE and all(quiet(op, floating) for op in before):
+    if code is DEAD and last is not None and last.prim is RAISE and not any(may_raise(op, floating) for op in before):
         # It surely raises here, and nowhere else.
         done = next((state for op, state in journal.points if op is last), done)
         _move_out(ctx, region, len(before))
@@ -348,13 +356,6 @@ def _exception_value(ctx: TryStatements, args: tuple[Any, ...], node: Node) -> V
     return error  # type: ignore[no-any-return]
 
 
-def _passed_on(ctx: TryStatements, node: Node) -> Any:
-    def on_error(error: Raised, every: bool) -> list[Any]:
-        return [run(lambda: ctx.throw(error(), node), node, True)]
-
-    return on_error
-
-
 def _find_source(ctx: TryStatements, stmt: ast.For) -> int:
     """What a ``for`` runs over, as a step of its own."""
     ctx.state.envs[ctx.frame.env][_iterated(stmt)] = ctx.ev_iter(stmt.iter)
@@ -431,14 +432,9 @@ def _matters(
 @expands(ast.Try)
 def _try(ctx: Ctx, stmt: ast.Try) -> list[Any]:
     if stmt.finalbody:
-
-        def passing(error: Raised) -> list[Any]:
-            return [*stmt.finalbody, run(lambda: ctx.throw(error(), stmt), stmt, True)]
-
+        passing = lambda error: [*stmt.finalbody, ctx.thrown_on(error, stmt)]
         return ctx.ending([bare(stmt)] if stmt.handlers else stmt.body, stmt.finalbody, passing, stmt)
-    caught = []
-    for handler in stmt.handlers:
-        caught.append(_exception_classes(ctx, handler))
+    caught = [_exception_classes(ctx, handler) for handler in stmt.handlers]
     return ctx.attempt(stmt.body, stmt.handlers, caught, stmt.orelse, stmt)
 
 

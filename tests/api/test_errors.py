@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import pickle
 from typing import Any
 
@@ -297,3 +299,23 @@ def test_a_power_of_pythons_may_be_complex(transform):
     assert ad.grad(root)(-4.0) == pytest.approx(-0.25)
     assert ad.grad(squared_root)(1.7) == pytest.approx(1.0)
     assert ad.grad(lambda s: abs(root(s)))(1.7) == pytest.approx(0.5 / 1.7**0.5)
+
+
+@pytest.mark.parametrize("fn, args", [(len, ([1.0, 2.0],)), (math.floor, (1.5,)), (sorted, ([1.0],))])
+def test_a_built_in_function_is_named_at_the_call(fn, args):
+    with pytest.raises(ad.AutodiffError) as caught:
+        ad.grad(fn)(*args)  # this line
+    told = str(caught.value)
+    assert told.startswith(__file__) and "# this line" in told and ", in test_a_built_in_function" in told
+    assert f"pass a function that returns one float; {fn.__name__!r} is built in" in told
+
+
+def test_a_callable_object_and_a_partial_are_named_where_their_code_is():
+    class Rounded:
+        def __call__(self, x, digits=0):
+            return int(x)
+
+    for fn in (Rounded(), functools.partial(Rounded(), digits=1)):
+        with pytest.raises(ad.NonScalarOutputError) as caught:
+            ad.grad(fn)(1.5)
+        assert caught.value.loc.line == Rounded.__call__.__code__.co_firstlineno

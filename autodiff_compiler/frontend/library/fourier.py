@@ -19,59 +19,29 @@ def _axes(a: Any, s: Any, axes: Any) -> Any:
     return list(zip(axes, lengths))
 
 
-@defines(np.fft.fftn)
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    a = np.asarray(a)
-    for axis, n in _axes(a, s, axes)[::-1]:
-        a = np.fft.fft(a, n, axis, norm)
-    return a
+def _along_axes(first: Any, others: Any, axes: Any, forward: Any) -> Any:
+    """A transform along several axes: `first` along the last of them, `others` along the rest.
+
+    From the last axis to the first, or the other way round. The last axis holds the half of what is real.
+    """
+
+    def transform(a: Any, s: Any = None, axes: Any = axes, norm: Any = None) -> Any:
+        a = np.asarray(a)
+        pairs = _axes(a, s, axes)
+        steps = [*[(others, *pair) for pair in pairs[:-1]], *[(first, *pair) for pair in pairs[-1:]]]
+        for fn, axis, n in steps[::-1] if forward else steps:
+            a = fn(a, n, axis, norm)
+        return a
+
+    return transform
 
 
-@defines(np.fft.ifftn)
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    a = np.asarray(a)
-    for axis, n in _axes(a, s, axes)[::-1]:
-        a = np.fft.ifft(a, n, axis, norm)
-    return a
-
-
-@defines(np.fft.rfftn)
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    pairs = _axes(a, s, axes)
-    axis, n = pairs[-1]
-    a = np.fft.rfft(a, n, axis, norm)
-    for axis, n in pairs[:-1][::-1]:
-        a = np.fft.fft(a, n, axis, norm)
-    return a
-
-
-@defines(np.fft.irfftn)
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    pairs = _axes(a, s, axes)
-    for axis, n in pairs[:-1]:
-        a = np.fft.ifft(a, n, axis, norm)
-    axis, n = pairs[-1]
-    return np.fft.irfft(a, n, axis, norm)
-
-
-@defines(np.fft.fft2)
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return fftn(a, s, axes, norm)
-
-
-@defines(np.fft.ifft2)
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return ifftn(a, s, axes, norm)
-
-
-@defines(np.fft.rfft2)
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return rfftn(a, s, axes, norm)
-
-
-@defines(np.fft.irfft2)
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return irfftn(a, s, axes, norm)
+for _name, _first, _others, _forward in (
+    ("fft", np.fft.fft, np.fft.fft, True), ("ifft", np.fft.ifft, np.fft.ifft, True),
+    ("rfft", np.fft.rfft, np.fft.fft, True), ("irfft", np.fft.irfft, np.fft.ifft, False),
+):  # fmt: skip
+    defines(getattr(np.fft, f"{_name}n"))(_along_axes(_first, _others, None, _forward))
+    defines(getattr(np.fft, f"{_name}2"))(_along_axes(_first, _others, (-2, -1), _forward))
 
 
 def _opposite(norm: Any) -> Any:
@@ -98,17 +68,15 @@ def _shifted(x: Any, axes: Any) -> Any:
     return list(range(np.ndim(x)))
 
 
-@defines(np.fft.fftshift)
-def fftshift(x: Any, axes: Any = None) -> Any:
-    x = np.asarray(x)
-    for axis in _shifted(x, axes):
-        x = np.roll(x, x.shape[axis] // 2, axis)
-    return x
+def _centred(back: Any) -> Any:
+    def shift(x: Any, axes: Any = None) -> Any:
+        x = np.asarray(x)
+        for axis in _shifted(x, axes):
+            x = np.roll(x, -(x.shape[axis] // 2) if back else x.shape[axis] // 2, axis)
+        return x
+
+    return shift
 
 
-@defines(np.fft.ifftshift)
-def ifftshift(x: Any, axes: Any = None) -> Any:
-    x = np.asarray(x)
-    for axis in _shifted(x, axes):
-        x = np.roll(x, -(x.shape[axis] // 2), axis)
-    return x
+defines(np.fft.fftshift)(_centred(False))
+defines(np.fft.ifftshift)(_centred(True))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ..avals import ListRef, Ref, Seq, is_static_int
@@ -111,28 +111,37 @@ def ravel(ctx: Ctx, a: Val, order: Val = "C") -> Val:
 # --- axes ---------------------------------------------------------------------------------------------------------
 
 
-@lowers(np.transpose, border=True)
-def _transpose(ctx: Ctx, a: Val, axes: Val = None) -> Val:
-    return transposed(ctx, a, axes)
-
-
 def transposed(ctx: Ctx, av: Val, axes: Val) -> Val:
+    return _permuted(ctx, np.transpose, av, axes)
+
+
+@lowers(np.transpose, np.swapaxes, np.moveaxis, border=True)
+def _permute(ctx: Ctx, a: Val, /, *args: Val, **kwargs: Val) -> Val:
+    return _permuted(ctx, ctx.callee, a, *args, **kwargs)
+
+
+def _permuted(ctx: Ctx, fn: Any, av: Val, *args: Val, **kwargs: Val) -> Val:
+    """A view with its axes in another order: the one in which NumPy puts axes whose lengths are their numbers."""
     node = ctx.node
-    if axes is None:
-        return ctx.transpose(av, None, node) if type(av) is Ref else _plain(ctx, np.transpose, av)
-    order = ctx.operand(axes, node)
-    if type(av) is not Ref or not isinstance(order, (tuple, list)) or not all(is_static_int(k) for k in order):
+    given, named = [ctx.operand(x, node) for x in args], {k: ctx.operand(x, node) for k, x in kwargs.items()}
+    known = all(_is_static(x) for x in (*given, *named.values()))
+    ndim = ctx.read(av, node).type.ndim if type(av) is Ref else None
+    if not known and fn is np.transpose:
         message = "the axes of a transposition have to be known when the program is compiled"
         ctx.fail(message, node, "write the axes as literals")
-    t = ctx.read(av, node).type
-    if t.ndim is None:
-        return ctx.linked(ctx.emit(node, PRIMS[np.transpose], ctx.operand(av, node), tuple(order)), [av])
-    if len(order) != t.ndim:
-        ctx.raises(ValueError, "axes don't match array", node)
-    order = _normal_axes(ctx, order, t.ndim)
-    if len(set(order)) < len(order):
-        ctx.raises(ValueError, "repeated axis in transpose", node)
-    return ctx.transpose(av, order, node)
+    if ndim is None or not known:
+        return ctx.call_prim(PRIMS[fn], [av, *[x for x in args if x is not None]], kwargs, node)
+    try:
+        order = fn(np.empty(tuple(range(ndim))), *given, **named).shape
+    except (TypeError, ValueError) as error:
+        if is_interruption(error):
+            raise
+        ctx.raises(type(error), str(error), node)
+    return ctx.transpose(av, None if order == tuple(reversed(range(ndim))) else order, node)
+
+
+def _is_static(x: Any) -> bool:
+    return x is None or is_static_int(x) or (isinstance(x, (tuple, list)) and all(map(is_static_int, x)))
 
 
 def _plain(ctx: Ctx, fn: Any, *args: Val, **kwargs: Val) -> Val:
@@ -146,28 +155,6 @@ def _normal_axes(ctx: Ctx, axes: Any, ndim: int) -> tuple[int, ...]:
             message = f"axis {a} is out of bounds for array of dimension {ndim}"
             ctx.raises(np.exceptions.AxisError, message, ctx.node)
     return tuple([a % ndim for a in axes])
-
-
-@lowers(np.swapaxes, border=True)
-def _swapaxes(ctx: Ctx, a: Val, axis1: Val, axis2: Val) -> Val:
-    ndim = type_of(ctx.operand(a, ctx.node)).ndim
-    if ndim is None or not is_static_int(axis1) or not is_static_int(axis2) or type(a) is not Ref:
-        return _plain(ctx, np.swapaxes, a, axis1, axis2)
-    j, k = _normal_axes(ctx, (axis1, axis2), ndim)
-    order = list(range(ndim))
-    order[j], order[k] = order[k], order[j]
-    return ctx.transpose(a, tuple(order), ctx.node)
-
-
-@lowers(np.moveaxis, border=True)
-def _moveaxis(ctx: Ctx, a: Val, source: Val, destination: Val) -> Val:
-    ndim = type_of(ctx.operand(a, ctx.node)).ndim
-    if ndim is None or not is_static_int(source) or not is_static_int(destination) or type(a) is not Ref:
-        return _plain(ctx, np.moveaxis, a, source, destination)
-    j, k = _normal_axes(ctx, (source, destination), ndim)
-    order = [axis for axis in range(ndim) if axis != j]
-    order.insert(k, j)
-    return ctx.transpose(a, tuple(order), ctx.node)
 
 
 @lowers(np.expand_dims, border=True)

@@ -16,18 +16,7 @@ from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import OPERATORS, PRIMS, PRINT, TRUTH, opaque
 from ...ir.types import py_int
-from ..avals import (
-    MISSING,
-    Instance,
-    Obj,
-    Partial,
-    RangeOf,
-    Seq,
-    SliceOf,
-    describe,
-    is_constant,
-    is_static_int,
-)
+from ..avals import MISSING, Instance, Obj, Partial, RangeOf, Seq, SliceOf, describe, is_constant, is_static_int
 from ..dunders import IN_PLACE, changed
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
@@ -46,49 +35,15 @@ def _operator(ctx: Ctx, a: Val, b: Val, /) -> Val:
     return lower(ctx.callee, a, b, ctx.node)
 
 
-@lowers(*IN_PLACE)
-def _operator_in_place(ctx: Ctx, a: Val, b: Val, /) -> Val:
-    return changed(ctx, IN_PLACE[ctx.callee], a, b, ctx.node)
-
-
-@lowers(operator.getitem)
-def _getitem(ctx: Ctx, a: Val, b: Val, /) -> Val:
-    return ctx.subscript(a, b, ctx.node)
-
-
-@lowers(operator.setitem)
-def _setitem(ctx: Ctx, a: Val, b: Val, c: Val, /) -> None:
-    ctx.store_item(a, b, c, ctx.node)
-
-
-@lowers(operator.delitem)
-def _delitem(ctx: Ctx, a: Val, b: Val, /) -> None:
-    ctx.delete_item(a, b, ctx.node)
-
-
-@lowers(operator.contains)
-def _contains(ctx: Ctx, a: Val, b: Val, /) -> Val:
-    return ctx.contains(b, a, ctx.node)
-
-
-@lowers(operator.not_)
-def _not(ctx: Ctx, a: Val, /) -> Val:
-    return ctx.negated(ctx.truth(a, ctx.node), ctx.node)
-
-
-@lowers(operator.is_)
-def _is(ctx: Ctx, a: Val, b: Val, /) -> Val:
-    return ctx.identical(a, b, ctx.node)
-
-
-@lowers(operator.is_not)
-def _is_not(ctx: Ctx, a: Val, b: Val, /) -> Val:
-    return ctx.negated(ctx.identical(a, b, ctx.node), ctx.node)
-
-
-@lowers(pow)
-def _pow(ctx: Ctx, base: Val, exp: Val) -> Val:
-    return ctx.binary(operator.pow, base, exp, ctx.node)
+lowers(*IN_PLACE)(lambda ctx, a, b, /: changed(ctx, IN_PLACE[ctx.callee], a, b, ctx.node))
+lowers(operator.getitem)(lambda ctx, a, b, /: ctx.subscript(a, b, ctx.node))
+lowers(operator.setitem)(lambda ctx, a, b, c, /: ctx.store_item(a, b, c, ctx.node))
+lowers(operator.delitem)(lambda ctx, a, b, /: ctx.delete_item(a, b, ctx.node))
+lowers(operator.contains)(lambda ctx, a, b, /: ctx.contains(b, a, ctx.node))
+lowers(operator.not_)(lambda ctx, a, /: ctx.negated(ctx.truth(a, ctx.node), ctx.node))
+lowers(operator.is_)(lambda ctx, a, b, /: ctx.identical(a, b, ctx.node))
+lowers(operator.is_not)(lambda ctx, a, b, /: ctx.negated(ctx.identical(a, b, ctx.node), ctx.node))
+lowers(pow)(lambda ctx, base, exp: ctx.binary(operator.pow, base, exp, ctx.node))
 
 
 @lowers(divmod)

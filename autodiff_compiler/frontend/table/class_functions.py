@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError, is_interruption
+from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import asked, opaque
 from ...tree import class_lookup
@@ -82,12 +82,7 @@ def _issubclass(ctx: Ctx, cls: Val, class_or_tuple: Val, /) -> Val:
     classes = _classes(ctx, class_or_tuple)
     if type(cls) is not Obj:
         return ctx.emit(ctx.node, opaque(issubclass, "issubclass"), ctx.operand(cls, ctx.node), classes)
-    try:
-        return proved("live", issubclass(ctx.pinned(cls), classes))
-    except TypeError as error:
-        if is_interruption(error):
-            raise
-        ctx.raises(TypeError, str(error), ctx.node)
+    return proved("live", ctx.folded(issubclass, [ctx.pinned(cls), classes], {}, ctx.node))
 
 
 def _classes(ctx: Ctx, av: Val) -> tuple[type, ...]:
@@ -188,9 +183,7 @@ def _setattr(ctx: Ctx, obj: Val, name: Val, value: Val, /) -> None:
     ctx.store_attribute(obj, _name_of(ctx, name), value, ctx.node)
 
 
-@lowers(delattr)
-def _delattr(ctx: Ctx, obj: Val, name: Val, /) -> None:
-    ctx.delete_attribute(obj, _name_of(ctx, name), ctx.node)
+lowers(delattr)(lambda ctx, obj, name, /: ctx.delete_attribute(obj, _name_of(ctx, name), ctx.node))
 
 
 @lowers(object.__setattr__)

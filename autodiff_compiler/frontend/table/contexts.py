@@ -23,7 +23,7 @@ from ...ir.types import OBJECT, PY_BOOL
 from ..avals import Bound, Instance, Obj, is_constant
 from ..exits import DEAD, NORMAL, RAISED
 from ..handlers import Ctx, Node, Val, expands
-from ..pseudo import choice, computed, expanded, run, surely_exits
+from ..pseudo import choice, expanded, run, surely_exits
 from ..source import source_of
 from ..try_statements import Raised, class_raised, keep_arithmetic
 
@@ -79,15 +79,8 @@ def _managed(ctx: Ctx, manager: Any, item: ast.withitem, body: list[Any], stmt: 
             finally:
                 ctx.handling.pop()
 
-        again = run(lambda: ctx.throw(error(), node), node, True)
-        name = f"$told{node.lineno}.{node.col_offset}"
-
-        def keep() -> int:
-            ctx.state.envs[ctx.frame.env][name] = tell()
-            return NORMAL
-
-        test = computed(lambda: ctx.state.envs[ctx.frame.env].pop(name), node)
-        return [run(keep, node, simple=True), choice(test, [], [again], node)]
+        step, test = ctx.step_of(tell, "told", node)
+        return [step, choice(test, [], [ctx.thrown_on(error, node)], node)]
 
     steps = [run(ended, node, simple=True)]
     return [

@@ -7,18 +7,7 @@ import operator
 from typing import Any
 
 from ...tree import class_lookup
-from ..avals import (
-    MISSING,
-    DictRef,
-    Entries,
-    Instance,
-    Obj,
-    Seq,
-    ViewOf,
-    is_collection,
-    is_constant,
-    key_av,
-)
+from ..avals import MISSING, DictRef, Entries, Instance, Obj, Seq, ViewOf, is_collection, is_constant, key_av
 from ..handlers import Ctx, Val, lowers
 
 
@@ -77,14 +66,8 @@ def _pop(ctx: Ctx, self: DictRef, key: Val, default: Val = MISSING) -> Val:
     return found
 
 
-@lowers(dict.popitem)
-def _popitem(ctx: Ctx, self: DictRef, /) -> Seq:
-    return _popped(ctx, self, True)
-
-
-@lowers(collections.OrderedDict.popitem)
-def _popitem_at(ctx: Ctx, self: DictRef, last: Val = True) -> Seq:
-    return _popped(ctx, self, last)
+lowers(dict.popitem)(lambda ctx, self, /: _popped(ctx, self, True))
+lowers(collections.OrderedDict.popitem)(lambda ctx, self, last=True: _popped(ctx, self, last))
 
 
 def _popped(ctx: Ctx, av: DictRef, last: Val) -> Seq:

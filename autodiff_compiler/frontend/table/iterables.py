@@ -28,6 +28,7 @@ from ..avals import (
     is_iterator,
 )
 from ..handlers import Ctx, Val, lowers
+from ..library.iterables import all_of, any_of, first_of, first_or
 from ..pulls import Stops
 from ..sets import is_set
 
@@ -45,9 +46,10 @@ def _iter(ctx: Ctx, obj: Val, sentinel: Val = MISSING, /) -> Val:
 def _next(ctx: Ctx, it: Val, default: Val = MISSING, /) -> Val:
     if not is_iterator(it) and not (type(it) is Instance and ctx.type_attribute(it, "__next__") is not None):
         ctx.fail(f"{describe(it)} is not an iterator", ctx.node, "use iter()", ArgumentError)
-    ended: Callable[[], Val] = (lambda: default) if default is not MISSING else Stops(ctx, ctx.node)
     if is_iterator(it) and ctx.count(it, ctx.node) is None and ctx.searches(it):
-        return ctx.first_found(it, lambda item: item, None, ended, ctx.node)
+        first, given = (first_of, [it]) if default is MISSING else (first_or, [it, default])
+        return ctx.inline_function(Obj(first, None), given, {}, ctx.node)
+    ended: Callable[[], Val] = (lambda: default) if default is not MISSING else Stops(ctx, ctx.node)
     return ctx.pull(it, lambda item: item, ended, ctx.node)
 
 
@@ -131,7 +133,8 @@ def _quantified(ctx: Ctx, iterable: Val, /) -> Val:
         x = ctx.read(iterable, node)
         if x.type.kind == "array" and x.type.ndim == 1:
             return ctx.truth(ctx.call(Obj(np.all if every else np.any, None), [iterable], {}, node), node)
-    return ctx.found(iterable, lambda item: item, every, node)
+    search = Obj(all_of if every else any_of, None)
+    return ctx.found(iterable, lambda item: item, every, search, node)
 
 
 @lowers(math.prod)

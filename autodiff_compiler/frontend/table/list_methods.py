@@ -11,24 +11,10 @@ from ..ranges import known
 # --- lists --------------------------------------------------------------------------------------------------------
 
 
-@lowers(list.append)
-def _append(ctx: Ctx, self: ListRef, item: Val, /) -> None:
-    ctx.list_append(self, item, ctx.node)
-
-
-@lowers(list.extend)
-def _extend(ctx: Ctx, self: ListRef, iterable: Val, /) -> None:
-    ctx.extend(self, iterable, ctx.node)
-
-
-@lowers(list.pop)
-def _pop(ctx: Ctx, self: ListRef, index: Val = -1, /) -> Val:
-    return ctx.list_pop(self, index, ctx.node)
-
-
-@lowers(list.copy)
-def _copy(ctx: Ctx, self: ListRef, /) -> Val:
-    return ctx.as_list(self, ctx.node)
+lowers(list.append)(lambda ctx, self, item, /: ctx.list_append(self, item, ctx.node))
+lowers(list.extend)(lambda ctx, self, iterable, /: ctx.extend(self, iterable, ctx.node))
+lowers(list.pop)(lambda ctx, self, index=-1, /: ctx.list_pop(self, index, ctx.node))
+lowers(list.copy)(lambda ctx, self, /: ctx.as_list(self, ctx.node))
 
 
 @lowers(list.clear)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ...errors import ArgumentError, is_interruption
+from ...errors import ArgumentError
 from ...ir.core import Value
 from ...ir.opset import PRIMS
 from ...kernels import place_of_max, place_of_min
@@ -40,12 +40,7 @@ def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = 
         found = items
     known = [ctx.static_sort_key(k) for k in ctx.iterated(keys, node) or ()]
     if all(k is not NotImplemented for k in known):
-        try:
-            return found[known.index(fn(known))] if len(found) > 1 else found[0]
-        except TypeError as error:
-            if is_interruption(error):
-                raise
-            ctx.raises(TypeError, str(error), node)
+        return found[known.index(ctx.folded(fn, [known], {}, node))] if len(found) > 1 else found[0]
     if len(found) == 1:
         return found[0]
     if key is not None:
