@@ -290,6 +290,28 @@ def subclass(tf):
     return Network()
 
 
+def test_a_model_is_built_for_a_shape(tf):
+    model = network(tf)
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        model.build((None, 4))
+        y = v * v
+    assert model.built and [w.shape for w in model.get_weights()] == [(4, 3), (3,), (3, 1), (1,)]
+    assert [x.name for x in tape.watched_variables()] == [v.name] and float(tape.gradient(y, v)) == 2.0
+
+
+def test_random_weights_follow_the_seed(tf):
+    def kernel():
+        tf.random.set_seed(3)
+        layer = tf.keras.layers.Dense(2)
+        layer(tf.ones((1, 3)))
+        return layer.kernel.numpy().tolist()
+
+    assert kernel() == kernel()
+    same = tf.keras.initializers.GlorotUniform()
+    assert same((2, 2)).numpy().tolist() == same((2, 2)).numpy().tolist()
+
+
 def test_the_weights_of_a_subclass(tf):
     model = subclass(tf)
     model(tf.ones((2, 5)))

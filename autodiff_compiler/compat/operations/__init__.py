@@ -29,7 +29,8 @@ The kinds, and what they take:
 - "elements": functions of each element of `operands` tensors or numbers, in the dtype that these promote to; then
   settings.
 - "view": what shares the memory of its operand. Only PyTorch has rows of these two kinds.
-- "arrays": everything else. In TensorFlow the first `operands` parameters are tensors; in PyTorch all that are tensors.
+- "arrays": everything else. In TensorFlow the first `operands` parameters are tensors, and the first is a list of them
+  where `operands` is -1; in PyTorch all that are tensors.
 
 Optimizers, and most losses, are not rows: `optimizers` and `losses` have their one implementation, and the systems'
 functions differ in arguments and messages. The same holds for convolution and pooling with the channels first.

@@ -10,18 +10,13 @@ from ... import kernels
 from ..operations import losses
 from .errors import invalid
 from .operands import array, checked, computed, floating, given, integer, operand, run
-from .operators import Arithmetic
 from .shaping import cast
-
-
-def _labelled(labels: Any, logits: Any) -> tuple[Any, Any]:
-    x = operand(logits)
-    return (labels if isinstance(labels, Arithmetic) else given(labels, x)), x
 
 
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Any:
     """The cross entropy of probabilities `labels` and ``sigmoid(logits)``, for each element."""
-    z, x = _labelled(labels, logits)
+    x = operand(logits)
+    z = given(labels, x)
     if z._value.shape != x._value.shape:
         raise ValueError(
             f"`logits` and `labels` must have the same shape, received ({x._value.shape} vs {z._value.shape})."
@@ -31,13 +26,9 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
 
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1, name: str | None = None) -> Any:
     """The cross entropy of distributions `labels` and ``softmax(logits)`` along an axis."""
-    z, x = _labelled(labels, logits)
-    at = integer(axis)
-
-    def compute(a: Any, target: Any) -> Any:
-        return losses.softmax_cross_entropy(a, target, at)
-
-    return checked("SoftmaxCrossEntropyWithLogits", computed, compute, x, z if z.dtype == x.dtype else cast(z, x.dtype))
+    x = operand(logits)
+    z = cast(given(labels, x), x.dtype)
+    return checked("SoftmaxCrossEntropyWithLogits", computed, losses.softmax_cross_entropy, x, z, integer(axis))
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Any:

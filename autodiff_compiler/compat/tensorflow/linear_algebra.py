@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.tensor import Operand
 from .made import abs as abs_
 from .made import matrix_transpose, maximum, reduce_max, reduce_sum, reduce_variance, sqrt, square
 from .operands import axes as axes_of
@@ -65,15 +64,11 @@ def norm(
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t`, scaled down where its norm along the axes (all of them) is larger than `clip_norm`."""
     x = operand(t)
-    limit = _limit(clip_norm, x)
+    limit = given(clip_norm, x)
     total = reduce_sum(square(x), axes_of(axes), True)
     positive = np.asarray(total._value > 0)
     length = run(np.where, positive, sqrt(run(np.where, positive, total, np.ones((), x._value.dtype)[()])), total)
     return x * limit / maximum(length, limit)
-
-
-def _limit(limit: Any, x: Any) -> Any:
-    return limit if isinstance(limit, Operand) else given(limit, x)
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Any:
@@ -87,6 +82,6 @@ def clip_by_global_norm(
 ) -> tuple[list[Any], Any]:
     """The tensors, scaled down together if their global norm is larger than `clip_norm`; and that norm."""
     norm = global_norm(t_list) if use_norm is None else operand(use_norm)
-    limit = _limit(clip_norm, norm)
+    limit = given(clip_norm, norm)
     scale = limit / maximum(norm, limit)
     return [None if t is None else operand(t) * cast(scale, operand(t).dtype) for t in t_list], norm

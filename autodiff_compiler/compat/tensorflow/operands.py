@@ -108,8 +108,8 @@ def elementwise(fn: Any, op: str) -> Callable[[Any], Any]:
 
 
 def given(value: Any, like: Any) -> Any:
-    """A plain value in the dtype of an operand."""
-    return convert_to_tensor(value, dtypes.of(like._value.dtype))
+    """A plain value as a tensor in the dtype of an operand. Tensors and variables stay."""
+    return value if isinstance(value, Arithmetic) else convert_to_tensor(value, dtypes.of(like._value.dtype))
 
 
 def same_dtypes(values: Any, op: str) -> list[Any]:
@@ -123,9 +123,8 @@ def same_dtypes(values: Any, op: str) -> list[Any]:
         first = values[0] = convert_to_tensor(values[0])
     out: list[Any] = []
     for k, v in enumerate(values):
-        if not isinstance(v, Arithmetic):
-            v = given(v, first)
-        elif v._value.dtype != out[0]._value.dtype if out else False:
+        v = given(v, first)
+        if out and v._value.dtype != out[0]._value.dtype:
             raise mismatch(op, out[0]._value.dtype, dtypes.of(v._value.dtype).label, k)
         out.append(v)
     return out
