@@ -86,7 +86,7 @@ class Var:
     record, slot: what made it; record is None for a leaf.
     version, count: the memory that it lies in, and how often that had been written to when it was made.
     owner: weakly, the tensor; of a leaf, the one that gets the gradient.
-    hooks: functions of its gradient, by their handles; retained: its gradient is kept in its tensor.
+    hooks: functions of its gradient, by number; retained: its gradient is kept in its tensor.
     """
 
     __slots__ = ("record", "slot", "version", "count", "owner", "hooks", "retained", "__weakref__")
@@ -97,7 +97,7 @@ class Var:
         self.version = version
         self.count = version.count
         self.owner: Callable[[], Any] = _nobody
-        self.hooks: dict[Any, Callable[..., Any]] | None = None
+        self.hooks: dict[int, Callable[..., Any]] | None = None
         self.retained = False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -91,12 +92,14 @@ def _grad_fn(self: Any) -> GradFn | None:
 class HookHandle:
     """What registering a hook returns; ``remove`` takes the hook off."""
 
-    def __init__(self, table: dict[Any, Callable[..., Any]], hook: Callable[..., Any]):
-        self._table = table
-        table[self] = hook
+    _numbers = itertools.count()
+
+    def __init__(self, table: dict[int, Callable[..., Any]], hook: Callable[..., Any]):
+        self._table, self._number = table, next(HookHandle._numbers)
+        table[self._number] = hook
 
     def remove(self) -> None:
-        self._table.pop(self, None)
+        self._table.pop(self._number, None)
 
 
 class Tensor(Base):
@@ -113,7 +116,7 @@ class Tensor(Base):
 
     __array_priority__ = 1000.0
     _grad: Any = None
-    _post_hooks: dict[Any, Callable[..., Any]] | None = None
+    _post_hooks: dict[int, Callable[..., Any]] | None = None
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Any:
         """A float32 tensor of a list, or an unset one of a shape."""

@@ -38,7 +38,7 @@ class Module:
     """
 
     training: bool
-    _after: dict[Any, Callable[..., Any]]  # the hooks
+    _after: dict[int, Callable[..., Any]]  # the hooks
     _kinds: dict[str, type[Any]]  # of each attribute that is listed: Parameter, Module, or Tensor for a buffer
 
     def __init__(self) -> None:
