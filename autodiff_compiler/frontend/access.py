@@ -91,7 +91,8 @@ class Access(Memory):
         if is_collection(av):
             return self.checked(av.cell, node).items[1] if name == "maxlen" else Bound(name, av)
         if kind is Obj or kind is Instance or (kind is Seq and av.cls is not None):
-            return self.object_attribute(av, name, node)
+            found = self.find_attribute(av, name, node)
+            return self.no_attribute(av, name, node) if found is MISSING else found
         if kind is Super:
             return self.super_attribute(av, name, node)
         if kind is Partial and name in ("func", "args", "keywords"):

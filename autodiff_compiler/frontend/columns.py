@@ -81,7 +81,9 @@ class ListColumns(Disturbances):
             raise NoCommonStructure(content.why)
         if type(content) is Columns:
             return ListOf(content.structure)
-        return ListOf(LEAF) if type(content) is Items and all(map(is_plain_number, content.items)) else None
+        items = content.items if type(content) is Items else (None,)
+        numbers = all(is_number(x) or (type(x) is Value and x.type.is_scalar) for x in items)
+        return ListOf(LEAF) if numbers else None
 
     def items_structure(self, content: Any) -> Any:
         """The structure of the items of a list."""
@@ -445,7 +447,3 @@ class ListColumns(Disturbances):
             return self.reference(structure, cell)
 
         return part(columns.structure, 0)
-
-
-def is_plain_number(av: Any) -> bool:
-    return is_number(av) or (type(av) is Value and av.type.is_scalar)

@@ -349,6 +349,3 @@ def _compare_sequences(ctx: Containers, fn: Any, a: Val, b: Val, node: Node) -> 
         return ctx.branch(equal, lambda: rest(k + 1), lambda: ctx.compare_with(fn, xs[k], ys[k], node), node)
 
     return rest(0)
-
-
-__all__ = ["SET_OPERATORS", "Containers"]

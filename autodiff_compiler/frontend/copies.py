@@ -63,6 +63,3 @@ class Copies(ArrayStores):
             return self.copy_of(av, node, "K")
         prim = PRIMS.get(np.ndarray.astype, CAST)
         return mark_fortran(self, self.fresh(self.emit(node, prim, x, dtype), like=(av,)), (av,))
-
-
-__all__ = ["Copies"]

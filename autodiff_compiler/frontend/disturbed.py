@@ -103,6 +103,3 @@ def handlers_of(args: list[Val]) -> dict[int, Any]:
 
 def is_builtin_class(obj: Any) -> bool:
     return isinstance(obj, type) and not obj.__flags__ & (1 << 9)
-
-
-__all__ = ["Disturbances", "handlers_of", "reachable"]

@@ -162,10 +162,5 @@ def surely_copied(interp: Core, av: Ref, flat: bool) -> bool:
 def axes_are_long(interp: Core, av: Ref) -> bool:
     """Several axes, none of length one, so that their order in memory matters."""
     dims = interp.builder.dims
-    known = type_of(interp.read(av)).dims
-    return known is not None and len(known) > 1 and all(_long(dims, d) for d in known)
-
-
-def _long(dims: Any, d: Any) -> bool:
-    d = dims.find(d)
-    return d > 1 if isinstance(d, int) else bool(dims.not_one(d))
+    lengths = [dims.find(d) for d in type_of(interp.read(av)).dims or ()]
+    return len(lengths) > 1 and all(d > 1 if isinstance(d, int) else dims.not_one(d) for d in lengths)

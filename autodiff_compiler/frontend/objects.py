@@ -78,12 +78,6 @@ class Objects(Derived):
         found = self.inputs.outside.get(av.cell) if type(av) is Instance else None
         return None if found is None else Obj(found[1], found[2])
 
-    def object_attribute(self, av: Val, name: str, node: Node) -> Val:
-        found = self.find_attribute(av, name, node)
-        if found is MISSING:
-            self.no_attribute(av, name, node)
-        return found
-
     def no_attribute(self, av: Val, name: str, node: Node) -> Val:
         kinds = {type: "type object", types.ModuleType: "module"}
         kind = next((kinds[c] for c in kinds if type(av) is Obj and isinstance(av.obj, c)), None)

@@ -74,6 +74,3 @@ def part(interp: Any, av: RangeOf, index: SliceOf, node: Node) -> RangeOf:
     steps = [interp.binary(operator.mul, k, av.step, node) for k in (first, last, step)]
     at = [interp.binary(operator.add, av.start, k, node) for k in steps[:2]]
     return RangeOf(at[0], at[1], steps[2])
-
-
-__all__ = ["known", "range_item", "range_length"]

@@ -369,14 +369,3 @@ def in_step(av: StreamOf) -> tuple[Any, ...] | None:
         return av.its[1:] if av.kind in ("map", "starmap") else av.its
     simple = av.kind == "generator" and len(av.node.generators) == 1 and not av.node.generators[0].ifs
     return av.its if simple else None
-
-
-__all__ = [
-    "AT_END",
-    "ITERATOR_KEYS",
-    "PARTLY",
-    "TOGETHER",
-    "UNROLL_LIMIT",
-    "Remains",
-    "in_step",
-]

@@ -130,6 +130,3 @@ def _constants(code: types.CodeType) -> list[Any]:
     for const in code.co_consts:
         out += _constants(const) if isinstance(const, types.CodeType) else [const]
     return out
-
-
-__all__ = ["History", "is_set", "is_steady", "literal_constant", "set_parts"]

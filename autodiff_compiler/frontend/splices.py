@@ -111,6 +111,3 @@ def holds_numbers(columns: Columns, structure: Any, place: int = 0) -> bool:
         parts = placed(structure, place)
         return is_composite(structure.sample) and all(holds_numbers(columns, sub, at) for sub, at in parts)
     return type(structure) is Static
-
-
-__all__ = ["Splices"]

@@ -347,6 +347,8 @@ GROWING = [
     "a = l[-k - 1]; l.append(item(x, 8)); a[0] = x[1] * 2; s += read(l[-1]) * read(a)",
     "a = l[-1]; l.extend(m); a[0] = x[1] * 2",
     "a = l[-2]; l += [item(x, 8), item(x, 9)]; l[-1][0] = x[2]; a[0] = x[1] * 2; s += read(a)",
+    "a = l[-1]; h = l; h.append(item(x, 8)); a[0] = x[1] * 2; s += read(a)",
+    "a = l[k - 3]; l.append(item(x, 8)); l[-2][0] = x[2]; s += read(a)",
     "a = item(x, 7); l[-1] = a; l.append(item(x, 8)); a[0] = x[1] * 2",
     "a = item(x, 7); l[-k] = a; l.append(item(x, 8)); a[0] = x[1] * 2",
     "a = l[-1]; b = l[-2]; l.append(a); l.append(b); l[-3][0] = x[1]; s += read(a) * read(b)",
