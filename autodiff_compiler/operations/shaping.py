@@ -15,7 +15,7 @@ from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
-from .record import jvp, op, vjp
+from .record import jvp, op, passes_on, vjp
 
 # --- the kind ---------------------------------------------------------------------------------------------------------
 
@@ -178,11 +178,7 @@ def _broadcast_to_type(b: Builder, array_: Any, shape: Any) -> Ty:
 
 
 _has_moved(op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view"))
-
-
-@vjp(np.broadcast_to, "array", linear=True)
-def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
-    return g
+passes_on(np.broadcast_to, "array", linear=True)
 
 
 @batch(np.broadcast_to)
