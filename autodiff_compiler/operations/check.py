@@ -179,28 +179,19 @@ class _Check:
     def cotangent(self, out: Any) -> Any:
         gs = []
         for o in self.outputs(out):
-            g: Any = self.rng.normal(size=np.shape(o))
-            dtype = np.result_type(o) if not isinstance(o, list) else np.dtype(float)
-            if dtype.kind == "c":
-                g = g + 1j * self.rng.normal(size=np.shape(o))
-            g = g.astype(dtype) if dtype.kind in "fc" and isinstance(g, np.ndarray) else g
-            gs.append(
-                g
-                if isinstance(o, np.ndarray)
-                else list(g)
-                if isinstance(o, list)
-                else g[()]
-                if isinstance(g, np.ndarray)
-                else g
-            )
+            g = self.direction(o)
+            if isinstance(o, list):
+                g = list(g)
+            elif np.result_type(o).kind in "fc":
+                g = g.astype(np.result_type(o))
+            gs.append(g)
         return gs[0] if self.prim.nout == 1 else tuple(gs)
 
     def rule_bars(self, g: Any, out: Any, slots: Slots) -> list[tuple[Any, Any]]:
         """Leaves and cotangents as the rules give them, arguments in order."""
         args, kwargs = self.bind(slots)
         pairs: list[tuple[Any, Any]] = []
-        names = [name for (name, _), active in zip(self.given, self.active) if active]
-        for name, arg in zip(names, slots):
+        for name, arg in zip(self.names(), slots):
             rule = record.pullback(self.prim, name)
             if rule is None:
                 self.fail(f"no rule for argument {name!r}")
@@ -306,45 +297,43 @@ class _Check:
 
     # --- built into IR --------------------------------------------------------------------------------------------
 
+    def emitted(self, b: Builder, slots: Slots) -> tuple[Slots, Any]:
+        """The operation, made of parameters in place of the dynamic leaves: these arguments, and its results."""
+        params = [parameter(b.region, x, f"x{k}") for k, x in enumerate(dynamic(slots))]
+        new = replace(slots, iter(params))
+        positional, kwargs = self.bind(new)
+        return new, b.emit(self.prim, *positional, **kwargs)
+
     def call(self) -> tuple[Function, list[Any]]:
         """The primitive alone as a function of the dynamic leaves, and those."""
         body = Region()
         b = Builder(body)
-        xs = list(dynamic(self.slots))
-        params = [parameter(body, x, f"x{k}") for k, x in enumerate(xs)]
         with b.active():
-            positional, kwargs = self.bind(replace(self.slots, iter(params)))
-            out = b.emit(self.prim, *positional, **kwargs)
-        body.exit = (out,) if self.prim.nout == 1 else tuple(out)
-        return Function("operation", body), xs
+            _, out = self.emitted(b, self.slots)
+        body.exit = tuple(self.outputs(out))
+        return Function("operation", body), list(dynamic(self.slots))
 
-    def build(self, g: Any, args: Slots, with_bars: bool) -> tuple[Function, list[Any]]:
+    def build(self, g: Any, args: Slots) -> tuple[Function, list[Any]]:
         """The primitive and its rules as a function of the cotangents and the dynamic leaves, and those."""
         body = Region()
         b = Builder(body)
         if self.prepare is not None:
             self.prepare(b)
-        xs = list(dynamic(args))
-        params = [parameter(body, x, f"x{k}") for k, x in enumerate(xs)]
         with b.active():
-            new = replace(args, iter(params))
-            positional, kwargs = self.bind(new)
-            out = b.emit(self.prim, *positional, **kwargs)
-            outs = [out] if self.prim.nout == 1 else list(out)
+            new, out = self.emitted(b, args)
             gs = []
-            for value, item in zip(outs, self.outputs(g)):
-                kind = value.type.kind
-                t = value.type if kind == "array" else type_of_constant(item)
-                gs.append(
-                    body.param(Ty(t.kind, type_of_constant(item).dtype, t.dims) if kind != "list" else value.type, "g")
-                )
+            for value, item in zip(self.outputs(out), self.outputs(g)):
+                t, given = value.type, type_of_constant(item)
+                if t.kind != "list":
+                    t = Ty("array", given.dtype, t.dims) if t.kind == "array" else given
+                gs.append(body.param(t, "g"))
             pairs = self.rule_bars(gs[0] if self.prim.nout == 1 else tuple(gs), out, new)
             bars = [np.float64(0.0) if bar is None else b.emit(SUM_TO, bar, x) for x, bar in pairs]
-        body.exit = (*bars, out) if self.prim.nout == 1 else (*bars, *out)
-        return Function("rule", body), [*xs, *self.outputs(g)]
+        body.exit = (*bars, *self.outputs(out))
+        return Function("rule", body), [*dynamic(args), *self.outputs(g)]
 
     def compare_ir(self, g: Any, out: Any, args: Slots, bars: list[Any], order: int) -> None:
-        fn, inputs = self.build(g, args, True)
+        fn, inputs = self.build(g, args)
         verify(fn)
         with np.errstate(all="ignore"):
             found = interpret(fn, inputs)
@@ -403,7 +392,7 @@ class _Check:
                 if bar.dtype != x.dtype:
                     self.fail(f"the cotangent of operand {k} is {bar.dtype} for {x.dtype}")
                 self.compare(bar, ref, f"float32 cotangent of operand {k}", 2e-2)
-        fn, inputs = self.build(g, small, True)
+        fn, inputs = self.build(g, small)
         with np.errstate(all="ignore"):
             check_types(fn, inputs)
 
@@ -428,13 +417,9 @@ def numeric_gradient(f: Callable[[Any], float], x: Any, step: float = 1e-6) -> A
     def at(place: tuple[int, ...], change: Any) -> float:
         moved = base.copy()
         moved[place] += change
-        return f(
-            moved
-            if isinstance(x, np.ndarray)
-            else x.__class__(moved[()])
-            if not isinstance(x, np.generic)
-            else moved[()]
-        )
+        if isinstance(x, np.ndarray):
+            return f(moved)
+        return f(moved[()] if isinstance(x, np.generic) else type(x)(moved[()]))
 
     for place in np.ndindex(base.shape):
         slope: Any = (at(place, step) - at(place, -step)) / (2 * step)

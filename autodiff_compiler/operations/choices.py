@@ -205,8 +205,8 @@ def _product_p(g: Any, out: Any, factor: Any, p: Any) -> Any:
 
 
 op("np.isclose", "a: array, b: array, rtol, atol, equal_nan", nondiff=True)
-op("np.allclose", "a: array, b: array, rtol, atol, equal_nan", type=lambda b, x, y, **k: ANY, nondiff=True)
-op("np.array_equal", "a1: array, a2: array, equal_nan", type=lambda b, x, y: ANY, nondiff=True)
+op("np.allclose", "a: array, b: array, rtol, atol, equal_nan", nondiff=True)
+op("np.array_equal", "a1: array, a2: array, equal_nan", nondiff=True)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

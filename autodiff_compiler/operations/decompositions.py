@@ -17,7 +17,7 @@ from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .lib import call, conj, ndim, part, swap
 from .linalg import inexact_dtype, mirrored, square_type
-from .record import jvp, op, vjp
+from .record import jvp, op, passes_on, vjp
 
 # --- symmetric matrices -----------------------------------------------------------------------------------------------
 
@@ -182,13 +182,7 @@ def _if_square_type(b: Builder, g: Any, *rest: Any) -> Ty:
 
 
 op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type, alias="view")
-
-
-@vjp(runtime.if_square, "g", linear=True)
-def _if_square(g: Any, out: Any, g_: Any, rows: Any, columns: Any, place: Any) -> Any:
-    return g
-
-
+passes_on(runtime.if_square, "g", linear=True)
 op("np.linalg.matrix_rank", "A: array, tol, hermitian", nondiff=True)
 
 # --- QR ---------------------------------------------------------------------------------------------------------------

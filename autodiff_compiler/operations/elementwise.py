@@ -23,20 +23,8 @@ from ..ir.opset import ABS, PRIMS, mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib, roots, signs
 from .batching import batch, of_one_operand
-from .lib import (
-    CHOICES,
-    STEP,
-    SUBSCRIPTS,
-    WEIGHTS,
-    call,
-    choose,
-    conj,
-    equal,
-    guarded,
-    is_constant,
-    is_scalar,
-)
-from .record import Over, Overflowing, elementwise, jvp, nondiff, op, vjp
+from .lib import CHOICES, STEP, SUBSCRIPTS, WEIGHTS, call, choose, conj, equal, guarded, is_constant, is_scalar
+from .record import Over, Overflowing, elementwise, jvp, nondiff, op, passes_on, vjp
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
@@ -299,13 +287,7 @@ elementwise(np.copysign, lambda out, x, y: np.sign(x) * np.copysign(1.0, y), Non
 elementwise(math.copysign, lambda out, x, y: _sign(x) * call(math.copysign, 1.0, y), None)
 elementwise(np.heaviside, None, lambda out, x, y: equal(x, 0))
 elementwise(np.ldexp, lambda out, x, n: np.exp2(n * 1.0), None)
-
-
-@vjp(np.nextafter, "x1", linear=True)
-def _nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g
-
-
+passes_on(np.nextafter, "x1", linear=True)
 # --- complex numbers --------------------------------------------------------------------------------------------------
 
 
@@ -344,13 +326,7 @@ def _real_type(b: Builder, val: Any) -> Ty:
 
 
 op("np.real", "val: array", type=_real_type, alias="maybe", total="known")
-
-
-@vjp(np.real, "val", linear=True)
-def _real(g: Any, out: Any, val: Any) -> Any:
-    return g
-
-
+passes_on(np.real, "val", linear=True)
 op("np.imag", "val: array", type=_real_type, alias="maybe", total="known")
 
 
@@ -397,11 +373,7 @@ def _same_number_type(b: Builder, x: Any, decimals: Any = 0) -> Ty:
     return scalar_or_array(True, t.dtype, t.dims)
 
 
-op(
-    "np.nan_to_num",
-    "x: array, copy, nan: array, posinf: array, neginf: array",
-    type=_same_number_type,
-)
+op("np.nan_to_num", "x: array, copy, nan: array, posinf: array, neginf: array", type=_same_number_type)
 
 
 @vjp(np.nan_to_num, "x")

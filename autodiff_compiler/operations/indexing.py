@@ -16,7 +16,7 @@ from ..ir.types import ANY, Ty, array, py_int
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import call, emit, part
-from .record import jvp, op, vjp
+from .record import jvp, op, passes_on, vjp
 from .shaping import ravel_type
 
 # --- parts ------------------------------------------------------------------------------------------------------------
@@ -84,9 +84,7 @@ def _set_v(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return emit(opset.GET, g, path)
 
 
-@vjp(opset.ADDAT, "a", linear="a, v")
-def _addat_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
-    return g
+passes_on(opset.ADDAT, "a", linear="a, v")
 
 
 @batch(SET, ADDAT)
@@ -100,14 +98,8 @@ def _store_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, self.spread(a), _path(self, op, op.args[1]), self.aligned(v, len(t.dims)))
 
 
-@vjp(opset.ACCUM, "a", linear="a, v")
-def _accum_a(g: Any, out: Any, a: Any, v: Any) -> Any:
-    return g
-
-
-@vjp(opset.ACCUM, "v")
-def _accum_v(g: Any, out: Any, a: Any, v: Any) -> Any:
-    return g
+passes_on(opset.ACCUM, "a", linear="a, v")
+passes_on(opset.ACCUM, "v")
 
 
 @batch(ACCUM)

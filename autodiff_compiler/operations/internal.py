@@ -11,17 +11,15 @@ from ..ir.core import CALL, FUNC, Op, type_of
 from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark
 from . import lib
 from .batching import Batcher, batch, no_rule, of_one_operand
-from .record import constant_in, nondiff, vjp
+from .record import constant_in, nondiff, passes_on, vjp
 
 
-@vjp(opset.SUM_TO, "g", linear=True)
+@vjp((opset.SUM_TO, opset.FINISH), "g", linear=True)
 def _sum_to(g: Any, out: Any, g_: Any, x: Any) -> Any:
     return lib.spread(g, g_)
 
 
-@vjp(opset.SPREAD, "g", linear=True)
-def _spread(g: Any, out: Any, g_: Any, x: Any) -> Any:
-    return g  # the transform sums it to the shape of `g_`
+passes_on((opset.SPREAD, opset.FULL_LIKE), "g", linear=True)
 
 
 @batch(SPREAD)
@@ -35,16 +33,6 @@ def _spread_batch(self: Batcher, op: Op) -> Any:
     if self.rank(g) > rank:
         raise no_rule(op)
     return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))
-
-
-@vjp(opset.FULL_LIKE, "g", linear=True)
-def _full_like(g: Any, out: Any, x: Any, g_: Any) -> Any:
-    return g
-
-
-@vjp(opset.FINISH, "g", linear=True)
-def _finish(g: Any, out: Any, g_: Any, x: Any) -> Any:
-    return lib.spread(g, g_)
 
 
 constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
@@ -78,14 +66,8 @@ def _sum_to_batch(self: Batcher, op: Op) -> Any:
     return g
 
 
-@vjp(opset.CAST, "g", linear=True)
-def _cast(g: Any, out: Any, g_: Any, dtype: Any) -> Any:
-    return g
-
-
-@vjp((opset.COPY, opset.AS_SCALAR), "a", linear=True)
-def _copy(g: Any, out: Any, a: Any) -> Any:
-    return g
+passes_on(opset.CAST, "g", linear=True)
+passes_on((opset.COPY, opset.AS_SCALAR), "a", linear=True)
 
 
 @batch(DIM)

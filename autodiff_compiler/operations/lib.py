@@ -143,7 +143,7 @@ def axes(axis: Any, x: Any) -> tuple[int, ...]:
 
 def spread(g: Any, x: Any) -> Any:
     """`g` broadcast to the shape of `x`."""
-    return current().emit(SPREAD, g, x) if symbolic(g, x) else runtime.spread(g, x)
+    return emit(SPREAD, g, x)
 
 
 def expand(g: Any, axis: Any, keepdims: Any, x: Any) -> Any:
@@ -272,16 +272,12 @@ def added(a: Any, items: tuple[Any, ...], g: Any) -> Any:
 
 def store(a: Any, items: tuple[Any, ...], v: Any) -> Any:
     """A copy of `a` with ``a[items]`` replaced by `v`."""
-    path = (("index", items),)
-    return current().emit(SET, a, path, v) if symbolic(a, items, v) else runtime.set(a, path, v)
+    return emit(SET, a, (("index", items),), v)
 
 
 def scatter(g: Any, x: Any, items: tuple[Any, ...]) -> Any:
     """The cotangent of `x` for a read ``x[items]``: zeros with `g` added there; repeated indices add up."""
-    path = (("index", items),)
-    if symbolic(g, x, items):
-        return current().emit(ADDAT, zeros(x), path, g)
-    return runtime.addat(zeros_for(g, x), path, g)
+    return added(zeros(x) if symbolic(items) else zeros_for(g, x), items, g)
 
 
 def part(g: Any, items: tuple[Any, ...]) -> Any:

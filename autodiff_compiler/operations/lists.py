@@ -10,7 +10,7 @@ from ..ir.opset import mark
 from ..ir.types import ANY_LENGTH
 from . import lib
 from .lib import emit
-from .record import constant_in, vjp
+from .record import constant_in, passes_on, vjp
 
 
 @vjp(opset.LIST_NEW, "items", linear=True)
@@ -75,9 +75,7 @@ def _list_set_v(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     return emit(opset.LIST_GET, g, i)
 
 
-@vjp(opset.LIST_ADDAT, "l", linear="l, g")
-def _list_addat_l(g: Any, out: Any, l: Any, i: Any, g_: Any) -> Any:
-    return g
+passes_on(opset.LIST_ADDAT, "l", linear="l, g")
 
 
 @vjp(opset.LIST_ADDAT, "g")
@@ -100,9 +98,7 @@ def _slice(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any) -> Any:
     return emit(opset.LIST_ADDSLICE, lib.zeros(l), start, stop, step, g)
 
 
-@vjp(opset.LIST_ADDSLICE, "l", linear="l, g")
-def _addslice_l(g: Any, out: Any, l: Any, start: Any, stop: Any, step: Any, g_: Any) -> Any:
-    return g
+passes_on(opset.LIST_ADDSLICE, "l", linear="l, g")
 
 
 @vjp(opset.LIST_ADDSLICE, "g")

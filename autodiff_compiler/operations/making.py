@@ -16,7 +16,7 @@ from ..ir.types import ANY, Ty, array
 from . import lib
 from .batching import batch, of_one_operand
 from .lib import call
-from .record import constant_in, jvp, op, vjp
+from .record import constant_in, jvp, op, passes_on, vjp
 
 # --- filled arrays ----------------------------------------------------------------------------------------------------
 
@@ -50,13 +50,9 @@ def _total_like(b: Builder, a: Any, *rest: Any, **kwargs: Any) -> bool:
 
 for _name in ("zeros", "ones", "empty"):
     op(
-        f"np.{_name}_like",
-        "a: array, dtype, order, subok, shape",
-        type=_like_type,
-        unique=True,
-        total=_total_like,
+        f"np.{_name}_like", "a: array, dtype, order, subok, shape", type=_like_type, unique=True, total=_total_like,
         nondiff=True,
-    )
+    )  # fmt: skip
 
 
 def _full_like_type(
@@ -66,13 +62,7 @@ def _full_like_type(
 
 
 op("np.full_like", "a: array, fill_value: array, dtype, order, subok, shape", type=_full_like_type, unique=True)
-
-
-@vjp((np.full, np.full_like), "fill_value", linear=True)
-def _full(g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
-    return g
-
-
+passes_on((np.full, np.full_like), "fill_value", linear=True)
 batch(np.zeros_like, np.ones_like)(of_one_operand)
 constant_in(np.full_like, "a")
 
@@ -117,25 +107,18 @@ def _pieces(g: Any, items: Any) -> Any:
     return g
 
 
-op("np.asarray", "a: array, dtype, order", type=_array_type, alias="maybe", total="known")
-op("np.asanyarray", "a: array, dtype, order", type=_array_type, alias="maybe", total="known")
-op(
-    "np.ascontiguousarray",
-    "a: array, dtype",
-    type=lambda b, a, dtype=None: at_least(_array_type(b, a, dtype), 1),
-    alias="maybe",
-)
-op(
-    "np.asfortranarray",
-    "a: array, dtype",
-    type=lambda b, a, dtype=None: at_least(_array_type(b, a, dtype), 1),
-    alias="maybe",
-)
+def _laid_out_type(b: Builder, a: Any, dtype: Any = None) -> Ty:
+    return at_least(_array_type(b, a, dtype), 1)
+
+
+for _name in ("asarray", "asanyarray"):
+    op(f"np.{_name}", "a: array, dtype, order", type=_array_type, alias="maybe", total="known")
+for _name in ("ascontiguousarray", "asfortranarray"):
+    op(f"np.{_name}", "a: array, dtype", type=_laid_out_type, alias="maybe")
 
 
 @vjp((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray), "a", linear=True)
 def _asarray(g: Any, out: Any, a: Any, dtype: Any = None) -> Any:
-    # ascontiguousarray makes a vector of a number.
     return _pieces(g, a)
 
 
@@ -264,8 +247,8 @@ def _linspace_stop(
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-op("np.iscomplexobj", "x: array", type=lambda b, x: ANY, nondiff=True)
-op("np.isscalar", "element", type=lambda b, x: ANY, nondiff=True)
+op("np.iscomplexobj", "x: array", nondiff=True)
+op("np.isscalar", "element", nondiff=True)
 PRIMS[np.shape], PRIMS[np.ndim], PRIMS[np.size] = opset.SHAPE_OF, opset.NDIM, opset.SIZE
 
 # --- traits ---------------------------------------------------------------------------------------------------------

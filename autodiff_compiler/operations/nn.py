@@ -93,11 +93,7 @@ def _logsumexp_jvp(d: Any, out: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
-elementwise(
-    runtime.sigmoid_error,
-    -1,
-    lambda out, labels, logits: runtime.sigmoid(logits) * runtime.sigmoid(-logits),
-)
+elementwise(runtime.sigmoid_error, -1, lambda out, labels, logits: runtime.sigmoid(logits) * runtime.sigmoid(-logits))
 elementwise(
     runtime.sigmoid_cross_entropy,
     lambda out, labels, logits: -logits,
@@ -167,22 +163,31 @@ def _unless_wrong(infer: Any) -> Any:
 op(runtime.conv, "x: array, filters: array, strides, padding, dilations, groups", infer=_unless_wrong(_conv_type))
 
 
-@vjp(runtime.conv, "x", linear=True)
-def _conv_x(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
-    return lib.at_shape(runtime.conv_input(g, filters, _sizes(x), *at), x)
-
-
 def _sizes(x: Any) -> tuple[Any, ...]:
     return tuple([lib.length(x, k) for k in range(1, lib.ndim(x) - 1)])
 
 
-@vjp(runtime.conv, "filters", linear=True)
-def _conv_filters(g: Any, out: Any, x: Any, filters: Any, *at: Any) -> Any:
+def _kernel(filters: Any) -> tuple[Any, ...]:
+    return tuple([lib.length(filters, k) for k in range(lib.ndim(filters) - 2)])
+
+
+def _input_like(x: Any, g: Any, filters: Any, at: Any) -> Any:
+    """The cotangent of the array."""
+    return lib.at_shape(runtime.conv_input(g, filters, _sizes(x), *at), x)
+
+
+def _filters_like(filters: Any, x: Any, g: Any, at: Any) -> Any:
+    """The cotangent of the filters."""
     return lib.at_shape(runtime.conv_filters(x, g, _kernel(filters), *at), filters)
 
 
-def _kernel(filters: Any) -> tuple[Any, ...]:
-    return tuple([lib.length(filters, k) for k in range(lib.ndim(filters) - 2)])
+def _result_like(g: Any, x: Any, filters: Any, at: Any) -> Any:
+    """The cotangent of what has the shape of a result."""
+    return lib.at_shape(runtime.conv(x, filters, *at), g)
+
+
+vjp(runtime.conv, "x", linear=True)(lambda g, out, x, filters, *at: _input_like(x, g, filters, at))
+vjp(runtime.conv, "filters", linear=True)(lambda g, out, x, filters, *at: _filters_like(filters, x, g, at))
 
 
 def _conv_input_type(b: Builder, g: Any, filters: Any, sizes: Any, *rest: Any) -> Ty:
@@ -204,14 +209,8 @@ op(
 )
 
 
-@vjp(runtime.conv_input, "g", linear=True)
-def _conv_input_g(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
-    return lib.at_shape(runtime.conv(h, filters, *at), g)
-
-
-@vjp(runtime.conv_input, "filters", linear=True)
-def _conv_input_filters(h: Any, out: Any, g: Any, filters: Any, sizes: Any, *at: Any) -> Any:
-    return lib.at_shape(runtime.conv_filters(h, g, _kernel(filters), *at), filters)
+vjp(runtime.conv_input, "g", linear=True)(lambda h, out, g, filters, sizes, *at: _result_like(g, h, filters, at))
+vjp(runtime.conv_input, "filters", linear=True)(lambda h, out, g, filters, sizes, *at: _filters_like(filters, h, g, at))
 
 
 def _conv_filters_type(b: Builder, x: Any, g: Any, kernel: Any, *rest: Any) -> Ty:
@@ -233,14 +232,8 @@ op(
 )
 
 
-@vjp(runtime.conv_filters, "x", linear=True)
-def _conv_filters_x(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
-    return lib.at_shape(runtime.conv_input(g, h, _sizes(x), *at), x)
-
-
-@vjp(runtime.conv_filters, "g", linear=True)
-def _conv_filters_g(h: Any, out: Any, x: Any, g: Any, kernel: Any, *at: Any) -> Any:
-    return lib.at_shape(runtime.conv(x, h, *at), g)
+vjp(runtime.conv_filters, "x", linear=True)(lambda h, out, x, g, kernel, *at: _input_like(x, g, h, at))
+vjp(runtime.conv_filters, "g", linear=True)(lambda h, out, x, g, kernel, *at: _result_like(g, x, h, at))
 
 
 # --- pooling ----------------------------------------------------------------------------------------------------------

@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, type_of
-from ..ir.opset import mark
+from ..ir.opset import gives, mark
 from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
 from . import lib, roots
 from .lib import call, choose, guarded, is_scalar
-from .record import are_floats, op, vjp
+from .record import are_floats, op, passes_on, vjp
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
 
-def float_type(b: Builder, *args: Any) -> Ty:
-    return PY_FLOAT
-
-
-op(math.log, "x, base", name="math.log", type=float_type)
+op(math.log, "x, base", name="math.log", infer=gives(PY_FLOAT))
 
 
 @vjp(math.log, "x", symmetric=True)
@@ -38,7 +34,7 @@ def _math_log_base(g: Any, out: Any, x: Any, base: Any) -> Any:
     return -(g * out / (base * call(math.log, base)))
 
 
-op(math.hypot, "*coordinates", name="math.hypot", type=float_type)
+op(math.hypot, "*coordinates", name="math.hypot", infer=gives(PY_FLOAT))
 
 
 @vjp(math.hypot, "*coordinates")
@@ -48,7 +44,7 @@ def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
     return tuple([scaled * x for x in coordinates])
 
 
-op(math.fsum, "seq", name="math.fsum", type=float_type)
+op(math.fsum, "seq", name="math.fsum", infer=gives(PY_FLOAT))
 
 
 @vjp(math.fsum, "seq", linear=True)
@@ -56,21 +52,13 @@ def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
     return lib.spread(g, seq)
 
 
-def int_type(b: Builder, *args: Any) -> Ty:
-    return py_int()
-
-
 for _fn in (math.floor, math.ceil, math.trunc):
-    op(_fn, "x", name=f"math.{_fn.__name__}", type=int_type, nondiff=True)
-
-
-def bool_type(b: Builder, *args: Any) -> Ty:
-    return PY_BOOL
+    op(_fn, "x", name=f"math.{_fn.__name__}", infer=gives(py_int()), nondiff=True)
 
 
 for _test in (math.isnan, math.isinf, math.isfinite):
-    op(_test, "x", name=f"math.{_test.__name__}", type=bool_type, nondiff=True)
-op(math.isclose, "a, b", name="math.isclose", type=bool_type, nondiff=True)
+    op(_test, "x", name=f"math.{_test.__name__}", infer=gives(PY_BOOL), nondiff=True)
+op(math.isclose, "a, b", name="math.isclose", infer=gives(PY_BOOL), nondiff=True)
 
 # --- casts ------------------------------------------------------------------------------------------------------------
 
@@ -90,14 +78,10 @@ def _cast_type(dtype: Any) -> Any:
     return infer
 
 
-def _unchanged(g: Any, out: Any, x: Any) -> Any:
-    return g
-
-
 FLOATING_CASTS = (np.float64, np.float32, np.float16, np.complex128, np.complex64)
 for _type in FLOATING_CASTS:
     _cast = op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), alias="maybe")
-    vjp(_cast, "x", linear=True)(_unchanged)
+    passes_on(_cast, "x", linear=True)
 
 
 INTEGER_CASTS = (
@@ -105,14 +89,10 @@ INTEGER_CASTS = (
 )  # fmt: skip
 for _kind in INTEGER_CASTS:
     op(_kind, "x", name=f"np.{np.dtype(_kind).name}", type=_cast_type(_kind), alias="maybe", nondiff=True)
-op(int, "x", type=int_type, nondiff=True)
-vjp(op(float, "x", type=float_type, total=are_floats), "x", linear=True)(_unchanged)
-op(complex, "real, imag", type=lambda b, *args: PY_COMPLEX)
-
-
-@vjp(complex, "real", linear="real, imag")
-def _complex_real(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
-    return g
+op(int, "x", infer=gives(py_int()), nondiff=True)
+passes_on(op(float, "x", infer=gives(PY_FLOAT), total=are_floats), "x", linear=True)
+op(complex, "real, imag", infer=gives(PY_COMPLEX))
+passes_on(complex, "real", linear="real, imag")
 
 
 @vjp(complex, "imag")

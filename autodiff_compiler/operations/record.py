@@ -257,8 +257,8 @@ def vjp(
             target = _parameter(prim, name)
             prim.pullbacks[target] = rule
             if linear:
-                group = tuple(linear.split(", ")) if isinstance(linear, str) else (target,)
-                prim.linear = (*prim.linear, group)
+                group = tuple(linear.replace(",", " ").split()) if isinstance(linear, str) else (target,)
+                prim.linear = (*[g for g in prim.linear if g != group], group)
             if symmetric:
                 prim.tangents[target] = SYMMETRIC
             if prim.partials is not None:
@@ -266,6 +266,16 @@ def vjp(
         return rule
 
     return enter
+
+
+def passes_on(fns: Any, argument: str, *, linear: bool | str = False, symmetric: bool = False) -> None:
+    """Declare that the cotangent of the result is that of the argument, but for its shape and dtype."""
+    _note(sys._getframe(1))
+    vjp(fns, argument, linear=linear, symmetric=symmetric)(_same)
+
+
+def _same(g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
+    return g
 
 
 def _parameter(prim: Prim, name: str) -> str:

@@ -18,7 +18,7 @@ from ..ir.types import ANY, Ty, generic
 from . import lib, roots
 from .batching import Batcher, no_rule, stack_axes
 from .lib import call, conj, count, equal, expand, per, spread
-from .record import Rule, jvp, op, vjp
+from .record import Rule, jvp, op, passes_on, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 
@@ -246,11 +246,7 @@ def _python_sum(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
     return spread(g, iterable)
 
 
-@vjp(sum, "start")
-def _python_sum_start(g: Any, out: Any, iterable: Any, start: Any = 0) -> Any:
-    return g
-
-
+passes_on(sum, "start")
 # --- products ---------------------------------------------------------------------------------------------------------
 
 

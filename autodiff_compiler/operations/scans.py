@@ -15,7 +15,7 @@ from ..ir.types import ANY, Dim, DimLike, Ty, array, same_dtype
 from . import lib
 from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
-from .record import jvp, op, vjp
+from .record import jvp, op, passes_on, vjp
 from .reductions import sum_dtype
 
 # --- scans ------------------------------------------------------------------------------------------------------------
@@ -182,6 +182,4 @@ def _unwrap_type(b: Builder, p: Any, discont: Any = None, axis: Any = -1) -> Ty:
 op("np.unwrap", "p: array, discont, axis, period: array", type=_unwrap_type)
 
 
-@vjp(np.unwrap, "p", symmetric=True)
-def _unwrap(g: Any, out: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = None) -> Any:
-    return g  # what is added is constant between the jumps
+passes_on(np.unwrap, "p", symmetric=True)  # what is added is constant between the jumps

@@ -15,7 +15,7 @@ from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, along, batch, no_rule, stack_axes
 from .lib import call
-from .record import jvp, op, vjp
+from .record import jvp, op, passes_on, vjp
 
 # --- the kind ---------------------------------------------------------------------------------------------------------
 
@@ -178,11 +178,7 @@ def _broadcast_to_type(b: Builder, array_: Any, shape: Any) -> Ty:
 
 
 _has_moved(op("np.broadcast_to", "array: array, shape", type=_broadcast_to_type, alias="view"))
-
-
-@vjp(np.broadcast_to, "array", linear=True)
-def _broadcast_to(g: Any, out: Any, array: Any, shape: Any) -> Any:
-    return g
+passes_on(np.broadcast_to, "array", linear=True)
 
 
 @batch(np.broadcast_to)
@@ -334,20 +330,21 @@ def _diagonal_length(b: Builder, rows: DimLike, columns: DimLike, k: Any) -> Dim
     return b.dims.fresh()
 
 
-def _diag_dims(b: Builder, dims: Dims, k: Any = 0) -> Dims:
-    if len(dims) not in (1, 2):
-        raise TypeError("np.diag raises")
-    if len(dims) == 2:
-        return (_diagonal_length(b, *dims, k),)
-    d = b.dims.find(dims[0])
+def _diag_type(b: Builder, v: Any, k: Any = 0) -> Ty:
+    t = as_array(b, v)
+    if t.kind != "array" or t.dims is None or len(t.dims) not in (1, 2):
+        return ANY
+    if len(t.dims) == 2:
+        return array(t.dtype, (_diagonal_length(b, t.dims[0], t.dims[1], k),))
+    d = b.dims.find(t.dims[0])
     if isinstance(k, int) and (k == 0 or isinstance(d, int)):
         n: DimLike = d if k == 0 else int(d) + abs(k)  # type: ignore[arg-type]
     else:
         n = b.dims.named(("diag", d, abs(k))) if isinstance(k, int) else b.dims.fresh()
-    return n, n
+    return array(t.dtype, (n, n))
 
 
-moves("np.diag", "v: array, k", _diag_dims, alias="maybe")
+_has_moved(op("np.diag", "v: array, k", type=_diag_type, alias="maybe", total="known"))
 
 
 @vjp(np.diag, "v", linear=True)

@@ -17,6 +17,7 @@ from autodiff_compiler import runtime
 from autodiff_compiler.ir.core import Builder, Prim
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.operations.check import as_function, dynamic, is_float, replace
+from autodiff_compiler.operations.tangents import column
 from tests.operations.test_rules import BY_PRIM, CONSTANT, prim_of
 
 # Results that NumPy protects from stores. The passes know them by name: `np.diag` of a matrix, `spread` in adjoints.
@@ -93,6 +94,31 @@ def test_real_operands_give_real_results(name: str) -> None:
     for prim, args, kwargs in calls(name):
         if not any(map(np.iscomplexobj, dynamic([*args, *kwargs.values()]))):
             assert not any(map(np.iscomplexobj, dynamic(run(prim, args, kwargs))))
+
+
+TRANSPOSED = [
+    (name, argument) for name in BY_PRIM for p in [prim_of(BY_PRIM[name][0][0])] for argument in p.params
+    if column(p, argument) == "transposed" and not argument.startswith("*")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name,argument", TRANSPOSED)
+def test_what_is_linear_says_so(name: str, argument: str) -> None:
+    """An operation that is linear on all of its cases needs no transposed pullback."""
+    rng = np.random.default_rng(0)
+
+    def moves(prim: Prim, args: tuple[Any, ...]) -> bool:
+        place = prim.params.index(argument)
+        return place < len(args) and isinstance(args[place], np.ndarray) and is_float(args[place])
+
+    def is_linear(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        place = prim.params.index(argument)
+        x, y = (rng.normal(size=args[place].shape).astype(args[place].dtype) for _ in range(2))
+        outs = [run(prim, (*args[:place], v, *args[place + 1 :]), kwargs) for v in (x, y, x + 2 * y)]
+        return all(np.allclose(c, a + 2 * b) for a, b, c in zip(*map(dynamic, outs)))
+
+    found = [is_linear(prim, args, kwargs) for prim, args, kwargs in calls(name) if moves(prim, args)]
+    assert not found or not all(found)
 
 
 # --- the traits of elementwise functions ------------------------------------------------------------------------------
