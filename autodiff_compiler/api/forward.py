@@ -20,7 +20,7 @@ from .transforms import Transformed, as_cotangent, differentiated, for_all_argum
 
 
 class Pushforward(Transformed):
-    """From the arguments of a function to what takes their tangents and returns the value and its tangent; see `jvp`.
+    """A function of the arguments that gives a function of their tangents, which returns value and tangent. See `jvp`.
 
     The code is specialised on the arguments. Each tangent has the shape and dtype of its argument.
     """

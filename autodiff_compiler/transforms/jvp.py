@@ -120,7 +120,10 @@ class Tangents:
 
 
 class Pushforward:
-    """`dots` holds the tangents built so far; an active value that is not in it has the tangent zero."""
+    """Builds the tangents beside the operations of a function.
+
+    dots: the tangents so far. An active value without one has the tangent zero.
+    """
 
     def __init__(self, fn: Function, wrt: list[Value]):
         self.fn = fn
@@ -223,9 +226,10 @@ class Pushforward:
                 self.name(r, t)
 
     def weighted(self, op: Op) -> Any:
-        """The tangent of a product with a weight that does not move, if it may be zero where the other tangent is
-        infinite: as in the reverse mode, such a zero stays zero, see `operations.lib.guarded`. None for all other
-        operations."""
+        """The tangent of a product with a constant weight, where the other tangent may be infinite; otherwise None.
+
+        Where the weight is zero, the tangent is zero, as in reverse mode. See `operations.lib.guarded`.
+        """
         if op.prim not in PRODUCTS or not any(x in self.steep for x in op.operands()):
             return None
         for x, weight in (op.args, op.args[::-1]):
@@ -400,8 +404,10 @@ def carries(v: Any) -> bool:
 
 
 def tangent_type(v: Any) -> Ty:
-    """The facts that hold of any tangent of `v`: its shape, and its dtype where that is certain. A cotangent has the
-    same."""
+    """The facts that hold of any tangent of `v`: its shape, and its dtype where that is certain.
+
+    They are those of a cotangent.
+    """
     return type_of(v) if holds_records(v) else cotangent_type(v)
 
 
@@ -409,10 +415,11 @@ def tangent_type(v: Any) -> Ty:
 
 
 def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -> tuple[Any, ...]:
-    """The tangents of the results of one operation, from those of its operands; None where one is zero.
+    """The tangents of the results of one operation, from those of its operands. None stands for zero.
 
-    `useful`: of several results, those whose tangents are needed. Raises a located error for an operation without a
-    rule.
+    useful: of several results, those whose tangents are needed.
+
+    Raises an error with the location for an operation without a rule.
     """
     given: dict[str, Any] = {}
     dots = {v: dots[v] for v in differentiable_operands(op) if v in dots}
@@ -443,10 +450,10 @@ def _in_structure(arg: Any, dots: Mapping[Value, Any]) -> Any:
 
 
 def transposed(b: Builder, op: Op, dots: Mapping[Value, Any], names: list[str], useful: Any = None) -> Any:
-    """The tangent by these arguments, from the transpose of the pullback: it is linear in the cotangent, so its own
-    pullback does not depend on it.
+    """The tangent by these arguments, from the transpose of the pullback.
 
-    For several results a tuple, with None for zero.
+    The pullback is linear in the cotangent. So the pullback of the pullback does not depend on the cotangent. For
+    several results, the tangent is a tuple, with None for zero.
     """
     body = Region(b.dims.child())
     inner: dict[Value, Value] = {v: body.param(v.type, v.hint) for v in dict.fromkeys([*op.operands(), *op.results])}
