@@ -250,7 +250,8 @@ def _get(p: Printer, op: Op) -> tuple[str, int]:
 def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
     p.helpers.add("stored_part")
-    head = p.part(p.show(base, ATOM), path[:-1])
+    text = p.show(base, ATOM)
+    head = p.place(text, path[:-1]) if len(path) > 1 else text
     return f"stored_part({head}, {p.subscript(path[-1][1], nested=True)})", ATOM
 
 
