@@ -57,7 +57,7 @@ def _surroundings() -> str | None:
     facts = [sys.implementation.cache_tag or sys.implementation.name, sys.version, np.__version__]
     facts.append(str(getattr(sys.modules.get("autodiff_compiler"), "__version__", "")))
     files = _files(package) if os.path.isdir(package) else _archived(package)
-    return _digest([*facts, *files]) if files else None
+    return digest(*facts, *files) if files else None
 
 
 def _files(package: str) -> list[str]:
@@ -89,11 +89,11 @@ def _archived(package: str) -> list[str]:
     return [f"{m.filename} {m.file_size} {m.CRC}" for m in members if m.filename.startswith(inner + "/")]
 
 
-def _digest(parts: list[str]) -> str:
+def digest(*parts: str) -> str:
+    """A hash of texts. With the length in front of each, ("ab", "c") and ("a", "bc") differ."""
     out = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
-        # With the length in front, ("ab", "c") and ("a", "bc") differ.
         out.update(b"%d:" % len(data))
         out.update(data)
     return out.hexdigest()
@@ -104,7 +104,7 @@ def key_of(*parts: str) -> str:
     about = _surroundings()
     if about is None:
         raise OSError("the files of this package cannot be told")
-    return _digest([about, *parts])
+    return digest(about, *parts)
 
 
 def _private(info: os.stat_result) -> bool:

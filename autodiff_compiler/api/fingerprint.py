@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import hashlib
 import sys
 import types
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..ir.core import structural_key
 from ..lowered import BAKED_MODULES, is_steady
+from .cache import digest
 
 _PACKAGE = __name__.split(".")[0]
 _KNOWN_MODULES = frozenset((*BAKED_MODULES, _PACKAGE, "types", "dataclasses", "enum", "abc", "numbers"))
@@ -44,10 +44,9 @@ def fingerprint(obj: Any) -> str:
     if isinstance(obj, types.FunctionType):
         return "function " + function_print(obj)
     if isinstance(obj, types.MethodType):
-        return (
-            f"method {function_print(obj.__func__)}" if isinstance(obj.__func__, types.FunctionType) else _give_up(obj)
-        )
-    if isinstance(obj, types.ModuleType):
+        if isinstance(obj.__func__, types.FunctionType):
+            return f"method {function_print(obj.__func__)}"
+    elif isinstance(obj, types.ModuleType):
         if sys.modules.get(obj.__name__) is obj:
             return f"module {obj.__name__}"
     elif isinstance(obj, enum.Enum):
@@ -56,20 +55,7 @@ def fingerprint(obj: Any) -> str:
         return "class " + class_print(obj)
     elif type(obj).__module__.startswith(_PACKAGE + ".") and hasattr(obj, "__autodiff_portable__"):
         return "transformed " + " ".join([*obj.__autodiff_portable__(), fingerprint(obj.primal)])
-    return _give_up(obj)
-
-
-def _give_up(obj: Any) -> str:
     raise NotPortable(type(obj).__name__)
-
-
-def digest(*parts: str) -> str:
-    out = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        out.update(b"%d:" % len(data))
-        out.update(data)
-    return out.hexdigest()
 
 
 def function_print(fn: types.FunctionType) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..ir.core import type_of
 from ..lowered import USE_GRAD, Lowered, lowers_by, refused
 from ..tree import Tree, children, leaves_like, with_children
-from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, replaced
+from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, stands_for
 
 
 class Pushforward(Transformed):
-    """From the arguments of a function to what takes their tangents and returns the value and its tangent; see `jvp`.
+    """A function of the arguments that gives a function of their tangents, which returns value and tangent. See `jvp`.
 
     The code is specialised on the arguments. Each tangent has the shape and dtype of its argument.
     """
@@ -34,12 +35,12 @@ class Pushforward(Transformed):
         fn.meta["wrt"] = wanted.wrt
         out = lowered.out
         carries = [type_of(r).may_be_float for r in lowered.function.results]
-        return replaced(lowered, fn, ("split", tree, ("tuple", (out, tangent_tree(out, carries)))))
+        return replace(lowered, function=fn, out=("split", tree, ("tuple", (out, tangent_tree(out, carries)))))
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         derived = self.transform(lowered, args, kwargs)
         _, tree, out = derived.out
-        run = self.generate(replaced(derived, derived.function, out))
+        run = self.generate(replace(derived, out=out))
         return self._wrapped(run, tree, len(lowered.function.params), derived.function.meta["wrt"])
 
     def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
@@ -54,11 +55,7 @@ class Pushforward(Transformed):
 
             return push
 
-        call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
-        call.__autodiff_emitted__ = run.__autodiff_emitted__  # type: ignore[attr-defined]
-        call.__autodiff_arity__ = count  # type: ignore[attr-defined]
-        call.__autodiff_details__ = (tree, count, wrt)  # type: ignore[attr-defined]
-        return call
+        return stands_for(run, call, count, (tree, count, wrt))
 
 
 def tangent_tree(out: Tree, carries: Sequence[bool]) -> Tree:

@@ -241,21 +241,13 @@ def _input_row(writer: _Writer, item: Input) -> list[Any]:
         shown = ["array", _plain(key[1]), key[2], list(key[3])]
     dims = item.type.dims
     assert dims is not None
-    lengths = [[d.root, d.off] if isinstance(d, Dim) else d for d in dims]
-    return [
-        writer.path(item.path),
-        item.name,
-        shown,
-        item.hidden,
-        lengths,
-        None if item.shape is None else list(item.shape),
-    ]
+    shape = None if item.shape is None else list(item.shape)
+    return [writer.path(item.path), item.name, shown, item.hidden, list(map(_dim_row, dims)), shape]
 
 
 def _read_input(reader: _Reader, row: list[Any]) -> Input:
     path, name, shown, hidden, lengths, shape = row
-    dims = tuple([_dim(d) for d in lengths])
-    t: Ty
+    dims = tuple(map(_dim, lengths))
     if shown[0] == "object":
         return Input(reader.path(path), name, OBJECT, OBJECT_KEY, hidden)
     if shown[0] == "number":
@@ -345,12 +337,7 @@ def _signature(x: Any) -> str:
 
 
 def store(
-    key: str,
-    fn: Any,
-    lowered: Lowered,
-    values: tuple[Any, ...],
-    emitted: Emitted,
-    details: tuple[Any, ...] | None,
+    key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], emitted: Emitted, details: tuple[Any, ...] | None
 ) -> None:
     """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count,
     seeded)."""

@@ -321,7 +321,7 @@ class Gradient(Transformed):
         hand_through(fn, wanted)
         if self.keep_value:
             tree = ("tuple", (("leaf", 0), shift(tree, 1)))
-        return replaced(lowered, fn, tree)
+        return replace(lowered, function=fn, out=tree)
 
 
 class ValueAndGradient(Gradient):
@@ -329,21 +329,6 @@ class ValueAndGradient(Gradient):
 
     suffix = "value_and_grad"
     keep_value = True
-
-
-def replaced(lowered: Lowered, fn: Function, out: Any) -> Lowered:
-    return Lowered(
-        fn,
-        lowered.inputs,
-        lowered.guards,
-        out,
-        lowered.sources,
-        lowered.params,
-        lowered.no_alias,
-        lowered.stored,
-        lowered.loc,
-        lowered.functions,
-    )
 
 
 def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
@@ -485,6 +470,15 @@ def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool 
     return ValueAndGradient(fun, argnums, strong_zeros)
 
 
+def stands_for(run: Any, call: Any, arity: int, details: Any) -> Callable[..., Any]:
+    """`call`, which calls the compiled function `run`, with its attributes. `details` are for the disk cache."""
+    call.__autodiff_source__ = run.__autodiff_source__
+    call.__autodiff_emitted__ = run.__autodiff_emitted__
+    call.__autodiff_arity__ = arity
+    call.__autodiff_details__ = details
+    return call  # type: ignore[no-any-return]
+
+
 class _Pullback(Transformed):
     suffix = "vjp"
 
@@ -500,14 +494,14 @@ class _Pullback(Transformed):
         fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True)
         fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
         hand_through(fn, wanted)
-        return replaced(lowered, fn, ("split", lowered.out, tree))
+        return replace(lowered, function=fn, out=("split", lowered.out, tree))
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         derived = self.transform(lowered, args, kwargs)
         _, out, tree = derived.out
         count = len(lowered.function.results)
         seeded = derived.function.meta["seeded"]
-        run = self.generate(replaced(derived, derived.function, tree), split=count)
+        run = self.generate(replace(derived, out=tree), split=count)
         return self._wrapped(run, out, count, seeded)
 
     def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
@@ -525,11 +519,7 @@ class _Pullback(Transformed):
 
             return unflatten(out, parts), pull
 
-        call.__autodiff_source__ = run.__autodiff_source__  # type: ignore[attr-defined]
-        call.__autodiff_emitted__ = run.__autodiff_emitted__  # type: ignore[attr-defined]
-        call.__autodiff_arity__ = run.__autodiff_arity__  # type: ignore[attr-defined]
-        call.__autodiff_details__ = (out, count, seeded)  # type: ignore[attr-defined]
-        return call
+        return stands_for(run, call, run.__autodiff_arity__, (out, count, seeded))
 
 
 class _Projected(Transformed):
@@ -547,7 +537,7 @@ class _Projected(Transformed):
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
         fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=self.cotangents)
         hand_through(fn, wanted)
-        return replaced(lowered, fn, tree)
+        return replace(lowered, function=fn, out=tree)
 
 
 def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int) -> _Projected:

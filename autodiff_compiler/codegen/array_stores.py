@@ -61,7 +61,8 @@ def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any) -> str:
     """The statement that adds to a part. ``+=`` would add only once where indices repeat."""
     if opset.is_plain_path(path):
         return f"{p.place(base, path)} {' '.join(_increment(p, v))}"
-    return f"np.add.at({p.part(base, path[:-1])}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
+    head = p.place(base, path[:-1]) if len(path) > 1 else base
+    return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
 
 
 def _stored(p: Printer, op: Op) -> str:

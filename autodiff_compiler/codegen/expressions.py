@@ -32,20 +32,8 @@ from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, is_kernel
 
-ATOM, POWER, UNARY, PRODUCT, SUM, SHIFT, BITAND, BITXOR, BITOR, COMPARE, NOT, TERNARY = (
-    13,
-    12,
-    11,
-    10,
-    9,
-    8,
-    7,
-    6,
-    5,
-    4,
-    3,
-    1,
-)
+# How tightly an expression binds, from loose to tight.
+TERNARY, NOT, COMPARE, BITOR, BITXOR, BITAND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(1, 13)
 
 # Python writes and reads no longer integers; the sum that a complex number is written as has no negative zeros.
 _TOO_LONG = 1 << 4096
@@ -262,7 +250,8 @@ def _get(p: Printer, op: Op) -> tuple[str, int]:
 def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
     p.helpers.add("stored_part")
-    head = p.part(p.show(base, ATOM), path[:-1])
+    text = p.show(base, ATOM)
+    head = p.place(text, path[:-1]) if len(path) > 1 else text
     return f"stored_part({head}, {p.subscript(path[-1][1], nested=True)})", ATOM
 
 
@@ -318,9 +307,8 @@ def _full_like(p: Printer, op: Op) -> tuple[str, int]:
 
 def _dim(p: Printer, op: Op) -> tuple[str, int]:
     x, axis = op.args
-    if type_of(x).kind in ("array", "generic") or (type_of(x).kind == "any" and isinstance(axis, int)):
-        if type_of(x).kind == "array":
-            return f"{p.show(x, ATOM)}.shape[{p.show(axis)}]", ATOM
+    if type_of(x).kind == "array":
+        return f"{p.show(x, ATOM)}.shape[{p.show(axis)}]", ATOM
     p.helpers.add("dim")
     return f"dim({p.show(x)}, {p.show(axis)})", ATOM
 
@@ -345,10 +333,8 @@ def _cast(p: Printer, op: Op) -> tuple[str, int]:
         if t.is_scalar:
             return f"{p.show(dtype)}({p.show(g)})", ATOM
     p.helpers.add("cast")
-    return (
-        f"cast({p.show(g)}, {'np.dtype(' + p.show(dtype) + ')' if isinstance(dtype, np.dtype) else p.show(dtype)})",
-        ATOM,
-    )
+    shown = f"np.dtype({p.show(dtype)})" if isinstance(dtype, np.dtype) else p.show(dtype)
+    return f"cast({p.show(g)}, {shown})", ATOM
 
 
 def _format(p: Printer, op: Op) -> tuple[str, int]:
@@ -399,10 +385,14 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _for_numbers(form: Any) -> Any:
+    """The expression `form` where the result is a number, and a call of the kernel where it is an array."""
+    return lambda p, op: form(p, op) if op.results[0].type.is_scalar else (p.call(op), ATOM)
+
+
+@_for_numbers
 def _ratio(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
-    if not op.results[0].type.is_scalar:
-        return p.call(op), ATOM
     if "generic" in (type_of(g).kind, type_of(d).kind):
         divisor = p.show(d, ATOM)
         return f"{p.show(g, PRODUCT)} / ({divisor} or {divisor} + ({p.show(g, ATOM)} == 0))", PRODUCT
@@ -410,25 +400,22 @@ def _ratio(p: Printer, op: Op) -> tuple[str, int]:
     return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {p.show(d, NOT)} else {infinite}", TERNARY
 
 
+@_for_numbers
 def _quotient(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
-    if not op.results[0].type.is_scalar:
-        return p.call(op), ATOM
     infinite = "np.inf" if type(g) is float and g > 0 else f"{p.show(g, PRODUCT)} * np.inf"
     return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {p.show(d, NOT)} else {infinite}", TERNARY
 
 
+@_for_numbers
 def _over(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
-    if not op.results[0].type.is_scalar:
-        return p.call(op), ATOM
     return f"{p.show(g, PRODUCT)} / ({p.show(d, NOT)} or np.inf)", PRODUCT
 
 
+@_for_numbers
 def _product(p: Printer, op: Op) -> tuple[str, int]:
     g, other = op.args
-    if not op.results[0].type.is_scalar:
-        return p.call(op), ATOM
     g = p.show(g, ATOM)
     return f"({g} and {g} * {p.show(other, PRODUCT + 1)})", ATOM
 

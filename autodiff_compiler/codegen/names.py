@@ -89,7 +89,8 @@ class Group:
 class Variable:
     """A name that was given.
 
-    homes: for each function with a variable of this name, the functions that name the variable, and when it is in use
+    homes: the functions with a variable of this name. For each, the functions that name the variable, and the times of
+           its use.
     """
 
     __slots__ = ("nested", "homes")
@@ -151,7 +152,7 @@ class Numbers:
 
 class Naming:
     def __init__(self, body: Region, inlined: dict[Op, Op | Region], reserved: set[str], inner: set[Op] | None = None):
-        """`inner`: the top-level operations that are printed in a nested function, whose variables are its own."""
+        """inner: the top-level operations that are printed in a nested function, which has its own variables."""
         self.body = body
         self.inner = inner or set()
         self.inlined = inlined
@@ -287,7 +288,7 @@ class Naming:
                         g.spans = [(min(s for s, _ in g.spans), float("inf"))]
 
     def read_inside(self) -> set[Value]:
-        """What the nested function reads."""
+        """The values that the nested function reads."""
         read: set[Value] = set(leaves(self.body.exit))
         for op in self.inner:
             read.update(op.operands())
@@ -433,8 +434,7 @@ def _joined(many: list[Interval], few: list[Interval]) -> list[Interval]:
 
 
 def _meet(busy: list[Interval], spans: list[Interval]) -> bool:
-    """Whether an interval overlaps one of `busy`, which are in order and do not overlap, so that their ends are in
-    order too."""
+    """An interval overlaps one of `busy`. These are in order and do not overlap, so their ends are in order, too."""
     for s, e in spans:
         k = bisect_left(busy, (e,))
         if k and busy[k - 1][1] > s:

@@ -140,14 +140,9 @@ class Nesting:
     def _may_nest(self, op: Op) -> bool:
         if len(op.results) != 1 or self.use_count.get(op.results[0], 0) != 1:
             return False
-        if (
-            op.regions
-            or op.prim.effects
-            or op.prim is CALL
-            or op.prim.nout != 1
-            or op.prim in STORES
-            or op.prim in (STACK_NEW, opset.LIST_NEW)
-        ):
+        if op.regions or op.prim.effects or op.prim.nout != 1:
+            return False
+        if op.prim in STORES or op.prim in (CALL, STACK_NEW, opset.LIST_NEW):
             return False
         v = op.results[0]
         derived = _is_derived(op)
@@ -161,8 +156,8 @@ class Nesting:
         if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
             return v is user.args[-1]  # the bounds are printed twice
         if user.prim in STORES:
-            return v is not user.args[0] and (user.prim is not ADDAT or user.args[0] is not v)
-        if user.prim in (GET,) and v is user.args[0]:
+            return v is not user.args[0]
+        if user.prim is GET and v is user.args[0]:
             return v.op is not None and v.op.prim is not ADDAT
         if user.results and user.results[0].type.is_scalar:  # these print operands twice
             return user.prim not in (QUOTIENT, RATIO) and (user.prim is not PRODUCT or v is not user.args[0])
@@ -231,13 +226,9 @@ def maybe_undefined(body: Region) -> set[Value]:
             elif op.prim is LOOP:
                 inner = op.regions[0]
                 for k, init in enumerate(op.inits):
-                    if (
-                        init is UNDEF
-                        or (type(init) is Value and init in maybe)
-                        or (type(inner.exit[k + 1]) is Value and inner.exit[k + 1] in maybe)
-                    ):
-                        maybe.add(inner.params[k + 1])
-                        maybe.add(op.results[k])
+                    out = inner.exit[k + 1]
+                    if init is UNDEF or any(type(x) is Value and x in maybe for x in (init, out)):
+                        maybe.update((inner.params[k + 1], op.results[k]))
             elif op.prim is TRY and op.catch:
                 maybe.update(op.results[2:])
             elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):

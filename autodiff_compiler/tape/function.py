@@ -154,9 +154,7 @@ class Function:
         names, _ = found.bind(args, kwargs)
         if not all(isinstance(k, int) or k in names for k, _ in given):
             return None
-        wanted = tuple(
-            [p for k, a in given for p in _paths(a, (("arg", k if isinstance(k, int) else names.index(k)),))]
-        )
+        wanted = [p for k, a in given for p in _paths(a, ("arg", k if isinstance(k, int) else names.index(k)))]
         rows, by_path, order = found(*args, **kwargs)
         numbers = [by_path.get(p) for p in wanted]
         if None in numbers or max(kept, default=-1) >= len(order):
@@ -181,13 +179,23 @@ def _dependence(fn: Callable[..., Any]) -> Dispatcher:
     return Dispatcher(innermost(fn), compile_entry, lambda args, kwargs: lower_any(fn, args, kwargs))
 
 
-def _paths(x: Any, path: tuple[Any, ...]) -> list[Any]:
-    """The paths of the operands in an argument, in the order of `flatten`."""
+def _steps(x: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a nested value with the subscripts that lead to them, in the order of `flatten`."""
     if isinstance(x, (list, tuple)):
-        return [p for k, item in enumerate(x) for p in _paths(item, (*path, ("item", k)))]
+        return [found for k, item in enumerate(x) for found in _steps(item, (*path, k))]
     if isinstance(x, dict):
-        return [p for key in keys(x) for p in _paths(x[key], (*path, ("item", key)))]
-    return [path] if isinstance(x, Operand) else []
+        return [found for key in keys(x) for found in _steps(x[key], (*path, key))]
+    return [(path, x)]
+
+
+def _leaf_paths(x: Any) -> list[tuple[Any, ...]]:
+    """The subscripts that lead to the leaves of a nested result."""
+    return [path for path, _ in _steps(x)]
+
+
+def _paths(x: Any, start: tuple[Any, ...]) -> list[Any]:
+    """The paths of the operands in an argument."""
+    return [(start, *[("item", k) for k in path]) for path, leaf in _steps(x) if isinstance(leaf, Operand)]
 
 
 def _value(x: Any) -> Any:
@@ -239,15 +247,6 @@ def _weighted(fn: Callable[..., Any], paths: tuple[tuple[Any, ...], ...]) -> Cal
         return total
 
     return weighted
-
-
-def _leaf_paths(x: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The subscripts that lead to the leaves of a nested result, in the order of `flatten`."""
-    if isinstance(x, (list, tuple)):
-        return [p for k, item in enumerate(x) for p in _leaf_paths(item, (*path, k))]
-    if isinstance(x, dict):
-        return [p for key in keys(x) for p in _leaf_paths(x[key], (*path, key))]
-    return [path]
 
 
 def function(fn: F) -> F:

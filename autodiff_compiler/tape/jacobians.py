@@ -33,27 +33,33 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, use_pfor: b
         )
     flat = flatten(sources)
     tape._check_sources(flat)
-    if not use_pfor and not tape._persistent:
-        raise RuntimeError(NOT_PERSISTENT)
-    if tape._recording and not tape._persistent:
-        tape._pop()
+    _begin(tape, use_pfor)
     try:
-        shape = np.shape(target._value)
         v = np.asarray(target._value)
+        shape = v.shape
         columns = rows(tape, rec, target, flat, v.size, lambda start, stop: basis(v, start, stop))
         out = []
         for x, found in zip(flat, columns):
-            if found is None:
-                if unconnected is UnconnectedGradients.ZERO:
-                    zeros = np.zeros((*shape, *np.shape(x._value)), np.asarray(x._value).dtype)[()]
-                    found = wrap(x._tensor_class, zeros)
-                out.append(found)
-                continue
-            out.append(call(np.reshape, found, (*shape, *np.shape(x._value))) if shape != found.shape[:1] else found)
+            whole = (*shape, *np.shape(x._value))
+            if found is not None and shape != found.shape[:1]:
+                found = call(np.reshape, found, whole)
+            elif found is None and unconnected is UnconnectedGradients.ZERO:
+                found = wrap(x._tensor_class, np.zeros(whole, np.asarray(x._value).dtype)[()])
+            out.append(found)
     finally:
         if not tape._persistent:
             tape._release()
     return pack_like(sources, out) if is_nested(sources) else out[0]
+
+
+def _begin(tape: Any, use_pfor: bool) -> None:
+    """Stop the recording of a tape that is used once."""
+    if tape._persistent:
+        return
+    if not use_pfor:
+        raise RuntimeError(NOT_PERSISTENT)
+    if tape._recording:
+        tape._pop()
 
 
 # Stacks are cut so that no value of the backward sweep has more elements than this.
@@ -111,10 +117,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, unconnected: Any, use_pf
         raise ValueError(f"Shape {m if len(m) < 2 else n} must have rank at least 2")
     if m[0] != n[0]:
         raise ValueError(f"Need first dimension of target shape {m} and source shape {n} to match.")
-    if not use_pfor and not tape._persistent:
-        raise RuntimeError(NOT_PERSISTENT)
-    if tape._recording and not tape._persistent:
-        tape._pop()
+    _begin(tape, use_pfor)
     try:
         v = np.asarray(target._value)
         row = np.empty(m[1:], v.dtype)

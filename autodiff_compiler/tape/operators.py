@@ -116,14 +116,13 @@ def binary(
         check = "pass" if cls is not None else check.replace("if ", "if self._strict and ", 1)
     operands = ("y", "x") if reflected else ("x", "y")
     method = f"__{'r' if reflected else ''}{name}__"
+    expression = _EXPRESSIONS.get(compute, "compute({0}, {1})")
+    plain_expression = "compute({0}, {1})" if compute is np.matmul else expression  # a plain number has no `ndim`
     text = _BINARY.format(
         check=check,
         cls="cls" if cls is not None else "self._tensor_class",
-        expression=_EXPRESSIONS.get(compute, "compute({0}, {1})").format(*operands),
-        # A plain number has no `ndim`.
-        plain_expression=(
-            "compute({0}, {1})" if compute is np.matmul else _EXPRESSIONS.get(compute, "compute({0}, {1})")
-        ).format(*operands),
+        expression=expression.format(*operands),
+        plain_expression=plain_expression.format(*operands),
         first="j" if reflected else "i",
         second="i" if reflected else "j",
         first_value=operands[0],
@@ -135,15 +134,9 @@ def binary(
         else "self._coerce(other)",
     )
     scope = {
-        "Operand": Operand,
-        "STATE": STATE,
-        "CONSTANT": CONSTANT,
-        "cls": cls,
-        "prim": prim,
-        "compute": compute,
-        "name": name,
-    }
-    scope["plain"] = frozenset((int, float))
+        "Operand": Operand, "STATE": STATE, "CONSTANT": CONSTANT, "cls": cls, "prim": prim, "compute": compute,
+        "name": name, "plain": frozenset((int, float)),
+    }  # fmt: skip
     made = types.FunctionType(_code(text), scope, method)
     made.__qualname__ = f"Operand.{method}"
     return made
@@ -259,30 +252,20 @@ def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.mean(x, axis=axis, keepdims=keepdims)
 
 
-_ARITHMETIC: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
-    "add": (operator.add, operator.add),
-    "sub": (operator.sub, operator.sub),
-    "mul": (operator.mul, operator.mul),
-    "truediv": (operator.truediv, operator.truediv),
-    "floordiv": (operator.floordiv, operator.floordiv),
-    "mod": (operator.mod, operator.mod),
-    "matmul": (np.matmul, np.matmul),
-}
-_COMPARISONS: dict[str, Any] = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+# Operators of two operands that also have a reflected method, and comparisons, which Python reflects itself.
+_REFLECTED: dict[str, Any] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "matmul": np.matmul,
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor,
 }  # fmt: skip
-_BITWISE: dict[str, Any] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+_COMPARISONS: dict[str, Any] = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
 def install_operators(owner: type[Any], cls: type[Any] | None = None, strict: bool = False) -> None:
     """Give the class `owner` Python's operators. See `binary` for `cls` and `strict`."""
-    for name, (fn, compute) in _ARITHMETIC.items():
-        setattr(owner, f"__{name}__", binary(PRIMS[fn], compute, name, False, cls, strict))
-        setattr(owner, f"__r{name}__", binary(PRIMS[fn], compute, name, True, cls, strict))
-    for name, fn in _COMPARISONS.items():
+    for name, fn in {**_REFLECTED, **_COMPARISONS}.items():
         setattr(owner, f"__{name}__", binary(PRIMS[fn], fn, name, False, cls, strict))
-    for name, fn in _BITWISE.items():
-        setattr(owner, f"__{name}__", binary(PRIMS[fn], fn, name, False, cls, strict))
+    for name, fn in _REFLECTED.items():
         setattr(owner, f"__r{name}__", binary(PRIMS[fn], fn, name, True, cls, strict))
     for name, fn in (("neg", operator.neg), ("pos", operator.pos), ("invert", operator.invert)):
         setattr(owner, f"__{name}__", unary(PRIMS[fn], fn, cls))

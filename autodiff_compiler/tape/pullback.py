@@ -27,7 +27,7 @@ from ..transforms import pipeline
 from ..transforms.batch import NotBatchedError, batch
 from ..transforms.simplify import drop_dead
 from .connect import Record, View, between, records_of
-from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode, count_pullback, signature
+from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode, count_pullback
 
 FILE = "<tape>"  # the file in the `loc` of a recorded operation; its line is the first slot of the results
 ADD = PRIMS[operator.add]
@@ -50,19 +50,9 @@ class Pullback:
     """
 
     __slots__ = (
-        "run",
-        "needed",
-        "fetch",
-        "seeded",
-        "function",
-        "_depends",
-        "source",
-        "dims",
-        "leaves",
-        "complex",
-        "ask",
+        "run", "needed", "fetch", "seeded", "function", "source", "dims", "leaves", "complex", "ask", "_depends",
         "_stacked",
-    )
+    )  # fmt: skip
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
@@ -516,4 +506,4 @@ def names_of(node: TrieNode) -> dict[int, str]:
     return out
 
 
-__all__ = ["NotBatchedError", "Pullback", "Request", "request", "signature", "type_of"]
+__all__ = ["NotBatchedError", "Pullback", "Request", "request"]

@@ -29,7 +29,7 @@ func power(%x: float, %x_dot: float) {
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ from ..ir.core import (
     Builder,
     Function,
     Op,
+    Prim,
     Region,
     Value,
     leaves,
@@ -62,8 +63,9 @@ from ..operations.choices import PRODUCT
 from ..operations.lib import WEIGHTS
 from ..operations.signs import POWERS, positive
 from . import algebra, lost
+from .cotangents import cotangent_type, holds_records, named_arguments
 from .unfit import covering
-from .vjp import ON_RECORDS, Reverse, cotangent_type, holds_records, named_arguments
+from .vjp import ON_RECORDS, Reverse
 from .zeros import holds_below, is_choice
 
 
@@ -118,7 +120,10 @@ class Tangents:
 
 
 class Pushforward:
-    """`dots` holds the tangents built so far; an active value that is not in it has the tangent zero."""
+    """Builds the tangents beside the operations of a function.
+
+    dots: the tangents so far. An active value without one has the tangent zero.
+    """
 
     def __init__(self, fn: Function, wrt: list[Value]):
         self.fn = fn
@@ -141,7 +146,7 @@ class Pushforward:
     def run(self, source: Function) -> Function:
         body = self.fn.body
         for v in self.wrt:
-            self.dots[v] = body.param(v.type, f"{v.hint}_dot" if v.hint else "")
+            self.dots[v] = body.param(v.type, dot_of(v))
         with self.b.active():
             self.region(body)
             self.b.loc = None
@@ -163,8 +168,8 @@ class Pushforward:
 
     def name(self, v: Value, t: Any) -> None:
         self.dots[v] = t
-        if type(t) is Value and not t.hint and v.hint:
-            t.hint = f"{v.hint}_dot"
+        if type(t) is Value and not t.hint:
+            t.hint = dot_of(v)
 
     def has_tangent(self, v: Any) -> bool:
         """The value is active, and carries numbers that can have a tangent."""
@@ -173,7 +178,7 @@ class Pushforward:
     def beside(self, op: Op, k: int, like: Any = None) -> Value:
         """A result for the tangent of result number `k` of an operation with regions."""
         r = op.results[k]
-        made = Value(tangent_type(r if like is None else like), f"{r.hint}_dot" if r.hint else "", op)
+        made = Value(tangent_type(r if like is None else like), dot_of(r), op)
         self.dots[r] = made
         return made
 
@@ -183,22 +188,9 @@ class Pushforward:
         ops, region.ops = region.ops, []
         for op in ops:
             self.b.loc = op.loc
-            if op.prim is IF:
-                self.branch(op)
-            elif op.prim is LOOP:
-                self.loop(op)
-            elif op.prim is TRY:
-                self.attempt(op)
-            elif op.prim is FUNC:
-                self.function(op)
-            else:
+            if not op.regions:
                 region.ops.append(op)
-                if op.prim is CALL:
-                    self.call(op)
-                elif op.prim in (STACK_NEW, PUSH, POP):
-                    self.stack(op)
-                else:
-                    self.operation(op)
+            PUSHED.get(op.prim, Pushforward.operation)(self, op)
 
     def operation(self, op: Op) -> None:
         results = [r for r in op.results if r in self.active]
@@ -234,9 +226,10 @@ class Pushforward:
                 self.name(r, t)
 
     def weighted(self, op: Op) -> Any:
-        """The tangent of a product with a weight that does not move, if it may be zero where the other tangent is
-        infinite: as in the reverse mode, such a zero stays zero, see `operations.lib.guarded`. None for all other
-        operations."""
+        """The tangent of a product with a constant weight, where the other tangent may be infinite; otherwise None.
+
+        Where the weight is zero, the tangent is zero, as in reverse mode. See `operations.lib.guarded`.
+        """
         if op.prim not in PRODUCTS or not any(x in self.steep for x in op.operands()):
             return None
         for x, weight in (op.args, op.args[::-1]):
@@ -266,7 +259,7 @@ class Pushforward:
             return
         if op.prim is STACK_NEW:
             self.dots[stack] = self.b.emit(STACK_NEW)
-            self.dots[stack].hint = f"{stack.hint}_dot" if stack.hint else ""
+            self.dots[stack].hint = dot_of(stack)
         elif op.prim is PUSH:
             self.b.emit(PUSH, self.dots[stack], self.dot(op.args[1]))
         else:
@@ -305,7 +298,7 @@ class Pushforward:
         starts = [self.dot(inits[k]) for k in slots]
         for k in slots:
             p = body.params[k + 1]
-            self.dots[p] = body.param(tangent_type(p), f"{p.hint}_dot" if p.hint else "")
+            self.dots[p] = body.param(tangent_type(p), dot_of(p))
         with self.b.inside(body):
             self.region(body)
             body.exit = (*body.exit, *[self.dot(body.exit[k + 1]) for k in slots])
@@ -336,7 +329,7 @@ class Pushforward:
         (body,) = func.regions
         params, results = self.interface(func)
         for p in params:
-            self.dots[p] = body.param(tangent_type(p), f"{p.hint}_dot" if p.hint else "")
+            self.dots[p] = body.param(tangent_type(p), dot_of(p))
         self.append(func)  # it may call itself
         with self.b.inside(body, alone=True):
             self.region(body)
@@ -359,6 +352,22 @@ class Pushforward:
         self.append(op)
         op.args = (*op.args, *dots)
         op.results += [self.beside(op, k) for k in outs]
+
+
+# How to push tangents through operations that are more than a function of their operands.
+PUSHED: dict[Prim, Callable[[Pushforward, Op], None]] = {
+    IF: Pushforward.branch,
+    LOOP: Pushforward.loop,
+    TRY: Pushforward.attempt,
+    FUNC: Pushforward.function,
+    CALL: Pushforward.call,
+    **dict.fromkeys((STACK_NEW, PUSH, POP), Pushforward.stack),
+}
+
+
+def dot_of(v: Value) -> str:
+    """The hint for the name of the tangent of `v`."""
+    return f"{v.hint}_dot" if v.hint else ""
 
 
 def has_infinite_slope(op: Op) -> bool:
@@ -395,8 +404,10 @@ def carries(v: Any) -> bool:
 
 
 def tangent_type(v: Any) -> Ty:
-    """The facts that hold of any tangent of `v`: its shape, and its dtype where that is certain. A cotangent has the
-    same."""
+    """The facts that hold of any tangent of `v`: its shape, and its dtype where that is certain.
+
+    They are those of a cotangent.
+    """
     return type_of(v) if holds_records(v) else cotangent_type(v)
 
 
@@ -404,10 +415,11 @@ def tangent_type(v: Any) -> Ty:
 
 
 def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -> tuple[Any, ...]:
-    """The tangents of the results of one operation, from those of its operands; None where one is zero.
+    """The tangents of the results of one operation, from those of its operands. None stands for zero.
 
-    `useful`: of several results, those whose tangents are needed. Raises a located error for an operation without a
-    rule.
+    useful: of several results, those whose tangents are needed.
+
+    Raises an error with the location for an operation without a rule.
     """
     given: dict[str, Any] = {}
     dots = {v: dots[v] for v in differentiable_operands(op) if v in dots}
@@ -438,10 +450,10 @@ def _in_structure(arg: Any, dots: Mapping[Value, Any]) -> Any:
 
 
 def transposed(b: Builder, op: Op, dots: Mapping[Value, Any], names: list[str], useful: Any = None) -> Any:
-    """The tangent by these arguments, from the transpose of the pullback: it is linear in the cotangent, so its own
-    pullback does not depend on it.
+    """The tangent by these arguments, from the transpose of the pullback.
 
-    For several results a tuple, with None for zero.
+    The pullback is linear in the cotangent. So the pullback of the pullback does not depend on the cotangent. For
+    several results, the tangent is a tuple, with None for zero.
     """
     body = Region(b.dims.child())
     inner: dict[Value, Value] = {v: body.param(v.type, v.hint) for v in dict.fromkeys([*op.operands(), *op.results])}

@@ -118,9 +118,9 @@ def _below(index: Any, length: Any, region: Region) -> bool:
 
 
 def drop_dead(fn: Function) -> bool:
-    """Remove operations and carried values that nothing needs; exceptions that the primal raises are kept.
+    """Remove operations and carried values that nothing needs. Exceptions that the primal raises are kept.
 
-    A residual stack lives as long as something popped from it does. Returns whether anything went.
+    A residual stack lives as long as a value that is popped from it. Returns whether anything was removed.
     """
     uncalled = any(op.prim is FUNC for op in fn.body.ops) and drop_uncalled(fn.body)
     calls: dict[Op, list[Op]] = {}

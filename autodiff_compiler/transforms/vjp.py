@@ -346,4 +346,4 @@ CONTROL: dict[Prim, Callable[[Reverse, Any, Bars], None]] = {
 ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
 
 
-__all__ = ["ON_RECORDS", "Reverse", "cotangent_type", "differentiate", "holds_records", "named_arguments"]
+__all__ = ["ON_RECORDS", "Reverse", "differentiate"]

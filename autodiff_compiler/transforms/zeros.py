@@ -1,7 +1,7 @@
 """Where a cotangent is zero for sure: the mask that guards a partial that may be infinite.
 
-Takes a cotangent in the backward sweep. Gives a mask of the elements that are zero whatever the inputs are; a rule
-multiplies its infinite partial there by a strong zero.
+Takes a cotangent in the backward sweep. Gives a mask of the elements that are zero for all inputs. There, a rule
+multiplies its infinite partial by a strong zero.
 
 In ``sum(w * sqrt(x))`` with ``w[0] == x[0] == 0``, the derivative by ``x[0]`` is zero: the cotangent of the root is
 zero whatever `x` is. In ``sum(sqrt(x) * sqrt(x))`` the cotangent happens to be zero there, but it changes with `x`.
@@ -137,12 +137,14 @@ class Cotangents:
 
     def may_have_divided(self, g: Any) -> bool:
         """The cotangent came through a quotient or a power, or that is not known."""
-        return type(g) is Value and self._below(g, self._infinite, self._divides)
+        return type(g) is Value and holds_below(g, self._infinite, self._divides)
 
     def may_be_flat(self, g: Any) -> bool:
-        """The cotangent came through a quotient whose value is finite where its divisor is infinite, or that is not
-        known: zero may be its limit."""
-        return type(g) is Value and self._below(g, self._flat, lambda v: self._divides(v, self.steep))
+        """Zero may be the limit of the cotangent, or that is not known.
+
+        The cotangent came through a quotient whose value is finite where its divisor is infinite.
+        """
+        return type(g) is Value and holds_below(g, self._flat, lambda v: self._divides(v, self.steep))
 
     def _divides(self, v: Value, but: Container[Value] = ()) -> bool | None:
         op = v.op
@@ -153,21 +155,18 @@ class Cotangents:
         divides = "quotient" in op.prim.traits and not _is_count(op.args[1]) and v not in but
         return divides or "power" in op.prim.traits or "carries" in op.prim.traits or len(op.regions) > 0 or None
 
-    def _below(self, g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
-        return holds_below(g, known, here)
-
     def chosen(self, x: Any) -> bool:
         """The value may be one of several, so that its cotangent may be dropped."""
-        return type(x) is Value and self._below(x, self._chosen_values, lambda v: is_choice(v, self.body))
+        return type(x) is Value and holds_below(x, self._chosen_values, lambda v: is_choice(v, self.body))
 
     # --- zeros that the program finds -----------------------------------------------------------------------------
 
     def vanishes(self, g: Any, x: Any) -> bool:
-        """Where the cotangent `g` of a root of `x` turns out to be zero, the derivative by what `x` is made of is zero.
+        """Where the cotangent `g` of a root of `x` is zero, the derivative by the operands of `x` is zero.
 
-        Where `x` is zero, and the function is defined on all sides, `x` is at its smallest, so it does not move. That
-        does not hold where it is known to move, as an argument itself does. Then it is known only of a cotangent that
-        depends on no root: that goes to zero faster than the derivative of the root to infinity.
+        There are two cases. First, `x` may be at its smallest value, zero: then it does not move. An argument itself is
+        known to move. Second, `g` depends on no root: then it goes to zero faster than the derivative of the root goes
+        to infinity.
         """
         if type(g) is not Value or never_zero(g):
             return False
@@ -195,7 +194,7 @@ class Cotangents:
 
     def _rough(self, g: Value, inputs: int) -> bool:
         """The value depends on a root, or that is not known."""
-        return self._below(g, {}, lambda v: self._roots(v, inputs))
+        return holds_below(g, {}, lambda v: self._roots(v, inputs))
 
     def _roots(self, v: Value, inputs: int) -> bool | None:
         if not self.varies(v) & inputs:
@@ -206,8 +205,11 @@ class Cotangents:
         return bool(op.regions) or "carries" in op.prim.traits or _is_root(op) or None
 
     def decays(self, g: Any, out: Any) -> bool:
-        """Where `out`, a quotient, is infinite the cotangent `g` is zero, and goes there faster than the derivative of
-        the quotient to infinity: it depends on it through exponentials only."""
+        """The cotangent `g` is zero where the quotient `out` is infinite.
+
+        It goes to zero faster than the derivative of the quotient goes to infinity, since it depends on the quotient
+        through exponentials only.
+        """
         if self._has_exponentials is None:
             self._has_exponentials = any("exponential" in op.prim.traits for op in self.body.walk())
         inputs = self.varies(out) if self._has_exponentials else 0
@@ -221,14 +223,9 @@ class Cotangents:
             if v is out and below:
                 continue
             op = v.op
-            if (
-                v is out
-                or op is None
-                or op.regions
-                or "carries" in op.prim.traits
-                or "logarithm" in op.prim.traits
-                or len(seen) > 60
-            ):
+            if v is out or op is None or op.regions or len(seen) > 60:
+                return False
+            if not op.prim.traits.isdisjoint(("carries", "logarithm")):
                 return False
             below = below or "exponential" in op.prim.traits
             found = found or below
@@ -238,17 +235,18 @@ class Cotangents:
     # --- masks ----------------------------------------------------------------------------------------------------
 
     def mask(self, g: Any, args: Any, level: int) -> Mask:
-        """Booleans that are false where `g` is zero for sure; False: it is so everywhere; True: nowhere.
+        """Booleans that are false where `g` is zero for sure. False: it is zero everywhere. True: nowhere.
 
-        `args`: what the operation is applied to. `level`: CHOICES are masks and conditions; SUBSCRIPTS are these and
-        parts that are not read; WEIGHTS are these and factors that do not vary with `args`.
+        args:  the operands of the operation
+        level: the zeros that count. CHOICES: of masks and conditions. SUBSCRIPTS: these, and those of parts that are
+               not read. WEIGHTS: these, and those of factors that do not vary with `args`.
         """
         if type(g) is not Value or not self.masks:
             return True
         moving = 0
         if level >= WEIGHTS:
             moving = functools.reduce(operator.or_, map(self.varies, leaves(args)), 0)
-        elif not self._below(g, self._masked, self._may_mask):
+        elif not holds_below(g, self._masked, self._may_mask):
             return True
         return self._mask(g, moving, level, DEPTH, {})
 
@@ -268,11 +266,8 @@ class Cotangents:
 
     def _mask(self, g: Any, moving: int, level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         if isinstance(g, np.ndarray):
-            return (
-                self.b.emit(PRIMS[np.asarray], g if g.dtype == BOOL else g != 0)
-                if level >= WEIGHTS or g.dtype == BOOL
-                else True
-            )
+            counts = level >= WEIGHTS or g.dtype == BOOL
+            return self.b.emit(PRIMS[np.asarray], g if g.dtype == BOOL else g != 0) if counts else True
         if type(g) is not Value:
             return not _is_zero(g)
         if g.type.dtype == BOOL:
@@ -373,7 +368,7 @@ class Cotangents:
 
 
 def holds_below(g: Value, known: dict[Value, bool], here: Callable[[Value], bool | None]) -> bool:
-    """Whether something holds of a value that `g` was made of: what `here` says, None being as for its operands."""
+    """A property holds of `g`. ``here(v)`` says whether it holds of `v`; None: if it holds of an operand of `v`."""
     todo = [g]
     while todo:  # no recursion: a chain may be thousands long
         v = todo[-1]
@@ -392,7 +387,7 @@ def holds_below(g: Value, known: dict[Value, bool], here: Callable[[Value], bool
 
 
 def is_choice(v: Value, body: Region) -> bool | None:
-    """The value is one of several, by a condition or a subscript; None: no, but what it is made of may be."""
+    """The value is one of several, by a condition or a subscript. None: it is not, but an operand of it may be."""
     op = v.op
     if op is None:
         return v.region is not body
