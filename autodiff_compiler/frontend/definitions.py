@@ -1,4 +1,4 @@
-"""Functions of NumPy that are lowered from a definition in Python, in terms of other functions of NumPy.
+"""Functions that are lowered from a definition in Python, in terms of simpler functions. Most are NumPy's.
 
 A definition is inlined as a helper of the user's would be, so it needs no derivative rule and nests to any order. It
 is not the user's, though: what it looks up is not guarded, and its errors are located at the user's call.

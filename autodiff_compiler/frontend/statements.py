@@ -1,4 +1,4 @@
-"""Lowering of statements: blocks with their exit codes, branches, assignments.
+"""Lowering of statements: blocks with their exit codes, branches, simple statements.
 
 A block ends with an exit code, one of `exits`. Where two paths end differently the code is a value, and what follows is
 guarded by it. Code behind an ``if`` that exits is lowered inside the branch that does not.

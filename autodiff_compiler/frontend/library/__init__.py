@@ -1,4 +1,4 @@
-"""Definitions of NumPy's functions in terms of simpler ones; see `definitions`."""
+"""Definitions of functions in terms of simpler ones; see `definitions`."""
 
 from ... import nn
 from ..definitions import are_definitions
