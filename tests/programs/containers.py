@@ -12,6 +12,7 @@ class Containers(Exotics):
             "list_operations",
             "filtered_list",
             "edited_list",
+            "held_items",
             "list_of_lists",
             "shared_lists",
             "stacked",
@@ -186,6 +187,45 @@ class Containers(Exotics):
                 self.line(f"    {self.random.choice(options)}")
         self.line(f"    {t} = {t} * 0.5 + {l}[0] * {l}[-1]")
         self.result(f"{t} + sum([v * (j + 1) for j, v in enumerate({l})]) * 0.1")
+        return True
+
+    def held_items(self, budget: int) -> bool:
+        """An item of a list of run-time length, held by a name while the list gets longer and shorter, then changed."""
+        l, i, k, a, b = (self.new(name) for name in ("xs", "i", "k", "held", "other"))
+        made, key = self.pick(
+            ("np.array([{0}, 0.1 * {1} + 0.5, {0} * {0}])", "1"), ("[{0} * 0.5, 0.3 * {1}]", "0"),
+            ("{{'u': np.sin({0} + {1}), 'w': 0.5}}", "'u'"), ("[np.array([{0}, {1} + 0.5])]", "0"),
+        )  # fmt: skip
+        v, index = self.scalar(0), self.pick("0", "-1", "1", "-2", f"len({l}) - 1")
+        self.line(f"{l} = []")
+        self.line(f"for {i} in range(n + 2):")
+        self.line(f"    {l}.append({made.format(v, i)})")
+        self.line(f"{b} = {made.format(self.scalar(0), 2)}")
+        if self.chance(0.3):
+            self.line(f"{l}[{index}] = {b}")
+        self.line(f"{a} = {l}[{index}]")
+        changes = [
+            f"{l}.append({b})", f"{l}.append({made.format(v, 7)})", f"{l}.extend([{b}, {made.format(v, 3)}])",
+            f"{l} += [{made.format(v, 4)}]", f"{l}.insert({self.pick('0', '1', '-1')}, {made.format(v, 5)})",
+            f"{l}.append({l}[{self.pick('0', '-1')}])", f"{l}.reverse()", f"{l}[{self.pick('0', '-1')}] = {b}",
+            f"{l}.pop({self.pick('', '0', '-2')})", f"del {l}[{self.pick('0', '-1')}]", f"{l} = {l} + [{b}]",
+        ]  # fmt: skip
+        for _ in range(self.random.randrange(1, 4)):
+            change = self.random.choice(changes)
+            if self.chance(0.25) and "pop" not in change and "del" not in change:
+                self.line(f"for {k} in range({self.pick('2', 'n')}):")
+                self.line(f"    {change}")
+            elif self.chance(0.25):
+                self.line(f"if {self.condition()}:")
+                self.line(f"    {change}")
+            else:
+                self.line(change)
+        for held in self.pick((a,), (), (b,), (f"{l}[{self.pick('-1', '0', '1')}]",), (a, b), ()):
+            self.line(f"{held}[{key}] = {held}[{key}] * {self.pick('2.0', v)} + 0.2")
+        self.result(
+            f"np.sum({a}[{key}] * 0.7 + {l}[-1][{key}] * {l}[0][{key}]) "
+            f"+ sum([np.sum({k}[{key}]) * (1.0 + {i}) for {i}, {k} in enumerate({l})]) * 0.1"
+        )
         return True
 
     def called_by_class(self, budget: int) -> bool:
