@@ -154,3 +154,9 @@ def test_variables_with_the_names_of_helpers(name: str) -> None:
         f"a = a * {name}",
     ]
     assert check(lines, ARGUMENTS[1]) in ("right", "refused")
+
+
+@pytest.mark.parametrize("axes", ["(0, 1), (1, 0)", "(-1, 0), (0, 1)", "0, -1", "[1], [0]"])
+def test_axes_that_are_moved_are_views(axes: str) -> None:
+    lines = ["a = x.reshape(1, -1) * 1.0", f"v = np.moveaxis(a, {axes})", "v[0, 0] = 5.0", "v *= 2.0"]
+    assert check(lines, ARGUMENTS[1]) == "right"
