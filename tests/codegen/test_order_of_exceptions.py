@@ -31,3 +31,35 @@ def test_the_functions_own_exception(name: str) -> None:
 def test_what_cannot_raise_stays_an_expression() -> None:
     source = ad.value_and_grad(lambda x: np.sum(np.sin(x))).source(X)
     assert "return np.sin(x).sum(), np.cos(x)" in source
+
+
+def nested(x, matrices):
+    s = x
+    out = 0.0
+    for i in range(3):
+        y, w = s, 0.5
+        try:
+            for _ in range(2):
+                try:
+                    y = np.sin(y + x)
+                    if y > 0.4:
+                        y = 0.5 * x
+                    w = w * 0.5 * y
+                finally:
+                    w = w + y * 0.5
+            y = y * np.linalg.inv(matrices[i])[0, 0]
+        except Exception:
+            y = s * s
+        s = y + w
+        out += s
+    return out
+
+
+def test_nested_handlers_cut_stacks_to_lengths_of_their_own() -> None:
+    matrices = np.array([np.diag([2.0, 3.0]), np.zeros((2, 2)), np.diag([1.5, 1.0])])
+    lines = ad.grad(nested).source(0.7, matrices).splitlines()
+    marks = [line.split(" = ")[0].strip() for line in lines if " = len(t_saved" in line]
+    assert len(marks) > 2 and len(marks) == len(set(marks))
+    for x in (0.3, -0.7, 1.1):
+        difference = (nested(x + 1e-6, matrices) - nested(x - 1e-6, matrices)) / 2e-6
+        assert ad.grad(nested)(x, matrices) == pytest.approx(difference, rel=1e-6)
