@@ -350,6 +350,16 @@ def _tuple(p: Printer, op: Op) -> tuple[str, int]:
     return p.operand(tuple(op.args))
 
 
+def _build(p: Printer, op: Op) -> tuple[str, int]:
+    cls, names, *items = op.args
+    shown = [p.show(x) for x in items]
+    if cls is list:
+        return f"[{', '.join(shown)}]", ATOM
+    if cls is dict:
+        return "{" + ", ".join([f"{p.show(k)}: {x}" for k, x in zip(names, shown)]) + "}", ATOM
+    return p.call(op), ATOM
+
+
 def _index(p: Printer, op: Op) -> tuple[str, int]:
     return f"{p.show(op.args[0], ATOM)}[{p.show(op.args[1])}]", ATOM
 
@@ -431,7 +441,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.DTYPE: _attribute("dtype"), opset.CAST: _cast, opset.FORMAT: _format, opset.LIST_NEW: _list_new,
     opset.LIST_GET: _index, opset.LIST_SLICE: _slice,
     opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
-    opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple,
+    opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple, opset.BUILD: _build,
     RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 

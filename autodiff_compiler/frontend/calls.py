@@ -192,13 +192,18 @@ class Calls(Comprehensions):
         everything = [*args, *kwargs.values()]
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
-        for cell in self.cells_in(everything):
+        cells = self.cells_in(everything)
+        for cell in cells:
             self.half_done(cell)
         self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
-        result = self.linked(self.emit(node, prim, *first, *operands, **keywords), everything, numpy=False)
-        for cell in self.cells_in(everything):
+        value = self.emit(node, prim, *first, *operands, **keywords)
+        for cell in cells:
             self.state.poison(cell, self.loc_of(node))
             self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
+        # The result is what the call gave, and a store into it may be one into an argument.
+        result = self.linked(value, [], numpy=False)
+        if type(result) in (Ref, ListRef):
+            self.share(result.cell, cells)
         return result
 
     def own(self, x: Any, node: Node) -> Any:

@@ -26,11 +26,12 @@ from ..errors import (
 )
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
-from ..ir.opset import DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
+from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
 from .avals import (
     Columns,
     Conflict,
+    DictRef,
     Entries,
     Instance,
     Interrupted,
@@ -484,9 +485,26 @@ class Core(Parts):
         return av.obj
 
     def plain(self, av: Val, node: Node) -> Val:
-        """For printing and messages: an operand in which containers are tuples."""
-        x = self.operand(av, node)
-        return self.emit(node, TUPLE, *x) if type(av) in (Seq, ListRef) and isinstance(x, (tuple, list)) else x
+        """An operand for text and for functions without a source: each container is what it is in Python."""
+        kind = type(av)
+        if kind is Seq and av.cls is None:
+            return self.emit(node, TUPLE, *[self.plain(x, node) for x in av.items])
+        if kind is Seq:
+            return self.emit(node, BUILD, av.cls, (), *[self._apart(x, node) for x in av.items])
+        if kind is RangeOf:
+            return self.emit(node, BUILD, range, (), *[self.plain(x, node) for x in (av.start, av.stop, av.step)])
+        if kind is ListRef or kind is DictRef:
+            content = self.checked(av.cell, node, "container")
+            names = content.keys if type(content) is Entries else ()
+            if type(content) in (Items, Entries) and all(map(is_constant, names)):
+                cls = list if kind is ListRef else dict
+                return self.emit(node, BUILD, cls, tuple(names), *[self._apart(x, node) for x in content.items])
+        return self.operand(av, node)
+
+    def _apart(self, av: Val, node: Node) -> Val:
+        """The same for an item of what is built: of an array a copy, since what holds it may outlive the function."""
+        x = self.plain(av, node)
+        return self.emit(node, COPY, x) if type(x) is Value and not x.type.is_scalar and x.type.kind != "object" else x
 
     # --- two paths ------------------------------------------------------------------------------------------------
 

@@ -333,21 +333,15 @@ def _formatted(ctx: Expressions, part: ast.FormattedValue) -> Any:
     convert = {-1: None, 115: str, 114: repr, 97: ascii}[part.conversion]
     if is_constant(av) and isinstance(spec, str):
         return format(av if convert is None else convert(av), spec)
-    if type(av) is Obj:
-        if is_lasting(av.obj) and isinstance(spec, str):
-            obj = ctx.pinned(av)
-            return format(obj if convert is None else convert(obj), spec)
-        x = ctx.live_operand(av, part)
-        if convert is not None:
-            x = _emit_opaque(ctx, convert, convert.__name__, [x], part)
-        return _emit_opaque(ctx, format, "format", [x, spec], part)
-    if type(av) is Instance:
-        av = ctx.call(Obj(str if convert is None else convert, None), [av], {}, part)
-        convert = None
-    x = ctx.plain(av, part)
+    if type(av) is Obj and is_lasting(av.obj) and isinstance(spec, str):
+        obj = ctx.pinned(av)
+        return format(obj if convert is None else convert(obj), spec)
+    if convert is not None and is_object(av):
+        av, convert = ctx.call(Obj(convert, None), [av], {}, part), None
     if convert is not None:
-        x = _emit_opaque(ctx, convert, convert.__name__, [x], part)
-    return _emit_opaque(ctx, format, "format", [x, spec], part)
+        x = ctx.live_operand(av, part) if type(av) is Obj else ctx.plain(av, part)
+        av = _emit_opaque(ctx, convert, convert.__name__, [x], part)
+    return ctx.call(Obj(format, None), [av, spec], {}, part)
 
 
 @lowers(Computed)

@@ -313,10 +313,18 @@ def on_tensors(definition: Any) -> Any:
         scope = _on_tensors[id(source)] = dict(source)
         for name, fn in source.items():
             if isinstance(fn, types.FunctionType) and fn.__globals__ is source:
-                scope[name] = made = types.FunctionType(fn.__code__, scope, name, fn.__defaults__, fn.__closure__)
-                made.__kwdefaults__ = fn.__kwdefaults__
+                scope[name] = _in_scope(fn, scope)
         scope["np"] = _NumPy()
-    return scope[definition.__name__]
+    if source.get(definition.__name__) is definition:
+        return scope[definition.__name__]
+    return _in_scope(definition, scope)  # one of a family that one function makes
+
+
+def _in_scope(fn: types.FunctionType, scope: dict[str, Any]) -> types.FunctionType:
+    """The function with other globals."""
+    made = types.FunctionType(fn.__code__, scope, fn.__name__, fn.__defaults__, fn.__closure__)
+    made.__kwdefaults__ = fn.__kwdefaults__
+    return made
 
 
 _AXES = {"axis", "keepdims"}

@@ -37,20 +37,19 @@ def nested(x, matrices):
     s = x
     out = 0.0
     for i in range(3):
-        y, w = s, 0.5
         try:
-            for _ in range(2):
+            y = s
+            for k in range(2):
+                y = np.sin(y + x) * y
                 try:
-                    y = np.sin(y + x)
-                    if y > 0.4:
-                        y = 0.5 * x
-                    w = w * 0.5 * y
-                finally:
-                    w = w + y * 0.5
-            y = y * np.linalg.inv(matrices[i])[0, 0]
+                    w = np.sin(y) * y
+                    w = np.linalg.inv(matrices[i - k] * w)[0, 0] * w
+                except Exception:
+                    w = s
+                y = y * w * np.linalg.inv(matrices[i])[0, 0]
         except Exception:
             y = s * s
-        s = y + w
+        s = y
         out += s
     return out
 

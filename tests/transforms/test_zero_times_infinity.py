@@ -576,4 +576,5 @@ def test_a_tangent_of_zero_by_chance_is_not_taken_for_sure():
 
 def test_pythons_numbers_without_a_choice_are_divided_as_they_are():
     for f in (math.sqrt, lambda s: math.sqrt(2 * s + 1), lambda s: s**0.5, math.acos):
-        assert "inf" not in ad.grad(f).source(0.3)
+        code = [line for line in ad.grad(f).source(0.3).splitlines() if "# adjoint" not in line]
+        assert not any("inf" in line for line in code)

@@ -16,6 +16,7 @@ from ...errors import ArgumentError
 from ...ir.core import Value, type_of
 from ...ir.opset import OPERATORS, PRIMS, PRINT, TRUTH, opaque
 from ...ir.types import py_int
+from ...tree import class_lookup
 from ..avals import MISSING, Instance, Obj, Partial, RangeOf, Seq, SliceOf, describe, is_constant, is_static_int
 from ..dunders import IN_PLACE, changed
 from ..folds import proved
@@ -156,7 +157,27 @@ def _print(ctx: Ctx, /, *args: Val, **kwargs: Val) -> None:
     ctx.emit(ctx.node, PRINT, *shown, **{k: ctx.plain(v, ctx.node) for k, v in kwargs.items()})
 
 
-@lowers(str, repr, format)
+@lowers(format)
+def _format(ctx: Ctx, value: Val, format_spec: Val = "", /) -> Val:
+    node = ctx.node
+    if is_constant(value) and isinstance(format_spec, str):
+        return format(value, format_spec)
+    if is_object(value):
+        made = ctx.call_special(value, "__format__", [format_spec], node)
+        if made is not NotImplemented:
+            if is_constant(made) and not isinstance(made, str):
+                ctx.raises(TypeError, f"__format__ must return a str, not {type(made).__name__}", node)
+            return made
+        if class_lookup(ctx.cls_of(value), "__format__") is object.__format__:
+            if isinstance(format_spec, str) and not format_spec:
+                return ctx.call(Obj(str, None), [value], {}, node)
+            name = ctx.cls_of(value).__name__
+            ctx.raises(TypeError, f"unsupported format string passed to {name}.__format__", node)
+    shown = ctx.live_operand(value, node) if type(value) is Obj else ctx.plain(value, node)
+    return ctx.emit(node, opaque(format, "format"), shown, ctx.plain(format_spec, node))
+
+
+@lowers(str, repr)
 def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     fn, node = ctx.callee, ctx.node
     if kwargs:
