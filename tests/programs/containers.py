@@ -205,11 +205,16 @@ class Containers(Exotics):
             self.line(f"{l}[{index}] = {b}")
         self.line(f"{a} = {l}[{index}]")
         changes = [
-            f"{l}.append({b})", f"{l}.append({made.format(v, 7)})", f"{l}.extend([{b}, {made.format(v, 3)}])",
+            f"{l}.append({made.format(v, 7)})", f"{l}.extend([{made.format(v, 2)}, {made.format(v, 3)}])",
             f"{l} += [{made.format(v, 4)}]", f"{l}.insert({self.pick('0', '1', '-1')}, {made.format(v, 5)})",
-            f"{l}.append({l}[{self.pick('0', '-1')}])", f"{l}.reverse()", f"{l}[{self.pick('0', '-1')}] = {b}",
-            f"{l}.pop({self.pick('', '0', '-2')})", f"del {l}[{self.pick('0', '-1')}]", f"{l} = {l} + [{b}]",
+            f"{l}.reverse()", f"{l}.pop({self.pick('', '0', '-2')})", f"del {l}[{self.pick('0', '-1')}]",
         ]  # fmt: skip
+        changed = self.pick((a,), (), (b,), (f"{l}[{self.pick('-1', '0', '1')}]",), ())
+        if not changed or self.chance(0.15):  # otherwise most programs are refused: the item may stand in two places
+            changes += [
+                f"{l}.append({b})", f"{l}.append({l}[{self.pick('0', '-1')}])", f"{l}[{self.pick('0', '-1')}] = {b}",
+                f"{l} = {l} + [{b}]",
+            ]  # fmt: skip
         for _ in range(self.random.randrange(1, 4)):
             change = self.random.choice(changes)
             if self.chance(0.25) and "pop" not in change and "del" not in change:
@@ -220,7 +225,7 @@ class Containers(Exotics):
                 self.line(f"    {change}")
             else:
                 self.line(change)
-        for held in self.pick((a,), (), (b,), (f"{l}[{self.pick('-1', '0', '1')}]",), (a, b), ()):
+        for held in changed:
             self.line(f"{held}[{key}] = {held}[{key}] * {self.pick('2.0', v)} + 0.2")
         self.result(
             f"np.sum({a}[{key}] * 0.7 + {l}[-1][{key}] * {l}[0][{key}]) "
