@@ -74,16 +74,18 @@ _LATE = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "ops":
-        with pristine.as_they_were():
-            return importlib.import_module(".tape.ops", __name__)
-    module = _LATE.get(name)
+    module = "tape.ops" if name == "ops" else _LATE.get(name)
     if module is None:
         import sys
 
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+    # A package before its module: threads that enter a package by different modules would find each other's half made.
+    for part in (".api.compiler", f".{module.partition('.')[0]}"):
+        importlib.import_module(part, __name__)
     with pristine.as_they_were():
-        found = getattr(importlib.import_module(f".{module}", __name__), name.removesuffix("_rule"))
+        found: Any = importlib.import_module(f".{module}", __name__)
+    if name != "ops":
+        found = getattr(found, name.removesuffix("_rule"))
     globals()[name] = found
     return found
 

@@ -3,6 +3,9 @@
 A process that finds all its code on disk loads none of it, and importing the package takes a quarter of the time. The
 tables of the compiler name functions of NumPy and of the standard library. The program may have replaced some of these
 by now, so the compiler is imported as if it had not.
+
+Whatever needs the compiler imports this module first. So one thread imports it, and the others wait at this one door:
+threads that enter a package by different modules would find each other's half made.
 """
 
 from .. import pristine

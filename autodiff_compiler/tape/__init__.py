@@ -1,4 +1,4 @@
 """Eager code, recorded one primitive at a time and differentiated by the compiler."""
 
-from .. import operations  # noqa: F401  (fills the table of operations)
+from ..api import compiler  # noqa: F401  (before all else: one thread imports it, and the others wait for that one)
 from . import function as function  # has transformed functions take tensors, whichever module makes these

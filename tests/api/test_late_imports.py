@@ -132,3 +132,54 @@ def test_an_import_that_is_interrupted_is_done_again(count: int, tmp_path: Path)
     print(np.allclose(g(np.ones(3)), [3 * np.sin(1.0) + np.cos(1.0), np.cos(1.0), np.cos(1.0)]))
     """
     assert run(tmp_path, text) == "interrupted\nTrue"
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_threads_that_are_first_at_once(attempt: int, tmp_path: Path) -> None:
+    text = """
+    import threading
+
+    sys.setswitchinterval(1e-6)
+    barrier, found = threading.Barrier(10), {}
+
+    def tape():
+        v = ad.Variable(np.ones(2))
+        with ad.GradientTape() as t:
+            loss = np.sum(v * v)
+        return t.gradient(loss, v).numpy()[0]
+
+    def torch():
+        import autodiff_compiler.compat.torch as torch
+
+        t = torch.tensor([1.0], requires_grad=True)
+        (t * t).sum().backward()
+        return float(t.grad[0])
+
+    def tensorflow():
+        import autodiff_compiler.compat.tensorflow as tf
+
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(v * v)
+        return t.gradient(loss, v).numpy()[0]
+
+    ways = [
+        tape, torch, tensorflow, lambda: ad.grad(f)(np.ones(2))[1] - np.cos(1.0) + 2.0,
+        lambda: (ad.primitive, ad.jvp(f, (np.ones(2),), (np.zeros(2),))[1] + 2.0)[1],
+    ]
+
+    def work(k):
+        barrier.wait()
+        try:
+            found[k] = float(ways[k % 5]())
+        except BaseException as error:
+            found[k] = repr(error)
+
+    threads = [threading.Thread(target=work, args=(k,), daemon=True) for k in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    print([x for x in found.values() if x != 2.0], len(found))
+    """
+    assert run(tmp_path, text) == "[] 10"
