@@ -75,9 +75,25 @@ _ABSENT = object()
 
 
 def as_it_was(module: types.ModuleType) -> types.ModuleType:
-    """The copy of a module, if there is one, else the module itself."""
-    known = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft, "math": math}
-    return known.get(module.__name__, module)
+    """The copy of a module, if there is one, else the module itself. That of a part of SciPy is made when it is first
+    asked for."""
+    name = module.__name__
+    if name.startswith("scipy."):
+        return _COPIES.get(name) or _COPIES.setdefault(name, _of_scipy(module))
+    return _COPIES.get(name, module)
+
+
+def _of_scipy(module: types.ModuleType) -> types.ModuleType:
+    """A copy of a part of SciPy, without the functions that the program put there."""
+    copy = snapshot(module)
+    for name, value in vars(module).items():
+        if isinstance(value, types.FunctionType):
+            if str(value.__globals__.get("__name__")).split(".")[0] not in ("scipy", "numpy"):
+                delattr(copy, name)
+    return copy
+
+
+_COPIES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft, "math": math}
 
 
 def hold(*packages: str) -> None:
@@ -87,4 +103,11 @@ def hold(*packages: str) -> None:
             vars(module).update({k: v for k, v in (("np", np), ("math", math)) if k in vars(module)})
 
 
-__all__ = ["BUILTINS", "as_it_was", "as_they_were", "hold", "math", "np"]
+def hold_modules(namespace: dict[str, Any]) -> None:
+    """Let a namespace look up NumPy, `math` and the parts of SciPy here."""
+    for name, value in list(namespace.items()):
+        if isinstance(value, types.ModuleType):
+            namespace[name] = as_it_was(value)
+
+
+__all__ = ["BUILTINS", "as_it_was", "as_they_were", "hold", "hold_modules", "math", "np"]

@@ -104,7 +104,9 @@ def key_of(*parts: str) -> str:
     about = _surroundings()
     if about is None:
         raise OSError("the files of this package cannot be told")
-    return digest(about, *parts)
+    # SciPy may be imported at any time, and code that calls it is for one version of it.
+    scipy = str(getattr(sys.modules.get("scipy"), "__version__", ""))
+    return digest(about, scipy, *parts)
 
 
 def _private(info: os.stat_result) -> bool:

@@ -141,9 +141,13 @@ class Emitter:
         else:
             self._emit_split(exits, self.split, result)
         layout.outline(self.lines, set(args), self.unused)
-        helpers = ", ".join(sorted(self.printer.helpers))
+        imports = self.printer.imports
+        imports.setdefault("autodiff_compiler.runtime", set()).update(self.printer.helpers)
         lines = ["import math"] if self.printer.imports_math else []
-        lines += ["import numpy as np", *([f"from autodiff_compiler.runtime import {helpers}"] if helpers else [])]
+        lines.append("import numpy as np")
+        for module in sorted(imports, key=lambda name: (name.startswith("autodiff_compiler"), name)):
+            if imports[module]:
+                lines.append(f"from {module} import {', '.join(sorted(imports[module]))}")
         lines += ["", "", f"def {name}({', '.join(args)}):"]
         layout.flat(self.lines, 1, lines)
         return Emitted(lines, name, dict(self.printer.objects), [note for note in self.notes if note.at >= 0])

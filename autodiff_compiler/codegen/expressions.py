@@ -30,7 +30,7 @@ from ..ir.spelling import identifier
 from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
-from .names import Naming, is_kernel
+from .names import Naming, home_of_kernel, is_kernel, part_of_scipy
 
 # How tightly an expression binds, from loose to tight.
 TERNARY, NOT, COMPARE, BITOR, BITXOR, BITAND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(1, 13)
@@ -53,6 +53,7 @@ class Printer:
         self.inlined = inlined
         self.helpers: set[str] = set()
         self.imports_math = False
+        self.imports: dict[str, set[str]] = {}  # what is imported from other modules, by module
         self.objects: dict[str, Any] = {}
         self.quick = False  # for small arrays: the callees that have the least to decide
         self.takes_dtype = True
@@ -172,10 +173,18 @@ class Printer:
         if prim.name.startswith(("np.", "math.")):
             self.imports_math |= prim.name.startswith("math.")
             return prim.name
+        part = part_of_scipy(prim)
+        if part:
+            module, name = prim.name.rsplit(".", 1)
+            self.imports.setdefault(module.rpartition(".")[0], set()).add(part)
+            return f"{part}.{name}"
         module = getattr(prim.fn, "__module__", "")
         if module == "builtins":
             return prim.name
-        if module == "autodiff_compiler.runtime" or is_kernel(prim):
+        if is_kernel(prim):
+            self.imports.setdefault(home_of_kernel(prim), set()).add(prim.fn.__name__)  # type: ignore[union-attr]
+            return prim.fn.__name__  # type: ignore[union-attr]
+        if module == "autodiff_compiler.runtime":
             self.helpers.add(prim.fn.__name__)  # type: ignore[union-attr]
             return prim.fn.__name__  # type: ignore[union-attr]
         return self.bind(prim.fn)

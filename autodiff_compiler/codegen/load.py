@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..pristine import BUILTINS, math, np
+from ..pristine import BUILTINS, hold_modules, math, np
 from .notes import Note, with_notes
 
 
@@ -51,5 +51,7 @@ def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Calla
     namespace["__builtins__"] = BUILTINS
     exec(compile(source, filename, "exec"), namespace)
     namespace.update({"np": np, "math": math})
+    if "scipy" in source:
+        hold_modules(namespace)
     fn: Callable[..., Any] = namespace[name]
     return fn

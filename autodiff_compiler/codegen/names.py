@@ -56,6 +56,17 @@ def is_kernel(prim: Prim) -> bool:
     return (getattr(prim.fn, "__module__", "") or "").startswith("autodiff_compiler.kernels.")
 
 
+def home_of_kernel(prim: Prim) -> str:
+    """The module from which emitted code imports a kernel: those of SciPy's parts are not in the runtime."""
+    module: str = prim.fn.__module__
+    return module if module.startswith("autodiff_compiler.kernels.scipy.") else "autodiff_compiler.runtime"
+
+
+def part_of_scipy(prim: Prim) -> str:
+    """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`."""
+    return prim.name.rsplit(".", 2)[1] if prim.name.startswith("scipy.") else ""
+
+
 # `_` is what the printer calls a loop variable or a result that nobody reads.
 RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(["np", "math", "_"]) | HELPERS
 
@@ -167,6 +178,7 @@ class Naming:
         prims = {op.prim for op in body.walk()}
         called = {prim.name for prim in prims if is_kernel(prim)}
         called |= {getattr(prim.fn, "__name__", "") for prim in prims if _is_helper(prim)}
+        called |= set(map(part_of_scipy, prims))
         called |= {_ASKED[op.prim] for op in body.walk() if op.prim in _ASKED and _is_asked(op)}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
         self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own

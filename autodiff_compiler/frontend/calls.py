@@ -336,6 +336,9 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     prim = lookup(obj)
     if prim is not None:
         return ctx.call_prim(prim, args, kwargs, node)
+    if type(obj) is types.MethodType and definition_of(obj.__func__) is not None:  # of an object of a library
+        owner = Obj(obj.__self__, (*ctx.object_path(fn), ("attr", "__self__")))
+        return ctx.call(Obj(obj.__func__, None), [owner, *args], kwargs, node)
     if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
         return ctx.call_unknown(obj, args, kwargs, node)
     if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:

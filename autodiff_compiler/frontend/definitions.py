@@ -21,6 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFINED: dict[Any, types.FunctionType] = {}
 # Of methods of ufuncs: by ufunc and name, or by the name alone, then the ufunc is the first argument.
 METHODS: dict[Any, types.FunctionType] = {}
+# Each says of an unknown callable whether it has now filled in the definitions that concern it.
+LATE: list[Callable[[Any], bool]] = []
 _modules: set[str] = set()
 
 
@@ -69,9 +71,12 @@ def place() -> Any:
 def definition_of(fn: Any) -> types.FunctionType | None:
     """The definition of a callable, which may have no hash."""
     try:
-        return DEFINED.get(fn)
+        found = DEFINED.get(fn)
     except TypeError:
         return None
+    if found is None and any(load_for(fn) for load_for in LATE):
+        return DEFINED.get(fn)
+    return found
 
 
 def is_definition(fn: Any) -> bool:

@@ -33,12 +33,19 @@ from .types import (
 PRIMS: dict[Any, Prim] = {}
 
 
+# Each says of an unknown callable whether it has now filled in the records that concern it.
+LATE: list[Callable[[Any], bool]] = []
+
+
 def lookup(fn: Any) -> Prim | None:
     """The primitive of a callable, or None. Unhashable callables have none."""
     try:
-        return PRIMS.get(fn)
+        found = PRIMS.get(fn)
     except TypeError:
         return None
+    if found is None and any(load_for(fn) for load_for in LATE):
+        return PRIMS.get(fn)
+    return found
 
 
 def define(name: str, fn: Any, params: str = "", **facts: Any) -> Prim:

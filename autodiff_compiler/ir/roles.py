@@ -64,11 +64,12 @@ def role_of(fn: Any, name: str) -> str:
 
 
 def is_numpys(prim: Prim) -> bool:
-    """The primitive is a function that makes arrays of its arguments: one of NumPy's, a ufunc, or a kernel."""
+    """The primitive is a function that makes arrays of its arguments: one of NumPy's or SciPy's, a ufunc, or a
+    kernel."""
     fn: Any = prim.fn
     if isinstance(fn, np.ufunc):
         return True
-    named = prim.name.startswith("np.") and not isinstance(fn, type)
+    named = prim.name.startswith(("np.", "scipy.")) and not isinstance(fn, type)
     return fn not in MAKERS and (named or str(getattr(fn, "__module__", "")).startswith(_KERNELS))
 
 

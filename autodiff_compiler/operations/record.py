@@ -19,12 +19,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import RuleLookupError, is_interruption
+from ..families import family_of
 from ..ir.core import RULES_OF_USERS, Builder, Prim, type_of
 from ..ir.infer import broadcast_dims, cannot_raise, infer_ufunc
 from ..ir.ops_common import bound, bound_total, is_number
 from ..ir.opset import PRIMS, apply, lookup
 from ..ir.roles import PLAIN
 from ..ir.types import ANY, PY_FLOAT, Ty
+from ..pristine import as_it_was
 from . import roots
 from .lib import (
     BOOL,
@@ -118,7 +120,7 @@ def op(
 ) -> Prim:
     """Enter the record of an operation into the table.
 
-    fn:     the callable, or its dotted name ``"np.linalg.inv"``
+    fn:     the callable, or its dotted name ``"np.linalg.inv"`` or ``"scipy.linalg.expm"``
     params: its parameters, each with its role if that is not "plain": ``"a: array, axis, *operands: arrays"``
     type:   ``type(builder, *args, **kwargs)``: the type of the result, from the operation's own arguments
     total:  ``total(builder, *args, **kwargs)``: the call cannot raise; ``"known"``: it cannot raise where its type is
@@ -143,8 +145,10 @@ def op(
 
 
 def attribute(path: str) -> Any:
-    """The callable that a dotted name such as ``np.linalg.inv`` denotes."""
+    """The callable that a dotted name such as ``np.linalg.inv`` or ``scipy.linalg.expm`` denotes."""
     root, *parts = path.split(".")
+    if root == "scipy" and len(parts) > 1:
+        return getattr(as_it_was(sys.modules[path.rpartition(".")[0]]), parts[-1])
     if root != "np" or not parts:
         raise RuleLookupError(
             f"{path!r} names no function of NumPy's", None, "give a name like np.sum, or the function"
@@ -188,6 +192,12 @@ def _standard(fn: Any) -> Prim | None:
         )  # fmt: skip
         record.total = total
         return record
+    if isinstance(fn, np.ufunc) and family_of(fn) == "special" and fn.nout == 1:
+        special: Any = fn
+        return op(
+            special, ", ".join([f"x{k + 1}: array" for k in range(special.nin)]), name="scipy.special." + stem,
+            infer=infer_ufunc(special), elementwise=True,
+        )  # fmt: skip
     if stem in (*MATH_UNARY, *MATH_BINARY) and getattr(math, stem, None) is fn:
         return op(
             fn, "x" if stem in MATH_UNARY else "x, y", name="math." + stem, type=lambda b, *args: PY_FLOAT,

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLookupError, UnsupportedError
-from ..frontend.definitions import DEFINED
+from ..frontend.definitions import definition_of
 from ..ir.core import Prim
-from ..ir.opset import PRIMS
+from ..ir.opset import PRIMS, lookup
 from .apply import Static, apply, exact, getitem, missing, operands_in, plain
 from .operators import add_up, average, binary, install_operators, reduction, unary
 from .recording import CONSTANT, STATE
@@ -207,7 +207,7 @@ for _name in (
 
 def knows(fn: Any) -> bool:
     """Whether `call_numpy` can run a function on operands."""
-    return fn in PRIMS or fn in DEFINED
+    return lookup(fn) is not None or definition_of(fn) is not None
 
 
 def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -223,7 +223,7 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue and (v is not None or _means(fn, k))}
     if fn in (np.shape, np.ndim, np.size, np.result_type):
         return fn(*[plain(a) for a in args], **kwargs)  # plain numbers and dtypes, as the attributes are
-    definition = DEFINED.get(fn)
+    definition = definition_of(fn)
     if definition is not None and _running.fn is not fn:  # inside of its own definition it is the primitive
         outer, _running.fn = _running.fn, fn
         sealed, STATE.sealed = STATE.sealed, True
@@ -234,7 +234,7 @@ def call_numpy(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             raise UnsupportedError(str(message), None, str(remedy)) from None
         finally:
             _running.fn, STATE.sealed = outer, sealed
-    prim = PRIMS.get(fn)
+    prim = lookup(fn)
     if prim is None:
         raise missing(fn)
     reduce = _REDUCTIONS.get(fn)
