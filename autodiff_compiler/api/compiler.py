@@ -14,6 +14,7 @@ with pristine.as_they_were():
     from ..frontend.lower import lower
     from ..ir.printer import print_function
     from ..transforms import pipeline
+    from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint

@@ -53,6 +53,19 @@ def folded(array: Any) -> Any:
     return array
 
 
+def lifted(fun: Any, count: int, like: Any = None) -> Any:
+    """In a definition: a function that a solver calls with `count` arguments, as a `Callback`, and the values that it
+    reads from the functions around it. The callback takes these in front of its own arguments.
+
+    `like`: the argument that the result is like, by its position; "number": the result is a number."""
+    return None
+
+
+def derived(callback: Any, which: str, *args: Any) -> Any:
+    """In a definition: the callback that a method of `Callback` gives."""
+    return None
+
+
 def known(value: Val) -> bool:
     """In a definition: the value is known when the program is compiled."""
     return True

@@ -17,7 +17,7 @@ from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..lowered import Lowered, ObjectStep, bind_arguments, location_of
 from ..tree import flatten, is_object
-from . import table  # noqa: F401  (fills the table of handlers)
+from . import callbacks, table  # noqa: F401  (they fill the table of handlers)
 from .avals import (
     UNSET,
     Bound,

@@ -56,6 +56,7 @@ def is_of_python(file: str) -> bool:
     return file.startswith(_PYTHON) and not file.startswith(_INSTALLED)
 
 
+_made: dict[types.CodeType, Source] = {}  # see `remember`
 _cache: dict[tuple[types.CodeType, str], Source] = {}  # equal code may stand in several files
 _read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
 # By file and line, the statements that the line belongs to, each with the function that was read.
@@ -67,7 +68,7 @@ _modules: dict[str, tuple[list[str], ast.Module]] = {}
 def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
     """The source of a Python function; `loc` is the call that needs it, for the error."""
     code = fn.__code__
-    found = _cache.get((code, code.co_filename))
+    found = _cache.get((code, code.co_filename)) or _made.get(code)
     if found is None:
         found = _read(fn, loc)
         if len(_cache) > 4096:
@@ -77,6 +78,11 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
         _cache[code, code.co_filename] = found
         _read_of.setdefault(found.file, []).append(found.node)
     return found
+
+
+def remember(fn: types.FunctionType, found: Source) -> None:
+    """Say what the source of a function is that was made of a tree. It stands in no file as it is."""
+    _made[fn.__code__] = found
 
 
 def statement_of(file: str, line: int, col: int) -> ast.stmt | ast.Lambda | None:

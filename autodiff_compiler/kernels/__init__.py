@@ -12,6 +12,7 @@ from .activations import (
     softplus,
     softsign,
 )
+from .callbacks import applied, closed, implicit, implicit_adjoint, number_of, vector_of
 from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .matrices import cofactors, inverse
@@ -23,6 +24,12 @@ from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
+    "vector_of",
+    "number_of",
+    "implicit_adjoint",
+    "implicit",
+    "closed",
+    "applied",
     "base_log",
     "bessel_i",
     "cofactors",

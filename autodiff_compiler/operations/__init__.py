@@ -2,6 +2,7 @@
 
 from ..pristine import hold
 from . import (
+    callbacks,
     choices,
     decompositions,
     elementwise,
@@ -26,6 +27,7 @@ from . import (
 hold("operations")
 
 __all__ = [
+    "callbacks",
     "choices",
     "decompositions",
     "elementwise",

@@ -13,11 +13,13 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler import runtime
+from autodiff_compiler.api import callbacks  # noqa: F401  (callbacks can be differentiated)
 from autodiff_compiler.ir import opset
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.opset import PRIMS, lookup
 from autodiff_compiler.ir.verify import verify
+from autodiff_compiler.kernels.callbacks import SCALAR, Callback
 from autodiff_compiler.operations import record
 from autodiff_compiler.operations.check import RuleError, as_function, check_rule, check_types, named
 from autodiff_compiler.operations.choices import SELECT
@@ -654,11 +656,25 @@ def special_cases() -> Iterator[Case]:
         yield np.einsum, (text, *operands), {}
 
 
+def weighted_sines(x: Any, y: Any) -> Any:
+    return np.sin(x) * y
+
+
+def callback_cases() -> Iterator[Case]:
+    yield runtime.applied, (Callback(weighted_sines, 0), normal(3), normal(3)), {}
+    yield runtime.applied, (Callback(weighted_sines, SCALAR), 0.3, 0.7), {}
+    slope = normal(3, 3) + 2 * np.eye(3)
+    yield runtime.implicit_adjoint, (normal(3), slope, np.zeros(3), None, normal(3)), {}
+    yield runtime.implicit_adjoint, (normal(3), slope, np.zeros(3), np.array([True, False, True]), normal(3)), {}
+
+
 # Rules that are tested in a way of their own below, with the reason.
 APART = {
     (lookup(np.complex64), "x"),
     (lookup(np.float32), "x"),
     (lookup(np.float16), "x"),  # too coarse for differences
+    (lookup(runtime.implicit), "x"),
+    (lookup(runtime.implicit), "*operands"),  # its value is the solution: tests/operations/scipy/test_optimize.py
     (opset.LIST_NEW, "items"),
     (UNSTACK, "a"),
     (opset.LIST_APPEND, "l"),
@@ -682,8 +698,14 @@ APART = {
 }
 
 # Arguments that hold floating numbers and have no derivative.
-CONSTANT = {"np.linalg.norm": ("ord",), "np.pad": ("constant_values",), "linear_scan": ("axis",)}
+CONSTANT = {
+    "implicit_adjoint": ("residual", "x"),
+    "np.linalg.norm": ("ord",),
+    "np.pad": ("constant_values",),
+    "linear_scan": ("axis",),
+}
 GROUPS = {
+    "callbacks": callback_cases,
     "elementwise": elementwise_cases,
     "reductions": reduction_cases,
     "shaping": shaping_cases,

@@ -92,7 +92,9 @@ def check_through_compiler(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 def total_of(fn: Any, args: Any, places: list[int], kwargs: dict[str, Any], out: Any, rng: Any) -> Any:
     """A weighted sum of all that `fn` returns, as a function of the arguments at these places."""
     operands = [f"x{k}" if k in places else f"args[{k}]" for k in range(len(args))]
-    call = ", ".join([*operands, *[f"{name}=kwargs[{name!r}]" for name in kwargs]])
+    plain = (int, float, str, bool, type(None), tuple)
+    named = [f"{name}={v!r}" if isinstance(v, plain) else f"{name}=kwargs[{name!r}]" for name, v in kwargs.items()]
+    call = ", ".join([*operands, *named])
     lines = [f"def total({', '.join([f'x{k}' for k in places])}):", f"    out = fn({call})"]
     if isinstance(out, (tuple, list)):
         weights = [rng.normal(size=np.shape(part)) for part in out]

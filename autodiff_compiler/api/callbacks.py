@@ -1,0 +1,51 @@
+"""The derivatives of a function that a solver calls, see `kernels.callbacks`.
+
+They are ordinary functions with gradients inside, so they are compiled when they are first called, and may be
+differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels.callbacks import DERIVED
+from .transforms import grad
+
+
+def pullback_of(fun: Callable[..., Any], k: int) -> Callable[..., Any]:
+    """``pullback(g, *operands)``: the cotangent of operand `k`, where `g` is that of the result."""
+
+    def weighted(g: Any, *operands: Any) -> Any:
+        return np.sum(g * np.asarray(fun(*operands)))
+
+    return grad(weighted, argnums=k + 1)
+
+
+def jacobian_of(fun: Callable[..., Any], k: int) -> Callable[..., Any]:
+    """``jacobian(*operands)``: the matrix of the derivatives of a vector by operand `k`, a vector of that length."""
+    pullback = pullback_of(fun, k)
+
+    def jacobian(*operands: Any) -> Any:
+        n = len(operands[k])
+        basis = np.eye(n)
+        rows = np.zeros((n, n))
+        for i in range(n):
+            rows[i] = pullback(basis[i], *operands)
+        return rows
+
+    return jacobian
+
+
+def half_square_of(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Half the sum of the squares of what `fun` gives."""
+
+    def half_square(*operands: Any) -> Any:
+        return 0.5 * np.sum(np.asarray(fun(*operands)) ** 2)
+
+    return half_square
+
+
+DERIVED.update(pullback=pullback_of, jacobian=jacobian_of, half_square=half_square_of)

@@ -1,0 +1,268 @@
+"""`scipy.integrate`: sums over samples, integrals of functions, and differential equations.
+
+`solve_ivp` by an explicit Runge-Kutta method is differentiated through the steps that SciPy takes (the discrete
+adjoint): SciPy solves the equation once, and the definition repeats its accepted steps. The lengths of the steps are
+constants, but for those of the first and the last one, which end where the interval does. Other methods, and `odeint`,
+have the continuous adjoint (`operations.scipy.integrate`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from ....kernels.callbacks import closed
+from ....kernels.scipy.integrate import (
+    dense_polynomial,
+    dense_stages,
+    gauss_nodes,
+    integral,
+    ode_steps,
+    reached,
+    runge_kutta,
+    steps_of,
+    trajectory,
+)
+from ....runtime import vector_of
+from ...definitions import defines, lifted, refuse
+
+
+@defines(integrate.quad)
+def quad(
+    func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, epsabs: Any = 1.49e-8, epsrel: Any = 1.49e-8,
+    limit: Any = 50, points: Any = None, weight: Any = None, wvar: Any = None, wopts: Any = None, maxp1: Any = 50,
+    limlst: Any = 50, complex_func: Any = False,
+) -> Any:  # fmt: skip
+    if full_output or weight is not None or complex_func:
+        refuse("scipy.integrate.quad with full_output, weight or complex_func", "leave these out")
+    if not isinstance(args, tuple):
+        args = (args,)
+    fun, captured = lifted(func, 1 + len(args), "number")
+    given = (("epsabs", epsabs, 1.49e-8), ("epsrel", epsrel, 1.49e-8), ("limit", limit, 50), ("points", points, None))
+    options = tuple([(name, value) for name, value, default in given if value != default])
+    return integral(fun, len(captured), options, a, b, *captured, *args)
+
+
+@defines(integrate.dblquad)
+def dblquad(
+    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), epsabs: Any = 1.49e-8, epsrel: Any = 1.49e-8
+) -> Any:
+    low = gfun if callable(gfun) else lambda x: gfun
+    high = hfun if callable(hfun) else lambda x: hfun
+
+    # SciPy calls this one, so it names functions of SciPy's.
+    def over_y(x: Any) -> Any:
+        along = lambda y: func(y, x, *args)
+        return integrate.quad(along, low(x), high(x), epsabs=epsabs, epsrel=epsrel)[0]
+
+    return integrate.quad(over_y, a, b, epsabs=epsabs, epsrel=epsrel)
+
+
+@defines(integrate.fixed_quad)
+def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
+    nodes, weights = gauss_nodes(n)
+    y = (b - a) * (nodes + 1) / 2.0 + a
+    return (b - a) / 2.0 * np.sum(weights * func(y, *args), axis=-1), None
+
+
+@defines(integrate.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    y = np.asarray(y)
+    y = np.moveaxis(y, axis, -1)
+    if x is None:
+        return np.sum(dx * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+    x = np.asarray(x)
+    steps = np.diff(x) if np.ndim(x) == 1 else np.moveaxis(np.diff(x, axis=axis), axis, -1)
+    return np.sum(steps * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+
+
+@defines(integrate.cumulative_trapezoid)
+def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1, initial: Any = None) -> Any:
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    steps = dx
+    if x is not None:
+        x = np.asarray(x)
+        steps = np.diff(x) if np.ndim(x) == 1 else np.moveaxis(np.diff(x, axis=axis), axis, -1)
+    sums = np.cumsum(steps * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+    if initial is not None:
+        if initial != 0:
+            raise ValueError("`initial` must be `None` or `0`.")
+        sums = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+    return np.moveaxis(sums, -1, axis)
+
+
+@defines(integrate.simpson)
+def simpson(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    n = y.shape[-1]
+    if x is not None:
+        x = np.asarray(x)
+        x = x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1)
+    if n % 2 == 1:
+        return _parabolas(y, x, dx)
+    if n == 2:
+        h = dx if x is None else x[..., 1] - x[..., 0]
+        return 0.5 * h * (y[..., 1] + y[..., 0])
+    # With an even number of points, a parabola through the last three serves for the last interval: Cartwright,
+    # "Simpson's rule cumulative integration with MS Excel and irregularly-spaced data" (2017), equation 9.
+    whole = _parabolas(y[..., :-1], None if x is None else x[..., :-1], dx)
+    a = dx if x is None else x[..., -2] - x[..., -3]
+    b = dx if x is None else x[..., -1] - x[..., -2]
+    last = (2 * b**2 + 3 * a * b) / (6 * (b + a)) * y[..., -1]
+    middle = (b**2 + 3 * a * b) / (6 * a) * y[..., -2]
+    return whole + (last + middle - b**3 / (6 * a * (a + b)) * y[..., -3])
+
+
+def _parabolas(y: Any, x: Any, dx: Any) -> Any:
+    """Simpson's rule for an odd number of points."""
+    y0, y1, y2 = y[..., :-2:2], y[..., 1:-1:2], y[..., 2::2]
+    if x is None:
+        return np.sum(y0 + 4.0 * y1 + y2, axis=-1) * (dx / 3.0)
+    h = np.diff(x, axis=-1)
+    h0, h1 = h[..., 0::2], h[..., 1::2]
+    total, ratio = h0 + h1, h0 / h1
+    return np.sum(
+        total / 6.0 * (y0 * (2.0 - 1.0 / ratio) + y1 * (total * total / (h0 * h1)) + y2 * (2.0 - ratio)), axis=-1
+    )
+
+
+# --- differential equations -------------------------------------------------------------------------------------------
+
+
+class Solution:
+    """What `solve_ivp` gives."""
+
+    def __init__(self, t: Any, y: Any, outcome: Any) -> None:
+        self.t = t
+        self.y = y
+        self.sol = None
+        self.t_events = None
+        self.y_events = None
+        self._outcome = outcome
+
+    @property
+    def success(self) -> Any:
+        return self._outcome.success
+
+    @property
+    def status(self) -> Any:
+        return self._outcome.status
+
+    @property
+    def message(self) -> Any:
+        return self._outcome.message
+
+    @property
+    def nfev(self) -> Any:
+        return self._outcome.nfev
+
+
+@defines(integrate.solve_ivp)
+def solve_ivp(
+    fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None, dense_output: Any = False,
+    events: Any = None, vectorized: Any = False, args: Any = None, **options: Any,
+) -> Any:  # fmt: skip
+    if events is not None:
+        refuse("scipy.integrate.solve_ivp with events", "find the time of the event with scipy.optimize.brentq")
+    if dense_output or vectorized:
+        refuse("scipy.integrate.solve_ivp with dense_output or vectorized", "leave it out, and give t_eval")
+    if "jac" in options:
+        refuse("scipy.integrate.solve_ivp with jac", "leave it out: the solver approximates it")
+    y0 = np.asarray(y0) * 1.0
+    if np.ndim(y0) != 1:
+        raise ValueError("`y0` must be 1-dimensional.")
+    given = () if args is None else tuple(args)
+    callback, captured = lifted(fun, 2 + len(given), 1)
+    t0, t1 = t_span
+    settings = tuple([(name, options[name]) for name in options])
+    if method == "RK45" or method == "RK23" or method == "DOP853":
+        outcome = ode_steps(closed(callback, *captured), (t0, t1), y0, method, given, settings)
+        taken = vector_of(outcome, "t")
+        ts = np.where(taken == t1, t1, np.where(taken == t0, t0, taken))  # the ends may be differentiated
+        if t_eval is None:
+            return Solution(ts, steps_again(fun, ts, y0, method, given).T, outcome)
+        t_eval = np.asarray(t_eval)
+        t_eval = t_eval[: reached(ts, t_eval)]
+        return Solution(t_eval, between_steps(fun, ts, y0, method, given, t_eval).T, outcome)
+    if method != "Radau" and method != "BDF" and method != "LSODA":
+        refuse("scipy.integrate.solve_ivp with a method that is a class", "give the name of one of SciPy's methods")
+    if t_eval is None:
+        refuse(f"scipy.integrate.solve_ivp by {method} without t_eval", "give t_eval, or choose RK45, RK23 or DOP853")
+    times = np.asarray(t_eval)
+    start = np.reshape(t0, (1,))
+    ys = trajectory(
+        callback, len(captured), True, (method, settings), np.concatenate([start, times]), y0, *captured, *given
+    )
+    return Solution(times, ys[1:].T, Whole())
+
+
+class Whole:
+    """The outcome of an integration that would have raised otherwise."""
+
+    success = True
+    status = 0
+    message = "The solver successfully reached the end of the integration interval."
+
+
+def steps_again(fun: Any, ts: Any, y0: Any, method: Any, args: Any) -> Any:
+    """The states after each step of an explicit Runge-Kutta method: Dormand and Prince 1980, Hairer et al. II.5."""
+    a, b, c = runge_kutta(method)
+    ys = np.zeros((ts.shape[0], y0.shape[0]))
+    ys[0] = y0
+    for k in range(ts.shape[0] - 1):
+        h = ts[k + 1] - ts[k]
+        slopes = np.zeros((b.shape[0], y0.shape[0]))
+        for s in range(b.shape[0]):
+            slopes[s] = fun(ts[k] + c[s] * h, ys[k] + np.dot(a[s, :s], slopes[:s]) * h, *args)
+        ys[k + 1] = ys[k] + h * np.dot(b, slopes)
+    return ys
+
+
+def between_steps(fun: Any, ts: Any, y0: Any, method: Any, args: Any, t_eval: Any) -> Any:
+    """The states at given times, by the polynomials that the stages of the steps make."""
+    b = runge_kutta(method)[1]
+    a, c = dense_stages(method)
+    count = b.shape[0]
+    ys = np.zeros((ts.shape[0], y0.shape[0]))
+    ys[0] = y0
+    stages = np.zeros((ts.shape[0], c.shape[0], y0.shape[0]))
+    for k in range(ts.shape[0] - 1):
+        h = ts[k + 1] - ts[k]
+        slopes = np.zeros((c.shape[0], y0.shape[0]))
+        for s in range(c.shape[0]):
+            slopes[s] = fun(ts[k] + c[s] * h, ys[k] + np.dot(a[s, :s], slopes[:s]) * h, *args)
+        ys[k + 1] = ys[k] + h * np.dot(b, slopes[:count])
+        stages[k] = slopes
+    polynomial = dense_polynomial(method)
+    step = steps_of(ts, t_eval)
+    h = ts[step + 1] - ts[step]
+    part = (t_eval - ts[step]) / h
+    if method == "DOP853":
+        weights = np.zeros((part.shape[0], c.shape[0]))
+        for i in list(range(7)):
+            weights = (weights + polynomial[6 - i]) * (part if i % 2 == 0 else 1 - part)[:, None]
+    else:
+        weights = np.dot(part[:, None] ** np.arange(1.0, polynomial.shape[0] + 1.0), polynomial)
+    return ys[step] + h[:, None] * np.einsum("ms,msn->mn", weights, stages[step])
+
+
+@defines(integrate.odeint)
+def odeint(
+    func: Any, y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: Any = 0, full_output: Any = 0,
+    ml: Any = None, mu: Any = None, rtol: Any = None, atol: Any = None, tcrit: Any = None, h0: Any = 0.0,
+    hmax: Any = 0.0, hmin: Any = 0.0, ixpr: Any = 0, mxstep: Any = 0, mxhnil: Any = 0, mxordn: Any = 12,
+    mxords: Any = 5, printmessg: Any = 0, tfirst: Any = False,
+) -> Any:  # fmt: skip
+    if full_output or Dfun is not None:
+        refuse("scipy.integrate.odeint with full_output or Dfun", "leave it out")
+    args = args if isinstance(args, tuple) else (args,)
+    callback, captured = lifted(func, 2 + len(args), 1 if tfirst else 0)
+    given = (
+        ("rtol", rtol, None), ("atol", atol, None), ("h0", h0, 0.0), ("hmax", hmax, 0.0), ("hmin", hmin, 0.0),
+        ("mxstep", mxstep, 0), ("mxordn", mxordn, 12), ("mxords", mxords, 5),
+    )  # fmt: skip
+    options = tuple([(name, value) for name, value, default in given if value != default])
+    y0 = np.atleast_1d(y0) * 1.0
+    return trajectory(callback, len(captured), bool(tfirst), ("odeint", options), np.asarray(t), y0, *captured, *args)

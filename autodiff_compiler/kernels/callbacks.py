@@ -1,0 +1,167 @@
+"""Functions that are handed to a solver, and what the derivative of the solver's result needs of them.
+
+A solver of SciPy's calls a function of the user's: an integrand, a residual, an objective. The derivative of the result
+is made of derivatives of that function. A `Callback` is the function with all that it reads as arguments, so that
+gradients by these arguments can be taken while the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# Makes the function ``pullback(g, *operands)`` of a function and the position of an operand; the one that makes
+# ``jacobian(*operands)``; that of half the sum of squares. The package sets these when the compiler is imported.
+DERIVED: dict[str, Callable[..., Any]] = {}
+
+SCALAR = -1
+
+
+class Callback:
+    """A function of operands, and of its derivatives.
+
+    fn:   called with the operands
+    like: which of the operands the result is like, by its position; `SCALAR`: the result is a number; None: not known
+    """
+
+    def __init__(self, fn: Callable[..., Any], like: int | None = None, name: str = ""):
+        self.fn = fn
+        self.like = like
+        self.__name__ = name or getattr(fn, "__name__", "callback")
+        self._derived: dict[Any, Callback] = {}
+
+    def __call__(self, *operands: Any) -> Any:
+        return self.fn(*operands)
+
+    def __repr__(self) -> str:
+        return f"Callback({self.__name__})"
+
+    def pullback(self, k: int) -> Callback:
+        """``(g, *operands)`` to the cotangent of operand `k`, where `g` is that of the result."""
+        return self._once(
+            ("pullback", k), lambda: Callback(DERIVED["pullback"](self.fn, k), k + 1, f"{self.__name__}_pullback")
+        )
+
+    def jacobian(self, k: int) -> Callback:
+        """The matrix of derivatives by operand `k`, a vector. The result has to be one as well."""
+        return self._once(
+            ("jacobian", k), lambda: Callback(DERIVED["jacobian"](self.fn, k), None, f"{self.__name__}_jacobian")
+        )
+
+    def half_square(self) -> Callback:
+        """Half the sum of the squares of the result."""
+        return self._once(
+            "half_square", lambda: Callback(DERIVED["half_square"](self.fn), SCALAR, f"{self.__name__}_loss")
+        )
+
+    def _once(self, key: Any, make: Callable[[], Callback]) -> Callback:
+        found = self._derived.get(key)
+        return found if found is not None else self._derived.setdefault(key, make())
+
+
+def applied(fun: Any, *operands: Any) -> Any:
+    """What the function gives for these operands."""
+    return fun(*operands)
+
+
+def closed(fun: Any, *captured: Any) -> Any:
+    """The function of the operands that follow `captured`."""
+    return around(fun, len(captured), captured)
+
+
+def around(fun: Any, at: int, operands: Any) -> Any:
+    """The function of what is missing among the operands at `at`.
+
+    The solver gets copies of the operands that cannot be written to. A function that writes into an array would leave
+    its mark on the program, of which the program's adjoint knows nothing, so that is an error.
+    """
+    kept = [_protected(x) for x in operands]
+    before, after = kept[:at], kept[at:]
+
+    def call(*args: Any) -> Any:
+        try:
+            return fun.fn(*before, *args, *after)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise NotImplementedError(
+                f"{fun.__name__!r}, which a solver calls, writes into an array of the function around it; let it "
+                "compute its result only"
+            ) from error
+
+    return call
+
+
+def _protected(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        x = x.copy()
+        x.flags.writeable = False
+    return x
+
+
+def number_of(outcome: Any, name: Any) -> float:
+    """A number in what a solver gave: an attribute, or an item."""
+    return float(np.asarray(_part(outcome, name)).item())
+
+
+def vector_of(outcome: Any, name: Any) -> Any:
+    """An array of one axis in what a solver gave."""
+    return np.array(_part(outcome, name), np.float64).reshape(-1)
+
+
+def _part(outcome: Any, name: Any) -> Any:
+    if name is None:
+        return outcome
+    return getattr(outcome, name) if isinstance(name, str) else outcome[name]
+
+
+def implicit(fun: Any, at: Any, free: Any, x: Any, *operands: Any) -> Any:
+    """`x`, which solves ``fun(*operands[:at], x, *operands[at:]) == 0`` in the elements where `free` holds.
+
+    Its derivatives follow from the implicit function theorem. `free` is None or a mask: other elements are constant.
+    """
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+# A Newton step from the solution that is longer than this, relative to the solution, says that it is none.
+STEP = 1e-3
+
+
+def implicit_adjoint(g: Any, slope: Any, residual: Any, free: Any, x: Any) -> Any:
+    """The cotangent of the residual at a solution of ``residual == 0``: the solution of ``slope.T @ out == -g``.
+
+    slope: the derivative of the residual by the solution `x`, a number or a matrix
+
+    Raises ArithmeticError where the implicit function theorem does not hold at `x`: the derivative is singular, or the
+    residual is not zero there.
+    """
+    if np.ndim(x) == 0:
+        matrix, rest = np.reshape(slope, (1, 1)), np.reshape(residual, 1)
+    else:
+        matrix, rest = np.asarray(slope, float), np.asarray(residual, float).reshape(-1)
+    right = np.reshape(np.asarray(g, float), -1)
+    point = np.reshape(np.asarray(x, float), -1)
+    if free is not None:
+        keep = np.flatnonzero(free)
+        matrix, rest, point = matrix[np.ix_(keep, keep)], rest[keep], point[keep]
+    if not (np.isfinite(matrix).all() and np.isfinite(rest).all()):
+        raise ArithmeticError("the equation that the solution solves is not finite there, so it has no derivative")
+    if matrix.size and np.linalg.cond(matrix) > 1e14:
+        raise ArithmeticError(
+            "the derivative of the equation is singular at the solution, so the solution is no differentiable function "
+            "of what it depends on (implicit function theorem)"
+        )
+    step = np.linalg.solve(matrix, rest)
+    if (np.abs(step) > STEP * (1 + np.abs(point))).any():
+        raise ArithmeticError(
+            f"the solver did not reach a solution (a Newton step from there is {np.abs(step).max():.1e} long), so its "
+            "result has no derivative; lower its tolerance, or raise its number of iterations"
+        )
+    part = -np.linalg.solve(matrix.T, right if free is None else right[keep])
+    if free is not None:
+        whole = np.zeros_like(right)
+        whole[keep] = part
+        part = whole
+    return part[0] if np.ndim(x) == 0 else part.reshape(np.shape(x))
