@@ -23,13 +23,13 @@ from ..frontend.avals import (
     Seq,
     is_collection,
     is_reference,
-    record,
 )
 from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..lowered import NO_WEAK_ZEROS, refused
+from ..records import record
 from ..transforms import pipeline
 from ..tree import flatten, is_object
 from .nested_state import Changes

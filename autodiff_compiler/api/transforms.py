@@ -16,6 +16,7 @@ from ..errors import ArgumentError, NonScalarOutputError, is_interruption
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.spelling import identifier
 from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
+from ..records import replaced
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
 from .locks import Lock
@@ -200,7 +201,7 @@ class Transformed:
             derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
         )
         objects = {**emitted.objects, **{name: cls for cls, name in classes.items()}}
-        return self._load(replace(emitted, objects=objects))
+        return self._load(replaced(emitted, objects=objects))
 
     def _load(self, emitted: Emitted) -> Callable[..., Any]:
         source = emitted.source

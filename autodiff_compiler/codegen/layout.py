@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from ..records import mutable_record
 from .notes import Note
 
 DEPTH = 60  # levels of indentation; Python reads up to 100
@@ -35,7 +35,7 @@ BREAK = "break"
 LEAVE = "return True"  # a ``break`` in a part that was moved into a function
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Assignment:
     """A statement that binds variables: ``a, b = value``, or with a sign like ``+=``."""
 
@@ -48,7 +48,7 @@ class Assignment:
         return f"{', '.join(self.names)} {self.sign} {self.value}"
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Block:
     """A compound statement, or a clause of one.
 

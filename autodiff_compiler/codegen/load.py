@@ -16,14 +16,15 @@ from __future__ import annotations
 import hashlib
 import linecache
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..pristine import BUILTINS, hold_modules, math, np
+from ..records import record
 from .notes import Note, with_notes
 
 
-@dataclass
+@record
 class Emitted:
     """A module that defines the function `name`.
 

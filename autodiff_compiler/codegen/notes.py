@@ -14,9 +14,9 @@ x_bar = 2.0 * x
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..records import mutable_record
 from .statements import shortened
 
 COMMENT_WIDTH = 90
@@ -31,7 +31,7 @@ class Statement(NamedTuple):
     text: str
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Note:
     """A comment that names a statement.
 

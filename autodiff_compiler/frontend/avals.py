@@ -20,37 +20,17 @@ import ast
 import collections
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..ir.core import Loc, Value, map_leaves, structural_key
 from ..ir.core import leaves as values_of
 from ..lowered import Path
+from ..records import fields_of, record, replaced
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
-
     from .joins import Joiner
-
-    @dataclass_transform(frozen_default=True, eq_default=False)
-    def record(cls: type[T]) -> type[T]: ...
-
-else:
-
-    def record(cls):
-        """A dataclass with slots, equal to itself only. That nothing writes to one, the type checker sees.
-
-        What forbids it at run time would be compiled at each import, and takes longer than the class.
-        """
-        made = dataclass(slots=True, eq=False, repr=False)(cls)
-        made.__repr__ = _shown
-        return made
-
-    def _shown(self):
-        parts = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
-        return f"{type(self).__qualname__}({parts})"
 
 
 class Aval:
@@ -120,7 +100,7 @@ class Composite(Aval):
         for name in self.single:
             changes[name] = parts[k]
             k += 1
-        return replace(self, **changes)  # type: ignore[type-var]
+        return replaced(self, **changes)
 
     def alike(self, other: Any) -> bool:
         if type(self) is not type(other):
@@ -129,9 +109,9 @@ class Composite(Aval):
             if len(getattr(self, name)) != len(getattr(other, name)):
                 return False
         free = (*self.many, *self.single, *self.ignored)
-        for f in fields(self):  # type: ignore[arg-type]
-            if f.name not in free:
-                x, y = getattr(self, f.name), getattr(other, f.name)
+        for name in fields_of(self):
+            if name not in free:
+                x, y = getattr(self, name), getattr(other, name)
                 if x is not y and not (isinstance(x, (int, str, tuple)) and same_keys(x, y)):
                     return False
         return True

@@ -8,12 +8,12 @@ stored into it is stored into the list.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..errors import AliasError
 from ..ir.core import Prim, Value
 from ..ir.opset import LEN, LIST_APPEND, LIST_GET, LIST_NEW, LIST_SET, SLICE_BOUND
+from ..records import replaced
 from .avals import (
     Columns,
     Entries,
@@ -315,7 +315,7 @@ class ListColumns(Disturbances):
                 n = self.length(ListRef(cell), node)
                 index = self.emit(node, SLICE_BOUND, 0, n, held.index, None, None)
                 self.cells.counted.add(index)
-                self.state.heap[c] = replace(held, index=index)
+                self.state.heap[c] = replaced(held, index=index)
 
     def let_go(self, found: Callable[[], list[int]], why: str, node: Any) -> dict[int, Any]:
         """Cells that are items of a list hold from now on, for themselves, what they hold now; what that is. Of one

@@ -16,6 +16,7 @@ from ..errors import is_interruption
 from ..ir.core import structural_key
 from ..ir.opset import exception
 from ..lowered import ObjectStep
+from ..records import record
 from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
@@ -48,7 +49,7 @@ def is_numbers(columns: Columns) -> bool:
     return all(x.type.elem is not None and x.type.elem.is_scalar for x in columns.leaves)
 
 
-@dataclasses.dataclass(slots=True)
+@record
 class Copies:
     """The copies that one `copy.copy` or `copy.deepcopy` has made: of containers by cell, of arrays by cell and path,
     of objects from outside and of all else from there by identity, with the places where they were found."""

@@ -26,6 +26,7 @@ from ..errors import (
 )
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
+from ..ir.foreign import GENERATOR, loaded
 from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
 from .avals import (
@@ -81,7 +82,7 @@ class Unreachable(Exception):
     """What is being lowered always raises: nothing after it runs."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)  # the type checker takes a function in a record for a method
 class Frame:
     """One activation of a function that is being lowered."""
 
@@ -433,7 +434,7 @@ class Core(Parts):
         if kind is Ref:
             return self.read(av, node)
         if kind is Obj:
-            if isinstance(av.obj, np.random.Generator) and av.path is not None:
+            if isinstance(av.obj, loaded(GENERATOR)) and av.path is not None:
                 return self.top.params[self.inputs.object_at(av.obj, av.path, path_name(av.path))]
             self.only_looked_at(av, "", node)
             obj = self.pinned(av)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Loc
-from ..ir.foreign import immutable_classes
+from ..ir.foreign import GENERATOR, RANDOM_STATE, immutable_classes, loaded
 from .avals import Obj, Poison
 from .handlers import Node, Val
 from .names import Names
@@ -25,15 +25,14 @@ BUILTIN_FUNCTIONS = (
 LIMIT = 2000  # objects that are followed; what reaches more may reach anything
 # Of no object is it likely that foreign code changes its class or the functions that it holds.
 _LEFT_ALONE = (
-    type, types.ModuleType, types.FunctionType, types.MethodType, *BUILTIN_FUNCTIONS, np.ufunc, np.random.Generator,
-    np.random.RandomState,
+    type, types.ModuleType, types.FunctionType, types.MethodType, *BUILTIN_FUNCTIONS, np.ufunc,
 )  # fmt: skip
 
 
 def reachable(objects: list[Any]) -> dict[int, Any] | None:
     """The mutable objects that can be got to from these, by identity; None: any."""
     found: dict[int, Any] = {id(obj): obj for obj in objects if isinstance(obj, type)}
-    left_alone = (*_LEFT_ALONE, *(immutable_classes() - {tuple, frozenset}))
+    left_alone = (*_LEFT_ALONE, *loaded(GENERATOR, RANDOM_STATE), *(immutable_classes() - {tuple, frozenset}))
     todo = [x for obj in objects for x in (vars(obj).values() if isinstance(obj, type) else [obj])]
     while todo:
         obj = todo.pop()

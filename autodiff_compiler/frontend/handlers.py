@@ -13,11 +13,11 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ArgumentError, is_interruption
 from ..ir.roles import MAKERS, names_of, signature_of
+from ..records import record
 from ..tree import class_lookup
 from .avals import Obj
 
@@ -33,7 +33,7 @@ Node: TypeAlias = ast.AST | None
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(slots=True, frozen=True)
+@record
 class Handler:
     """A handler with the object that it is entered under, which keeps the object, and so its `id`, alive."""
 

@@ -21,6 +21,7 @@ from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_of, lowering_of
+from ..records import record
 from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
@@ -37,7 +38,6 @@ from .avals import (
     Seq,
     SliceOf,
     is_plain_key,
-    record,
 )
 from .handlers import Val
 from .plan import LAYOUT, Plan

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.core import TRY, Builder, Op, Region, Value
+from ..records import mutable_record
 from .avals import MISSING, Conflict, Interrupted, same, values_in
 from .handlers import Val
 from .state import State
@@ -47,7 +48,7 @@ class Unwound:
     node: Any
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Journal:
     """The state at each operation of a body that may raise, and the cells that may have been changed in part there."""
 

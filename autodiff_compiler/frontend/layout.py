@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.core import Value, type_of
 from ..lowered import Path
-from .avals import Items, ListRef, Ref, Seq, is_constant, record
+from ..records import record
+from .avals import Items, ListRef, Ref, Seq, is_constant
 from .handlers import Val
 
 if TYPE_CHECKING:

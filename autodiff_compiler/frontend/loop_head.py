@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
 from ..ir.types import ANY, PY_BOOL, UNDEF_TY, Dims, Ty, py_int, renewed
 from ..ir.types import join as join_types
+from ..records import fields_of, mutable_record
 from .avals import (
     MISSING,
     UNSET,
@@ -37,7 +38,7 @@ class Again(Exception):
     """The guess of what the loop carries was too narrow."""
 
 
-@dataclass
+@mutable_record
 class Guess:
     """What is believed of a loop: grows until it holds."""
 
@@ -91,7 +92,8 @@ class Guess:
     def retract(self, kept: set[Any]) -> None:
         """These slots keep what they are bound to. What was found while they had buffers of their own does not hold."""
         fresh = Guess(names=self.names, assumed=self.assumed, kept=self.kept | kept, rebound=self.rebound)
-        self.__dict__.update(fresh.__dict__)
+        for name in fields_of(self):
+            setattr(self, name, getattr(fresh, name))
 
 
 class LoopHead(Joiner):

@@ -6,12 +6,12 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..ir.core import Value
 from ..ir.opset import ADD, EQ, SUB
 from ..ir.types import ANY
+from ..records import replaced
 from .avals import (
     DictRef,
     IndexedOf,
@@ -88,9 +88,9 @@ class Loops(Statements):
         """An iterable in which long sequences of numbers or arrays are lists of run-time length, made once."""
         kind = type(av)
         if kind is ReversedOf:
-            return replace(av, it=self.looped(av.it, node))
+            return replaced(av, it=self.looped(av.it, node))
         if kind is StreamOf and av.is_plain:
-            return replace(av, its=tuple([self.looped(x, node) for x in av.its]))
+            return replaced(av, its=tuple([self.looped(x, node) for x in av.its]))
         if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
             return av
         items = self.iterated(av, node)

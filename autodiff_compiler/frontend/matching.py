@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..ir.opset import PRIMS
+from ..records import mutable_record, record
 from .avals import (
     MISSING,
     DictRef,
@@ -42,7 +43,7 @@ _STRUCTURED = 1 << 5 | 1 << 6  # the flags of classes that patterns take for seq
 _ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
-@dataclass
+@mutable_record
 class Found:
     """Whether a pattern matches, a bool or a value that is one, and what it binds if it does."""
 
@@ -50,7 +51,7 @@ class Found:
     bound: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass
+@record
 class Later:
     """An item that exists only if the pattern matches, so it is read once that is known."""
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -30,7 +30,7 @@ import numpy as np
 
 from ..errors import AutodiffError, UnsupportedError
 from ..ir.budget import Budget, Exhausted
-from .avals import record
+from ..records import mutable_record, record
 
 MAX_ATTEMPTS = 60  # to make something static
 
@@ -88,7 +88,7 @@ class SelfCalls(Enum):
         return self in (SelfCalls.INLINED_FOR_VALUES, SelfCalls.INLINED_DEEPLY)
 
 
-@dataclass(eq=False)
+@mutable_record
 class Plan:
     """What the next attempt does differently.
 

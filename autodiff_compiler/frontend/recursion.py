@@ -9,13 +9,13 @@ say what it returns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir.core import Loc, Region, Value, new_func, type_of
 from ..ir.rewrite import free_values, hoist
 from ..ir.spelling import identifier
 from ..ir.types import ANY, Dim, Dims, Ty, join, py_int, renewed, same_dtype
+from ..records import mutable_record
 from .avals import (
     Bound,
     Closure,
@@ -54,7 +54,7 @@ from .structures import (
 MAX_PASSES = 40
 
 
-@dataclass(eq=False)
+@mutable_record
 class TypedLeaf:
     """A number, array or list that is known at run time only."""
 
@@ -69,7 +69,7 @@ class TypedLeaf:
         return renewed(self.type, self.varying, dims)
 
 
-@dataclass(eq=False)
+@mutable_record
 class Recursion:
     """A function that calls itself, while it is being lowered."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from dataclasses import replace
 from typing import Any
 
 from ..ir.core import Value
+from ..records import replaced
 from ..tree import class_lookup
 from .avals import (
     Conflict,
@@ -120,7 +120,7 @@ class Remains(Collections):
         self.mutate(it.cell, Entries(ITERATOR_KEYS, (source, place)), node)
 
     def restate(self, it: Instance, source: StreamOf, its: tuple[Any, ...], node: Any) -> None:
-        self.advance(it, replace(source, its=its), 0, node)
+        self.advance(it, replaced(source, its=its), 0, node)
 
     def source_of(self, it: Any) -> Any:
         """What an iterator goes through, or None if that is not known."""
@@ -324,7 +324,7 @@ class Remains(Collections):
         ending = [x for x in its if not self.endless(x)]
         lefts = [left if ending == [x] else PARTLY for x in its]  # of several the shortest decides
         made = tuple([self.opened(x, now, node) for x, now in zip(its, lefts)])
-        return replace(av, its=(*av.its[: len(av.its) - len(its)], *made))
+        return replaced(av, its=(*av.its[: len(av.its) - len(its)], *made))
 
     def opened_slice(self, its: tuple[Any, ...], left: Any, node: Any) -> Any:
         it, _, start, stop, step = its

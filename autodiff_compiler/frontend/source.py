@@ -13,17 +13,17 @@ import os
 import re
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError
 from ..ir.core import Loc
+from ..records import record
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 Made = TypeVar("Made", bound=ast.AST)
 
 
-@dataclass(slots=True)
+@record
 class Scope:
     """The names of one function body: which are local, which are declared to live elsewhere."""
 
@@ -33,7 +33,7 @@ class Scope:
     generator: bool = False
 
 
-@dataclass(slots=True)
+@record
 class Source:
     """The syntax tree of a function, and the file it stands in."""
 
@@ -422,7 +422,7 @@ def nodes_of(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-@dataclass(slots=True)
+@record
 class LoopFacts:
     """What the syntax says of a loop.
 

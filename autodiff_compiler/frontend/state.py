@@ -6,13 +6,14 @@ import collections
 import itertools
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
 from ..ir.opset import PRIMS
 from ..ir.types import ANY, UNDEF_TY, Ty
 from ..ir.types import join as join_types
+from ..records import mutable_record
 from .avals import (
     MISSING,
     UNSET,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@mutable_record
 class State:
     """Names to abstract values, per frame; cells to what they hold; which cells may share memory."""
 

@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..records import record
 from .avals import (
     Entries,
     Instance,
@@ -25,7 +26,6 @@ from .avals import (
     is_composite,
     is_reference,
     parts_of,
-    record,
     same,
     same_keys,
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..errors import AutodiffError, UnsupportedError
 from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
+from ..records import record
 from .avals import MISSING, Conflict, Obj, Seq
 from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
@@ -459,7 +459,7 @@ PLACE = "$raised"
 Raised = Callable[[], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ways:
     """The ways out of a body: what follows its own exit, and what follows an exception of one of these classes.
 

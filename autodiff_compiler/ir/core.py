@@ -27,11 +27,12 @@ import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..records import mutable_record
 from . import budget
 from .types import ANY, OBJECT, Dims, Ty, type_of_constant
 
@@ -76,7 +77,7 @@ class _Undef:
 UNDEF = _Undef()
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Prim:
     """A primitive operation.
 
@@ -288,7 +289,7 @@ class Region:
                 todo.pop()
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record
 class Function:
     name: str
     body: Region

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import io
-import random
 import sys
 import types
 from typing import Any
@@ -22,8 +21,11 @@ _IMMUTABLE = frozenset(
         datetime.datetime, datetime.time, datetime.timedelta, types.CodeType,
     }
 )  # fmt: skip
-# Classes of modules that take long to import: only a program that has imported them has instances.
+# Classes of modules that take long to import: only a program that has imported them has instances. See `loaded`.
 _IMMUTABLE_IF_LOADED = (("decimal", "Decimal"), ("fractions", "Fraction"))
+GENERATOR = ("numpy.random._generator", "Generator")
+RANDOM_STATE = ("numpy.random.mtrand", "RandomState")
+_RANDOM = (GENERATOR, RANDOM_STATE, ("numpy.random.bit_generator", "BitGenerator"), ("random", "Random"))
 _NUMBER_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "_operator", "operator"})
 # Modules of functions that are called for their effects, and leave their arguments alone.
 EFFECTS = frozenset({"logging", "time", "warnings"})
@@ -38,7 +40,6 @@ _KEEPERS = frozenset(
         "setbufsize", "methodcaller", "call",
     }
 )  # fmt: skip
-_RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 
 def module_of(obj: Any) -> str:
@@ -52,9 +53,15 @@ def root_module(obj: Any) -> str:
     return module_of(obj).split(".")[0]
 
 
+def loaded(*classes: tuple[str, str]) -> tuple[type, ...]:
+    """Those of the classes, each given by its module and its name, whose modules are imported."""
+    found = [getattr(sys.modules.get(module), name, None) for module, name in classes]
+    return tuple([cls for cls in found if isinstance(cls, type)])
+
+
 def immutable_classes() -> frozenset[Any]:
     """The classes whose instances never change."""
-    return _IMMUTABLE | {getattr(sys.modules.get(module), name, int) for module, name in _IMMUTABLE_IF_LOADED}
+    return _IMMUTABLE.union(loaded(*_IMMUTABLE_IF_LOADED))
 
 
 def is_inert(fn: Any) -> bool:
@@ -69,7 +76,7 @@ def is_inert(fn: Any) -> bool:
     if owner is not None and not isinstance(owner, types.ModuleType):
         if isinstance(owner, type):
             return owner in immutable_classes()
-        if isinstance(owner, _RANDOM):
+        if isinstance(owner, loaded(*_RANDOM)):
             return name not in _KEEPERS
         return type(owner) in immutable_classes() or (
             isinstance(owner, io.TextIOWrapper) and name in ("write", "flush")
@@ -100,4 +107,13 @@ def is_opaque_function(obj: Any) -> bool:
     )
 
 
-__all__ = ["EFFECTS", "immutable_classes", "is_inert", "is_opaque_function", "root_module"]
+__all__ = [
+    "EFFECTS",
+    "GENERATOR",
+    "RANDOM_STATE",
+    "immutable_classes",
+    "is_inert",
+    "is_opaque_function",
+    "loaded",
+    "root_module",
+]

@@ -12,7 +12,6 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, TypeVar
 
@@ -27,6 +26,7 @@ from ..ir.opset import PRIMS, apply, lookup
 from ..ir.roles import PLAIN
 from ..ir.types import ANY, PY_FLOAT, Ty
 from ..pristine import as_it_was
+from ..records import record
 from . import roots
 from .lib import (
     BOOL,
@@ -51,7 +51,7 @@ Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Over:
     """The partial derivative ``1 / divisor(out, *args)``, applied by one division.
 
@@ -66,7 +66,7 @@ class Over:
     safe: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Overflowing:
     """A partial derivative of an exponential. It may overflow where the operation does, see `lib.cut`."""
 

@@ -21,15 +21,15 @@ places that no later iteration writes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
 from ..ir.core import IF, LOOP, Op, Value
 from ..ir.opset import ADDAT, SET
+from ..records import record
 
 
-@dataclass
+@record
 class Filling:
     """A loop's carried array. Each iteration stores only at (the loop's variable + offset) along the first axis."""
 

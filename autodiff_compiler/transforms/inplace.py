@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..analysis.order import Order, may_share
@@ -73,6 +73,7 @@ from ..ir.budget import current
 from ..ir.core import CALL, DERIVED, IF, LOOP, Function, Op, Region, Value, leaves
 from ..ir.opset import COPY, GET, LIST_GET, PUSH, STORES
 from ..ir.rewrite import enclosing_func, region_of
+from ..records import record
 from .copies import Changes, Site
 
 LIST_STORES = {*STORED, opset.LIST_DROP, opset.LIST_CUT}  # of items that are not in another list
@@ -136,7 +137,7 @@ class InPlace:
         self.conflicts.forget(values, dirty, renumbered)
 
 
-@dataclass
+@record
 class Plan:
     """The copies of one round.
 

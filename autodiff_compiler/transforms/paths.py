@@ -20,15 +20,15 @@ path, the branches that decide between the two are decided.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir import opset
 from ..ir.core import IF, LOOP, Op, Region, Value
 from ..ir.rewrite import enclosing
+from ..records import record
 
 
-@dataclass
+@record
 class Mirror:
     """The forward regions that a backward region reverses: it runs once for each of their runs.
 
@@ -40,7 +40,7 @@ class Mirror:
     sites: list[Region]
 
 
-@dataclass
+@record
 class Bind:
     """On this path, the results of an ``if`` are what the region `chosen` yields."""
 
@@ -48,7 +48,7 @@ class Bind:
     chosen: int
 
 
-@dataclass
+@record
 class Kept:
     """An ``if`` whose branches both lie on the path."""
 
@@ -56,7 +56,7 @@ class Kept:
     paths: list[Path]
 
 
-@dataclass
+@record
 class Path:
     """One way through a region: operations in order, with decided branches spliced in."""
 

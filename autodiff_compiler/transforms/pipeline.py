@@ -27,13 +27,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import Function
+from ..records import mutable_record, record
 from .inplace import InPlace
 from .jvp import push_forward
 from .lists import forget_likes
@@ -44,7 +44,7 @@ from .simplify import drop_dead, fuse_branches, simplify
 from .vjp import differentiate
 
 
-@dataclass
+@mutable_record
 class Task:
     """A function on its way through the passes, and what they are asked to do with it."""
 
@@ -61,7 +61,7 @@ class Task:
     sharing: Sharing | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Pass:
     """A row of the table: what a pass is called, what it does, what it needs, and what it gives.
 

@@ -27,7 +27,6 @@ func f(%x: float) {
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.activity import differentiable_operands
@@ -36,6 +35,7 @@ from ..ir.core import CALL, DERIVED, LOOP, Op, Region, Value, new_func, type_of
 from ..ir.opset import ADD, POP, PUSH
 from ..ir.rewrite import called, enclosing, free_values, region_of
 from ..ir.types import Ty
+from ..records import record
 from . import lost
 from .cotangents import bar_of, cotangent_type, in_either_dtype, join_cotangents
 from .paths import Kept, Mirror, Path, Undecided, path_through, runs_on_both
@@ -84,7 +84,7 @@ def backward_pop(r: Reverse, op: Op, env: Bars) -> None:
 # --- functions that call themselves -------------------------------------------------------------------------------
 
 
-@dataclass
+@record
 class Adjoint:
     """The adjoint of a function that calls itself.
 
@@ -148,7 +148,7 @@ def _as_given(t: Ty, given: Ty) -> Ty:
 # --- branches -----------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@record
 class Side:
     """One of two backward regions.
 

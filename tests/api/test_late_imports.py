@@ -183,3 +183,13 @@ def test_threads_that_are_first_at_once(attempt: int, tmp_path: Path) -> None:
     print([x for x in found.values() if x != 2.0], len(found))
     """
     assert run(tmp_path, text) == "[] 10"
+
+
+def test_the_compiler_loads_no_random_numbers(tmp_path: Path) -> None:
+    """They take as long as the records of all operations. Some versions of NumPy load them themselves."""
+    text = """
+    before = "numpy.random" in sys.modules
+    ad.grad(f)(np.ones(3))
+    print(before == ("numpy.random" in sys.modules))
+    """
+    assert run(tmp_path, text) == "True"

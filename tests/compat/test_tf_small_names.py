@@ -90,3 +90,28 @@ def test_options_that_are_not_there(tf):
     ):
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{absent}"):
             call()
+
+
+def test_split_takes_a_number_or_the_lengths(tf):
+    m = tf.constant(np.arange(12.0).reshape(2, 6))
+
+    def lengths(*args):
+        return [int(part.shape[args[1] if len(args) > 1 else 0]) for part in tf.split(m, *args)]
+
+    assert lengths(3, 1) == lengths(tf.constant(3), 1) == lengths(np.int64(3), -1) == [2, 2, 2]
+    assert lengths([1, -1, 2], 1) == lengths(np.array([1, 3, 2]), 1) == lengths(tf.constant([1, 3, 2]), 1) == [1, 3, 2]
+    assert lengths(2) == [1, 1] and [p.shape[0] for p in tf.split(tf.zeros((0, 3)), 3)] == [0, 0, 0]
+    for wrong, message in (
+        (4, "evenly"),
+        (0, "evenly"),
+        (-2, "evenly"),
+        ([1, 2], "must match"),
+        ([-1, -1], "must match"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            tf.split(m, wrong, 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no axis"):
+        tf.split(tf.constant(1.0), 1)
+    for wrong in (2.0, [1.0, 5.0], "a", None):
+        with pytest.raises(TypeError):
+            tf.split(m, wrong, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections import OrderedDict
 
 import numpy as np
@@ -40,6 +39,7 @@ from autodiff_compiler.frontend.joins import Joiner, join, join_contents
 from autodiff_compiler.frontend.structures import LEAF
 from autodiff_compiler.ir.core import Value
 from autodiff_compiler.ir.types import PY_FLOAT
+from autodiff_compiler.records import fields_of, replaced
 
 LAMBDA = ast.parse("lambda a, *, b: a").body[0].value  # type: ignore[attr-defined]
 
@@ -52,15 +52,15 @@ def made(cls: type[Composite], *parts: object) -> Composite:
     """A value of the class of which each part is one of these, in turn."""
     fill = {}
     n = 0
-    for f in dataclasses.fields(cls):
-        if f.name in cls.many:
-            fill[f.name] = (parts[n % len(parts)], parts[(n + 1) % len(parts)])
+    for name in fields_of(cls):
+        if name in cls.many:
+            fill[name] = (parts[n % len(parts)], parts[(n + 1) % len(parts)])
             n += 2
-        elif f.name in cls.single:
-            fill[f.name] = parts[n % len(parts)]
+        elif name in cls.single:
+            fill[name] = parts[n % len(parts)]
             n += 1
         else:
-            fill[f.name] = ("a", "b") if f.name in ("names", "keys") else 7
+            fill[name] = ("a", "b") if name in ("names", "keys") else 7
     return cls(**fill)
 
 
@@ -74,9 +74,9 @@ def test_parts_leaves_and_likeness(cls: type[Composite]) -> None:
     assert leaves_of(other) == [w if leaf is u else leaf for leaf in leaves_of(av)]
     assert alike(av, other) and not same(av, other)
     assert same(av, av.with_parts(parts_of(av)))
-    for f in dataclasses.fields(cls):
-        if f.name not in (*cls.many, *cls.single, *cls.ignored):
-            assert not alike(av, dataclasses.replace(av, **{f.name: "another"})), f.name
+    for name in fields_of(cls):
+        if name not in (*cls.many, *cls.single, *cls.ignored):
+            assert not alike(av, replaced(av, **{name: "another"})), name
 
 
 def test_a_view_is_a_leaf_and_so_are_the_values_of_its_path() -> None:

@@ -144,7 +144,7 @@ row("arrays", _spread, "Var", "The variance of all elements, or along axes, over
 row("arrays", _deviation, "Std", "The square root of `var`.", "",
     "std (input, dim=None, unbiased=True, keepdim=False, *, correction=None)")  # fmt: skip
 row("arrays", p_norm, "LinalgVectorNorm", "The p-norm of all elements, or along axes; the Euclidean one by default.",
-    "", "norm (input, p='fro', dim=None, keepdim=False, dtype=None)")  # fmt: skip
+    "", "norm (input, p='fro', dim=None, keepdim=False, dtype=None)", numpy_names=False)  # fmt: skip
 row("arrays", p_norm, "LinalgVectorNorm", "The p-norm of all elements, or of vectors along axes.", "",
     "linalg.vector_norm (x, ord=2, dim=None, keepdim=False)")  # fmt: skip
 row("arrays", _matrix_norm, "LinalgVectorNorm", "The p-norm of all elements or of vectors along an axis; of a matrix "

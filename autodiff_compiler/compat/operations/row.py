@@ -22,7 +22,7 @@ SIGNATURES: dict[str, tuple[str, str, str]] = {
     "logical": ("x, y, name=None", "input, other", "lhs, rhs"),
     "reduction": (
         "input_tensor, axis=None, keepdims=False, name=None",
-        "input, dim=None, keepdim=False, *, dtype=None, **other",
+        "input, dim=None, keepdim=False, *, dtype=None",
         "",
     ),
     "truth": ("input_tensor, axis=None, keepdims=False, name=None", "input, dim=None, keepdim=False", ""),
@@ -58,6 +58,8 @@ class Row:
     - operands: how many of the first parameters are tensors; -1 if the first is a list of them.
     - module: of an activation, the name of the module in PyTorch.
     - results: for a system, the name of the tuple of several results, and the names of its fields.
+    - numpy_names: whether PyTorch takes `axis` for `dim` and `keepdims` for `keepdim`. It does so in all functions that
+      are not written in Python, such as those of ``nn.functional``.
     - refused: what TensorFlow says of a matrix that NumPy refuses.
     """
 
@@ -71,6 +73,7 @@ class Row:
     operands: int = 1
     module: str = ""
     results: Mapping[str, str] = field(default_factory=dict)
+    numpy_names: bool = True
     refused: str = ""
 
     def computes(self, system: str) -> Callable[..., Any]:

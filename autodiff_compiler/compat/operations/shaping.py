@@ -69,22 +69,25 @@ row("arrays", lambda a, axes: np.flip(a, axes) if value_of(a).ndim else np.posit
 
 def _parts(a: Any, given: Any, axis: int, *_: Any) -> Any:
     """Equally many elements each, or as many as a list says, in which one may be -1."""
-    axis %= value_of(a).ndim
-    length = value_of(a).shape[axis]
-    sizes = given.tolist()
-    if isinstance(sizes, int):
-        if sizes <= 0 or length % sizes:
+    shape = value_of(a).shape
+    if not shape:
+        raise ValueError("a number has no axis to split")
+    axis %= len(shape)
+    length = shape[axis]
+    if isinstance(given, int):
+        if given <= 0 or length % given:
             raise ValueError(
                 f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = "
-                f"{length}) and num_split {sizes}"
+                f"{length}) and num_split {given}"
             )
-        sizes = [length // sizes] * sizes
-    rest = length - sum(n for n in sizes if n >= 0)
-    sizes = [rest if n == -1 else n for n in sizes]
-    if sum(sizes) != length:
-        raise ValueError(f"Determined shape must match input shape along split_dim {length}. Got: {sum(sizes)}")
-    ends = np.cumsum([0, *sizes]).tolist()
-    return [a[(*(slice(None),) * axis, slice(start, end))] for start, end in itertools.pairwise(ends)]
+        ends = range(0, length + 1, length // given) if length else [0] * (given + 1)
+    else:
+        rest = length - sum([n for n in given if n >= 0])
+        ends = list(itertools.accumulate([rest if n == -1 else n for n in given], initial=0))
+        if ends[-1] != length:
+            raise ValueError(f"Determined shape must match input shape along split_dim {length}. Got: {ends[-1]}")
+    before = (slice(None),) * axis
+    return [a[(*before, slice(start, end))] for start, end in itertools.pairwise(ends)]
 
 
 def _rows(a: Any, count: Any, axis: int) -> Any:

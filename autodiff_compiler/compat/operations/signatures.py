@@ -6,7 +6,9 @@ import ast
 import functools
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Parameters that systems have and that change nothing here.
 UNUSED = frozenset(("name", "layout", "out", "validate_args"))
@@ -74,6 +76,28 @@ def function(
     made.__defaults__, made.__kwdefaults__ = _defaults(signature)
     made.__qualname__, made.__doc__, made.__module__ = name, doc, module
     return made
+
+
+def also_named(f: F, names: Mapping[str, str]) -> F:
+    """The function, in calls of which keywords may have other names: ``{"axis": "dim"}`` takes `axis` for `dim`.
+
+    If it has none of these parameters, it stays as it is.
+    """
+    code: types.CodeType = f.__code__
+    params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    there = [(name, own) for name, own in names.items() if own in params]
+    if not there:
+        return f
+
+    @functools.wraps(f)
+    def renaming(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            for name, own in there:
+                if name in kwargs and own not in kwargs:
+                    kwargs[own] = kwargs.pop(name)
+        return f(*args, **kwargs)
+
+    return renaming  # type: ignore[return-value]
 
 
 def named(name: str, f: Callable[..., Any], doc: str) -> Callable[..., Any]:

@@ -194,10 +194,10 @@ def _numpy_dtype(dtype: Any) -> Any:
 
 # What parameters that are no tensors become, by name.
 _STATIC: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("axis", "axes"), axes),
+    **dict.fromkeys(("axis", "axes", "num_or_size_splits"), axes),
     **dict.fromkeys(("k", "num_lower", "num_upper", "batch_dims", "num_rows", "depth"), integer),
     **dict.fromkeys(("multiples", "shape", "output_shape", "begin", "size", "dims"), integers),
-    **dict.fromkeys(("repeats", "indices", "num_or_size_splits"), array),
+    **dict.fromkeys(("repeats", "indices"), array),
     **dict.fromkeys(("stride", "strides", "ksize", "dilations"), _steps),
     "keepdims": bool, "padding": _padding, "paddings": lambda x: tuple(map(tuple, array(x).tolist())),
     "shift": _optional(integers), "data_format": _channels, "direction": _descending,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -117,17 +118,22 @@ def same_dtypes(values: Any, op: str) -> list[Any]:
 
     Raises InvalidArgumentError for tensors of two dtypes, TypeError for a Python value that does not fit.
     """
-    values = list(values)
-    first = next((v for v in values if isinstance(v, Operand)), None)
-    if first is None and values:
-        first = values[0] = convert_to_tensor(values[0])
-    out: list[Any] = []
-    for k, v in enumerate(values):
-        v = given(v, first)
-        if out and v._value.dtype != out[0]._value.dtype:
-            raise mismatch(op, out[0]._value.dtype, dtypes.of(v._value.dtype).label, k)
-        out.append(v)
-    return out
+    found: list[Any] = list(values)
+    for first in found:
+        if isinstance(first, Operand):
+            break
+    else:
+        if found:
+            first = found[0] = convert_to_tensor(found[0])
+    for k, v in enumerate(found):
+        if not isinstance(v, Arithmetic):
+            v = found[k] = given(v, first)
+        dtype = v._value.dtype
+        if k == 0:
+            wanted = dtype
+        elif dtype is not wanted and dtype != wanted:
+            raise mismatch(op, wanted, dtypes.of(dtype).label, k)
+    return found
 
 
 def checked(op: str, f: Callable[..., Any], *args: Any, refused: str = "") -> Any:
@@ -170,7 +176,7 @@ def integer(x: Any) -> int:
     """A Python integer, of a number, an array or a tensor."""
     if isinstance(x, Operand):
         x = x._value
-    return int(x.__index__())
+    return int(index(x))
 
 
 def integers(x: Any) -> tuple[int, ...]:
@@ -187,7 +193,7 @@ def axes(axis: Any) -> Any:
         axis = axis._value
     if isinstance(axis, (np.ndarray, np.generic)):
         axis = axis.tolist()
-    return tuple([axes(k) for k in axis]) if hasattr(axis, "__iter__") else integer(axis)
+    return tuple([axes(k) for k in axis]) if hasattr(axis, "__iter__") and type(axis) is not str else integer(axis)
 
 
 def array(x: Any) -> np.ndarray[Any, Any]:

@@ -52,7 +52,6 @@ class GradientTape(_tape.GradientTape):
     jacobian = _silent(_tape.GradientTape.jacobian)
     batch_jacobian = _silent(_tape.GradientTape.batch_jacobian)
 
-    @_silent
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = NONE,
@@ -64,8 +63,10 @@ class GradientTape(_tape.GradientTape):
             for x in sources if type(sources) is list else flatten(sources):
                 if getattr(x, "_gathers", None) is not None:
                     return self._sparse(rec, target, sources, output_gradients, unconnected_gradients)
-        return super().gradient(target, sources, output_gradients, unconnected_gradients)
+        with np.errstate(all="ignore"):
+            return super().gradient(target, sources, output_gradients, unconnected_gradients)
 
+    @_silent
     def _sparse(self, rec: Recording, target: Any, sources: Any, seeds: Any, unconnected: Any) -> Any:
         from .slices import gathered, slot_of, sparse_gradient
 

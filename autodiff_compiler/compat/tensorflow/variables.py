@@ -51,12 +51,12 @@ class Variable(Arithmetic, _Variable):
 
     @staticmethod
     def _converted(value: Any, dtype: Any) -> Any:
-        if hasattr(value, "_as_tensor"):
-            value = value._as_tensor()
         if isinstance(value, Operand):
-            if dtype is not None and value._value.dtype != dtype.np_dtype:
+            if dtype is not None and value._value.dtype is not dtype.np_dtype and value._value.dtype != dtype.np_dtype:
                 raise other_dtype(value, dtype)
             return value._value[()]  # another object: a recording knows constants by their values
+        if hasattr(value, "_as_tensor"):
+            return Variable._converted(value._as_tensor(), dtype)
         try:
             return as_value(value, dtype)
         except HasTensors:

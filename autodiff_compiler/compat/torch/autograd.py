@@ -20,9 +20,10 @@ from .tensor import method
 def _seed(k: int, t: Any, g: Any) -> Any:
     """The gradient that is given for an output, by default 1."""
     if g is None:
-        if t._value.size != 1 and t._var is not None:
+        v = t._value
+        if v.size != 1 and t._var is not None:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        return make(np.ones_like(t._value))
+        return make(np.ones(v.shape, v.dtype) if v.ndim else np.array(1, v.dtype))  # the latter is the faster
     if not isinstance(g, Base):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if g._value.shape != t._value.shape:

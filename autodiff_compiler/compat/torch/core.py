@@ -6,16 +6,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..graph.array import to
 from ..graph.core import Base, assign, listed, new_tensor, run, subscripts, view
 from ..graph.record import System, Version
-from ..operations.signatures import named
+from ..operations.signatures import also_named, named
 from . import dtypes
 from .modes import MODE
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -123,6 +125,11 @@ def elementwise(name: str, f: Callable[..., Any], *operands: Any, floats: bool =
     return run(name, lambda *given: f(*[to(a, wanted) for a in given]), *operands, layout=True)
 
 
+def numpy_names(f: F) -> F:
+    """The function, in calls of which `axis` stands for `dim` and `keepdims` for `keepdim`."""
+    return also_named(f, {"axis": "dim", "keepdims": "keepdim"})
+
+
 def in_place_of(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """The method that writes the result of an operation into its first operand."""
 
@@ -134,5 +141,5 @@ def in_place_of(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
 __all__ = [
     "FREED", "TORCH", "Base", "as_operand", "assign", "axes_of", "check_dim", "elementwise", "in_place_of", "listed",
-    "make", "named", "renamed", "result_type", "run", "subscripts", "view",
+    "make", "named", "numpy_names", "renamed", "result_type", "run", "subscripts", "view",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from ..operations.shaping import counts
 from ..operations.signatures import function, parameters, settings
 from . import dtypes
 from .conversion import finished, new, numpy_dtype, shape_of
-from .core import Base, assign, axes_of, check_dim, elementwise, in_place_of, make, result_type, run, view
+from .core import Base, assign, axes_of, check_dim, elementwise, in_place_of, make, numpy_names, result_type, run, view
 from .tensor import method
 
 MODULE = __name__.rpartition(".")[0]
@@ -101,7 +101,7 @@ _SUMS = {
 }  # fmt: skip
 
 
-_REDUCTION = """if dtype is None and not other:
+_REDUCTION = """if dtype is None:
     axes = axes_of({0}, {1})
     name = whole if {1} is None else along
     return unary((label, axes, {2}), name, lambda a: f(a, axes, {2}), {0}, False)
@@ -109,13 +109,10 @@ return general({all})"""
 
 
 def _reduction(row: Row) -> Parts:
-    """A reduction along axes, which may be called `dim` or `axis`."""
+    """A reduction along axes."""
     f, label = _SUMS[row.function], row.name
 
-    def general(input: Any, dim: Any, keepdim: bool, dtype: Any = None, **other: Any) -> Any:
-        dim, keepdim = other.pop("axis", dim), other.pop("keepdims", keepdim)
-        for name in other:
-            raise TypeError(f"{label.lower()}() got an unexpected keyword argument {name!r}")
+    def general(input: Any, dim: Any, keepdim: bool, dtype: Any = None) -> Any:
         axes = axes_of(input, dim)
         wanted = input._value.dtype if dtype is None else dtype.numpy
         full = label + ("Backward0" if dim is None else "Backward1")
@@ -244,13 +241,14 @@ def made(row: Row, name: str) -> Callable[..., Any]:
 def place(spaces: dict[str, dict[str, Any]], rows: list[Row]) -> None:
     """Make the functions of rows: into the names of modules, and as methods."""
     for row in rows:
-        known: dict[str, Callable[..., Any]] = {}
+        known: dict[tuple[str, bool], Callable[..., Any]] = {}
         for full in row.names("torch"):
             module, _, name = full.rpartition(".")
             plain = name.rstrip("_") if not name.startswith("__") else name
-            f = known.get(plain)
+            key = plain, row.numpy_names and module != "nn.functional"
+            f = known.get(key)
             if f is None:
-                f = known[plain] = made(row, plain)
+                f = known[key] = numpy_names(made(row, plain)) if key[1] else made(row, plain)
                 if row.module:
                     ACTIVATIONS[row.module] = f
             if plain != name:

@@ -14,7 +14,20 @@ from ..graph.direct import binary, in_place, unary
 from ..operations.elementwise import truncated_quotient
 from ..operations.reductions import evenly
 from ..operations.sorting import one
-from .core import TORCH, Base, as_operand, assign, axes_of, elementwise, in_place_of, make, named, result_type, run
+from .core import (
+    TORCH,
+    Base,
+    as_operand,
+    assign,
+    axes_of,
+    elementwise,
+    in_place_of,
+    make,
+    named,
+    numpy_names,
+    result_type,
+    run,
+)
 from .made import FUNCTIONS as MADE
 from .made import pair
 from .tensor import Tensor, method
@@ -133,10 +146,7 @@ method("__pos__", lambda self: self)
 def _extreme(name: str, find: Callable[..., Any], whole: Callable[..., Any], two: str) -> Callable[..., Any]:
     label = name.capitalize()
 
-    def extreme(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, **kwargs: Any) -> Any:
-        dim, keepdim = kwargs.pop("axis", dim), kwargs.pop("keepdims", keepdim)
-        if kwargs:
-            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
+    def extreme(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         other = dim if isinstance(dim, Base) else other
         if other is not None:
             return MADE[two](input, other)
@@ -155,7 +165,7 @@ def _extreme(name: str, find: Callable[..., Any], whole: Callable[..., Any], two
         f"The {name} of all elements; along `dim`, (values, indices); of two tensors, element by element. Ties over "
         "all elements share the gradient; along an axis it goes to the element that is named."
     )
-    return named(name, extreme, doc)
+    return numpy_names(named(name, extreme, doc))
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------

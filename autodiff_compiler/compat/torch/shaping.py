@@ -12,7 +12,7 @@ import numpy as np
 from ..graph.array import to
 from ..graph.direct import several
 from ..operations.shaping import counts
-from .core import check_dim, make, renamed, result_type, run, view
+from .core import check_dim, make, numpy_names, renamed, result_type, run, view
 from .indexing import getitem
 from .tensor import method
 
@@ -97,13 +97,15 @@ def _joined(name: str, f: Callable[..., Any], tensors: Any, *rest: Any) -> Any:
     return several((name, len(tensors), *rest), name, joined, lambda *a: [f(a, *rest)], *tensors)
 
 
-def cat(tensors: Any, dim: int = 0, **kwargs: Any) -> Any:
+@numpy_names
+def cat(tensors: Any, dim: int = 0) -> Any:
     """The tensors one after the other along an axis."""
     tensors = [x for x in tensors if x._value.shape != (0,)] or list(tensors)
-    axis = check_dim(tensors[0], kwargs.get("axis", dim)) if tensors else 0
+    axis = check_dim(tensors[0], dim) if tensors else 0
     return _joined("Cat", np.concatenate, tensors, axis)
 
 
+@numpy_names
 def stack(tensors: Any, dim: int = 0) -> Any:
     """The tensors side by side along a new axis."""
     return _joined("Stack", np.stack, tensors, dim)
@@ -137,17 +139,20 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, 
     return tuple([renamed(tensor.narrow(axis, a, b - a), name) for a, b in itertools.pairwise(ends)])
 
 
+@numpy_names
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most so many parts of equal length along an axis, as views."""
     n = input._value.shape[check_dim(input, dim)]
     return split(input, max(-(-n // chunks), 1), dim)
 
 
+@numpy_names
 def select(input: Any, dim: int, index: int) -> Any:
     """The part at one index along an axis, as a view."""
     return getitem(input, (*(slice(None),) * check_dim(input, dim), index))
 
 
+@numpy_names
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The parts along an axis, as views."""
     return tuple([renamed(select(input, dim, k), "Unbind") for k in range(input._value.shape[check_dim(input, dim)])])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.record import GraphRecord, Version
 from . import dtypes, printing
-from .core import TORCH, Base, make, named
+from .core import TORCH, Base, make, named, numpy_names
 
 
 class Size(tuple[int, ...]):
@@ -127,10 +127,12 @@ class Tensor(Base):
 
     # --- facts --------------------------------------------------------------------------------------------------------
 
+    @numpy_names
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the length along one axis."""
         return self.shape if dim is None else self._value.shape[dim]
 
+    @numpy_names
     def stride(self, dim: int | None = None) -> Any:
         steps = tuple([s // self._value.itemsize for s in self._value.strides])
         return steps if dim is None else steps[dim]

@@ -114,12 +114,6 @@ def _put_along_axis(ctx: Ctx, arr: Val, indices: Val, values: Val, axis: Val) ->
     ctx.store(base, ("index", tuple(items)), value, node)
 
 
-@lowers(np.random.shuffle)
-def _shuffle(ctx: Ctx, x: Val) -> None:
-    message = "np.shuffle writes into its argument, which is not supported"
-    ctx.fail(message, ctx.node, "store with a subscript, a[i] = v")
-
-
 @lowers(np.ufunc.at)
 def _at(ctx: Ctx, of: Obj, a: Val, indices: Val, /, *values: Val) -> None:
     """Without buffering: a repeated index counts each time."""
