@@ -16,6 +16,7 @@ from ..errors import ArgumentError, NonScalarOutputError, is_interruption
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.spelling import identifier
 from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
+from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
 from .locks import Lock
@@ -76,16 +77,21 @@ class Transformed:
         self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # Fronts are kept by the number of arguments: another thread's call with fewer cannot get in between.
-        front = None if kwargs else self._fronts.get(len(args))
-        if front is not None:
-            result = front(*args)
-            if result is not MISS:
-                return result
-        if _operands and _holds(_operands[0], (args, kwargs)):
-            return _operands[1](self, args, kwargs)
-        dispatch = self._dispatch
-        return dispatch.finish(*dispatch.bind(args, kwargs))
+        try:
+            # Fronts are kept by the number of arguments: another thread's call with fewer cannot get in between.
+            front = None if kwargs else self._fronts.get(len(args))
+            if front is not None:
+                result = front(*args)
+                if result is not MISS:
+                    return result
+            if _operands and _holds(_operands[0], (args, kwargs)):
+                return _operands[1](self, args, kwargs)
+            dispatch = self._dispatch
+            return dispatch.finish(*dispatch.bind(args, kwargs))
+        except BaseException as error:
+            __tracebackhide__ = True
+            trim(error)
+            raise
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A bound method: it is called with the instance first."""
@@ -103,6 +109,7 @@ class Transformed:
             return self.__qualname__
         return type(self), (self.primal, self.argnums)
 
+    @trimmed
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for these arguments. Without arguments: all source that was generated so far.
 
@@ -119,6 +126,7 @@ class Transformed:
             return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
         return "\n\n".join(self._generated)
 
+    @trimmed
     def tree(self, *args: Any, **kwargs: Any) -> Any:
         """The generated source for these arguments as a syntax tree of `gast`: a module with imports and the
         function.
@@ -132,6 +140,7 @@ class Transformed:
         """
         return tree_of(self.source(*args, **kwargs))
 
+    @trimmed
     def ir(self, *args: Any, **kwargs: Any) -> str:
         """The SSA form of the primal and of the derived function for these arguments, as text."""
         from .compiler import print_function
@@ -141,6 +150,7 @@ class Transformed:
         after = print_function(self.transform(lowered, args, kwargs).function)
         return f"{before}\n{after}"
 
+    @trimmed
     def attempts(self, *args: Any, **kwargs: Any) -> str:
         """Why the primal is lowered more than once: one line for each attempt that failed.
 
@@ -153,6 +163,7 @@ class Transformed:
             primal = primal.primal
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate(lower(primal, args, kwargs).reasons, 1))
 
+    @trimmed
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
         """For each pass its name and the SSA form after it, as text.
 
@@ -419,6 +430,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = 
 def grad(
     fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
 ) -> Callable[[Callable[..., Any]], Gradient]: ...
+@trimmed
 def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
@@ -458,6 +470,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zero
 def value_and_grad(
     fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
 ) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
+@trimmed
 def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
@@ -515,7 +528,12 @@ class _Pullback(Transformed):
             parts = [results] if count == 1 else list(results)
 
             def pull(cotangent: Any) -> Any:
-                return pullback(*match_cotangent(cotangent, out, parts, seeded))
+                try:
+                    return pullback(*match_cotangent(cotangent, out, parts, seeded))
+                except BaseException as error:
+                    __tracebackhide__ = True
+                    trim(error)
+                    raise
 
             return unflatten(out, parts), pull
 
@@ -593,7 +611,12 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 3., 40.]), array([ 1., 20.]))
     """
-    return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
+    try:
+        return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
+    except BaseException as error:
+        __tracebackhide__ = True
+        trim(error)
+        raise
 
 
 def for_all_arguments(cls: type[Transformed], fun: Any, count: int) -> Any:

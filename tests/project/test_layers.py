@@ -14,6 +14,7 @@ BELOW: dict[str, set[str]] = {
     "pristine": set(),
     "deep": set(),
     "errors": {"deep"},
+    "tracebacks": {"errors"},
     "runtime": {"errors", "kernels", "tree"},
     "kernels": set(),
     "nn": {"kernels"},
@@ -28,6 +29,7 @@ BELOW: dict[str, set[str]] = {
     "api": {
         "deep",
         "errors",
+        "tracebacks",
         "runtime",
         "kernels",
         "tree",
@@ -42,6 +44,7 @@ BELOW: dict[str, set[str]] = {
     # Of the frontend, the tape uses the definitions of NumPy functions in Python.
     "tape": {
         "errors",
+        "tracebacks",
         "runtime",
         "kernels",
         "tree",
