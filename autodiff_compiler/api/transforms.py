@@ -19,6 +19,7 @@ from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_b
 from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
+from .carried import carried, is_by_value, restored
 from .locks import Lock
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
@@ -105,9 +106,13 @@ class Transformed:
         found: Any = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):
             found = getattr(found, part, None)
-        if found is self:
+        if found is self and not (self.__module__ == "__main__" and is_by_value()):
             return self.__qualname__
-        return type(self), (self.primal, self.argnums)
+        return restored, (carried(self.primal), type(self), self._parts())
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The arguments of the class that make an equal object."""
+        return self.primal, self.argnums
 
     @trimmed
     def source(self, *args: Any, **kwargs: Any) -> str:
@@ -308,9 +313,8 @@ class Gradient(Transformed):
         super().__init__(fn, argnums)
         self.strong_zeros = bool(strong_zeros)
 
-    def __reduce__(self) -> Any:
-        found = super().__reduce__()
-        return found if isinstance(found, str) else (type(self), (self.primal, self.argnums, self.strong_zeros))
+    def _parts(self) -> tuple[Any, ...]:
+        return self.primal, self.argnums, self.strong_zeros
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not self.strong_zeros:
