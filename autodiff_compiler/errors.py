@@ -147,13 +147,30 @@ class InternalError(AutodiffError):
 _DEFECTS = (AssertionError, KeyError, AttributeError, UnboundLocalError)
 
 
+# Packages that raise `_DEFECTS` only by mistake. Emitted code and the tape raise them as the program would.
+_COMPILER = ("analysis", "api", "codegen", "frontend", "ir", "operations", "transforms")
+
+
 def is_ours(error: BaseException) -> bool:
     """It was raised by this package, not by a function or a rule of the user's."""
+    return _raised_in(error)[0] == __name__.split(".")[0]
+
+
+def is_defect(error: BaseException) -> bool:
+    """Only a mistake in the compiler raises such an exception there."""
+    if type(error) not in _DEFECTS:
+        return False
+    package, *modules = _raised_in(error)
+    ours = package == __name__.split(".")[0] and bool(modules)
+    return ours and modules[0] in _COMPILER and modules[-1] != "testing"
+
+
+def _raised_in(error: BaseException) -> list[str]:
+    """The name of the module whose code raised it, in parts."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
-    return name.split(".")[0] == __name__.split(".")[0]
+    return ("" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))).split(".")
 
 
 class WrongValueError(AssertionError):

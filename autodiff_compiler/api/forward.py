@@ -12,6 +12,7 @@ from ..codegen.load import Emitted
 from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..ir.core import type_of
 from ..lowered import USE_GRAD, Lowered, lowers_by, refused
+from ..tracebacks import trimmed
 from ..tree import Tree, children, leaves_like, with_children
 from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, stands_for
 
@@ -123,6 +124,7 @@ def as_tangent(d: Any, x: Any) -> Any:
     return np.asarray(as_cotangent(d, x)) if isinstance(x, np.ndarray) else as_cotangent(d, x)
 
 
+@trimmed
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of ``fun(*primals)`` and its tangent: the derivative along the direction `tangents`.
 

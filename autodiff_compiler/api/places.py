@@ -21,7 +21,8 @@ from ..ir.core import Loc
 from .fingerprint import NotPortable, digest
 
 if TYPE_CHECKING:
-    from ..frontend.source import FunctionNode, Source
+    from ..frontend.scopes import FunctionNode
+    from ..frontend.source import Source
 
 # Of a node: its number, its line (that of the function's first line is 0), its columns, and the text of a statement
 # over several lines.
@@ -41,7 +42,8 @@ class Marks:
     """
 
     def __init__(self, functions: Sequence[types.FunctionType]):
-        from ..frontend.source import nodes_of, source_of
+        from ..frontend.scopes import nodes_of
+        from ..frontend.source import source_of
 
         self.functions = functions
         self.sources = [source_of(fn) for fn in functions]
@@ -97,7 +99,8 @@ class Found:
         for fn, tree, text, rows in functions:
             now = text_print(fn)
             if now != text:
-                from ..frontend.source import nodes_of, source_of
+                from ..frontend.scopes import nodes_of
+                from ..frontend.source import source_of
 
                 source = source_of(fn)
                 if tree_print(source) != tree:
@@ -138,7 +141,7 @@ def text_over_lines(node: Any) -> str | None:
 
 def _starts(root: FunctionNode) -> dict[Any, int]:
     """The numbers of nodes: of statements by line and column, of the first node of a line by the line."""
-    from ..frontend.source import nodes_of
+    from ..frontend.scopes import nodes_of
 
     found: dict[Any, int] = {}
     for n, node in enumerate(nodes_of(root)):

@@ -27,6 +27,7 @@ from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
 from ..lowered import Guard, Lowered, bind_arguments, held, key_of, location_of
+from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
 from .locks import Lock
 
@@ -268,7 +269,7 @@ class Entry:
             checks = on_purpose
         source += ["  if True:", *(checks or ["    pass"])]
         source.append(f"  return run({', '.join(leaves)})")
-        exec(compile("\n".join(source), "<autodiff_compiler dispatch>", "exec"), names.namespace)
+        exec(compile("\n".join(source), DISPATCH, "exec"), names.namespace)
         self.source = "\n".join(source)
         return names.namespace["call"]  # type: ignore[no-any-return]
 

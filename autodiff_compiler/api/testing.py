@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..tracebacks import trimmed
 from ..tree import flatten, unflatten
 from .transforms import projected_gradient, vjp
 
 
+@trimmed
 def check_grads(
     f: Callable[..., Any], args: Sequence[Any], order: int = 2, *, atol: float | None = None, rtol: float | None = None,
     eps: float | None = None, seed: int = 0,

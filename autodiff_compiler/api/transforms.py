@@ -17,8 +17,10 @@ from ..ir.core import Builder, Function, Value, type_of
 from ..ir.spelling import identifier
 from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
 from ..records import replaced
+from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
+from .carried import carried, is_by_value, restored
 from .locks import Lock
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
@@ -77,16 +79,21 @@ class Transformed:
         self._generated: dict[str, None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # Fronts are kept by the number of arguments: another thread's call with fewer cannot get in between.
-        front = None if kwargs else self._fronts.get(len(args))
-        if front is not None:
-            result = front(*args)
-            if result is not MISS:
-                return result
-        if _operands and _holds(_operands[0], (args, kwargs)):
-            return _operands[1](self, args, kwargs)
-        dispatch = self._dispatch
-        return dispatch.finish(*dispatch.bind(args, kwargs))
+        try:
+            # Fronts are kept by the number of arguments: another thread's call with fewer cannot get in between.
+            front = None if kwargs else self._fronts.get(len(args))
+            if front is not None:
+                result = front(*args)
+                if result is not MISS:
+                    return result
+            if _operands and _holds(_operands[0], (args, kwargs)):
+                return _operands[1](self, args, kwargs)
+            dispatch = self._dispatch
+            return dispatch.finish(*dispatch.bind(args, kwargs))
+        except BaseException as error:
+            __tracebackhide__ = True
+            trim(error)
+            raise
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A bound method: it is called with the instance first."""
@@ -100,10 +107,15 @@ class Transformed:
         found: Any = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):
             found = getattr(found, part, None)
-        if found is self:
+        if found is self and not (self.__module__ == "__main__" and is_by_value()):
             return self.__qualname__
-        return type(self), (self.primal, self.argnums)
+        return restored, (carried(self.primal), type(self), self._parts())
 
+    def _parts(self) -> tuple[Any, ...]:
+        """The arguments of the class that make an equal object."""
+        return self.primal, self.argnums
+
+    @trimmed
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for these arguments. Without arguments: all source that was generated so far.
 
@@ -120,6 +132,7 @@ class Transformed:
             return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
         return "\n\n".join(self._generated)
 
+    @trimmed
     def tree(self, *args: Any, **kwargs: Any) -> Any:
         """The generated source for these arguments as a syntax tree of `gast`: a module with imports and the
         function.
@@ -133,6 +146,7 @@ class Transformed:
         """
         return tree_of(self.source(*args, **kwargs))
 
+    @trimmed
     def ir(self, *args: Any, **kwargs: Any) -> str:
         """The SSA form of the primal and of the derived function for these arguments, as text."""
         from .compiler import print_function
@@ -142,6 +156,7 @@ class Transformed:
         after = print_function(self.transform(lowered, args, kwargs).function)
         return f"{before}\n{after}"
 
+    @trimmed
     def attempts(self, *args: Any, **kwargs: Any) -> str:
         """Why the primal is lowered more than once: one line for each attempt that failed.
 
@@ -154,6 +169,7 @@ class Transformed:
             primal = primal.primal
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate(lower(primal, args, kwargs).reasons, 1))
 
+    @trimmed
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
         """For each pass its name and the SSA form after it, as text.
 
@@ -298,9 +314,8 @@ class Gradient(Transformed):
         super().__init__(fn, argnums)
         self.strong_zeros = bool(strong_zeros)
 
-    def __reduce__(self) -> Any:
-        found = super().__reduce__()
-        return found if isinstance(found, str) else (type(self), (self.primal, self.argnums, self.strong_zeros))
+    def _parts(self) -> tuple[Any, ...]:
+        return self.primal, self.argnums, self.strong_zeros
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not self.strong_zeros:
@@ -420,6 +435,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = 
 def grad(
     fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
 ) -> Callable[[Callable[..., Any]], Gradient]: ...
+@trimmed
 def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
@@ -459,6 +475,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zero
 def value_and_grad(
     fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
 ) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
+@trimmed
 def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
     """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
@@ -516,7 +533,12 @@ class _Pullback(Transformed):
             parts = [results] if count == 1 else list(results)
 
             def pull(cotangent: Any) -> Any:
-                return pullback(*match_cotangent(cotangent, out, parts, seeded))
+                try:
+                    return pullback(*match_cotangent(cotangent, out, parts, seeded))
+                except BaseException as error:
+                    __tracebackhide__ = True
+                    trim(error)
+                    raise
 
             return unflatten(out, parts), pull
 
@@ -594,7 +616,12 @@ def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 3., 40.]), array([ 1., 20.]))
     """
-    return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
+    try:
+        return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
+    except BaseException as error:
+        __tracebackhide__ = True
+        trim(error)
+        raise
 
 
 def for_all_arguments(cls: type[Transformed], fun: Any, count: int) -> Any:

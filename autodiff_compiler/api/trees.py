@@ -14,8 +14,10 @@ import types
 from typing import Any
 
 from ..errors import ArgumentError
+from ..tracebacks import trimmed
 
 
+@trimmed
 def from_tree(tree: ast.AST, namespace: dict[str, Any] | None = None) -> types.FunctionType:
     """The function that a syntax tree defines. Its source can be read, so it can be differentiated.
 

@@ -47,7 +47,8 @@ from .handlers import Ctx, Node, Val, handler_of, lowers, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
-from .source import FunctionNode, Scope, scope_of, source_of
+from .scopes import FunctionNode, Scope, scope_of
+from .source import source_of
 from .splitting import Continued
 from .state import PROTECTED
 

@@ -10,7 +10,7 @@ from .avals import MISSING
 from .construct import Construct
 from .core import Frame
 from .handlers import Ctx, Node, Val, lowers
-from .source import Scope
+from .scopes import Scope
 
 
 class Comprehensions(Construct):

@@ -61,7 +61,8 @@ from .layout import order_like
 from .normal_form import Normalizer
 from .parts import Parts
 from .plan import Plan, original
-from .source import FunctionNode, Scope, is_of_python
+from .scopes import FunctionNode, Scope
+from .source import is_of_python
 from .state import BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 

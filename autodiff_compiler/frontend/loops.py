@@ -37,7 +37,7 @@ from .handlers import Ctx, Node, Val, lowers
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import NOTHING_ASSUMED, UNROLL
-from .source import loop_facts
+from .scopes import loop_facts
 from .splitting import Later
 from .state import State
 from .statements import Statements

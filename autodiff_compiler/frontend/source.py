@@ -11,35 +11,30 @@ import linecache
 import operator
 import os
 import re
+import sys
 import types
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ..errors import SourceUnavailableError
+from ..errors import SourceUnavailableError, is_interruption
 from ..ir.core import Loc
 from ..records import record
+from .cells import is_of_a_cell, texts_under_magics
+from .scopes import FunctionNode, nodes_of, scope_of
 
-FunctionNode = ast.FunctionDef | ast.Lambda
 Made = TypeVar("Made", bound=ast.AST)
 
 
 @record
-class Scope:
-    """The names of one function body: which are local, which are declared to live elsewhere."""
-
-    locals: frozenset[str]
-    globals: frozenset[str]
-    nonlocals: frozenset[str]
-    generator: bool = False
-
-
-@record
 class Source:
-    """The syntax tree of a function, and the file it stands in."""
+    """The syntax tree of a function, and the file it stands in.
+
+    lines: those of the file when the function was read; it may have been edited since.
+    """
 
     node: FunctionNode
     file: str
     text: str
+    lines: list[str]
 
 
 _FUTURE = functools.reduce(operator.or_, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
@@ -61,6 +56,7 @@ _cache: dict[tuple[types.CodeType, str], Source] = {}  # equal code may stand in
 _read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
 # By file and line, the statements that the line belongs to, each with the function that was read.
 _statements: dict[str, dict[int, list[tuple[Any, FunctionNode]]]] = {}
+_lines_of: dict[str, list[str]] = {}  # the text of each file that these statements stand in
 _BLOCKS = ("orelse", "finalbody", "handlers", "cases")
 _modules: dict[str, tuple[list[str], ast.Module]] = {}
 
@@ -77,6 +73,12 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
             _statements.clear()
         _cache[code, code.co_filename] = found
         _read_of.setdefault(found.file, []).append(found.node)
+    if _lines_of.get(found.file) is not found.lines:
+        # The file was edited, or this function is from before that: the lines of the other text are not its own.
+        if _lines_of.setdefault(found.file, found.lines) != found.lines:
+            _statements.pop(found.file, None)
+            _read_of[found.file] = [found.node]
+        _lines_of[found.file] = found.lines
     return found
 
 
@@ -119,23 +121,79 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
     code = fn.__code__
     name = fn.__qualname__
 
-    def missing(why: str) -> SourceUnavailableError:
+    def missing(why: str, remedy: str = "") -> SourceUnavailableError:
         return SourceUnavailableError(
             f"the source of {name!r} is not available: {why}",
             loc,
-            "define the function in a file or a notebook cell; make a function of generated code with ad.from_tree; "
+            remedy
+            or "define the function in a file or a notebook cell; make a function of generated code with ad.from_tree; "
             "register a compiled function as a primitive with its own derivative rule",
         )
 
     file = code.co_filename
     lines = linecache.getlines(file, fn.__globals__)
+    try:
+        return _read_from(lines, code, name, loc, missing)
+    except SourceUnavailableError:
+        # The file may have been edited, and the module imported again. The code decides which text is its own.
+        linecache.checkcache(file)
+        edited = linecache.getlines(file, fn.__globals__)
+        found = None if edited == lines else _attempt(edited, code, name, loc, missing)
+        found = found or _moved(edited, code, name) or _under_magic(code, name, loc, missing)
+        if found is None:
+            raise
+        return found
+
+
+def _attempt(lines: list[str], code: types.CodeType, name: str, loc: Loc | None, missing: Any) -> Source | None:
+    """The function in these lines of its file, or None."""
+    try:
+        return _read_from(lines, code, name, loc, missing)
+    except SourceUnavailableError:
+        return None
+
+
+def _moved(lines: list[str], code: types.CodeType, name: str) -> Source | None:
+    """The definition with the same code that stands elsewhere in the file.
+
+    The lines above it were edited; or a tool, such as IPython's autoreload, compiled it apart from its file.
+    """
+    if not lines or code.co_name == "<lambda>":
+        return None
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name and _same_code(node, code, name, lines):
+            text = "".join(lines[node.lineno - 1 : node.end_lineno])
+            return Source(_mangled(node, class_of(code, name)), code.co_filename, text, lines)
+    return None
+
+
+def _under_magic(code: types.CodeType, name: str, loc: Loc | None, missing: Any) -> Source | None:
+    """The function as it stood under a magic of IPython's."""
+    file = code.co_filename
+    for lines in texts_under_magics(file):
+        found = _attempt(lines, code, name, loc, missing)
+        if found is not None:
+            if not _is_prompt(file):
+                linecache.cache[file] = (sum(map(len, lines)), None, lines, file)  # for carets and tracebacks
+            return found
+    return None
+
+
+def _read_from(lines: list[str], code: types.CodeType, name: str, loc: Loc | None, missing: Any) -> Source:
+    """The function in these lines of its file. Raises SourceUnavailableError if they are not those of the code."""
+    file = code.co_filename
     if not lines:
-        raise missing(f"{file!r} cannot be read")
+        raise missing(*_no_text(file))
+    changed = (f"{file!r} has changed since it was imported", _RELOAD) if not _is_prompt(file) else _no_text(file)
     first = code.co_firstlineno
     if first > len(lines):
-        raise missing(f"{file!r} has changed since it was imported")
+        raise missing(*changed)
     if code.co_name == "<lambda>":
-        return _read_lambda(code, name, file, lines, missing)
+        return _read_lambda(code, name, file, lines, missing, changed)
     text, node = _quick_block(code, lines, first)
     if isinstance(node, ast.FunctionDef) and not _same_code(node, code, name, lines):
         node = None  # statements that are never reached were cut off
@@ -145,15 +203,43 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
             text = "".join(inspect.getblock(lines[first - 1 :]))
             node = _parse(text, first)
         except (SyntaxError, IndentationError):
-            raise missing(f"{file!r}, line {first}, does not parse; has it changed since it was imported?") from None
+            raise missing(
+                f"{file!r}, line {first}, does not parse; has it changed since it was imported?", _RELOAD
+            ) from None
     if isinstance(node, ast.AsyncFunctionDef):
         from ..errors import UnsupportedError
 
         raise UnsupportedError(f"{name!r} is an async function", loc, "write an ordinary function")
     named = isinstance(node, ast.FunctionDef) and node.name == code.co_name
     if not isinstance(node, ast.FunctionDef) or not named or not (quick or _same_code(node, code, name, lines)):
-        raise missing(f"{file!r} has changed since it was imported")
-    return Source(_mangled(node, class_of(code, name)), file, text)
+        raise missing(*changed)
+    return Source(_mangled(node, class_of(code, name)), file, text, lines)
+
+
+_RELOAD = "import the module anew (importlib.reload), and make the gradient of the new function"
+
+
+def _is_prompt(file: str) -> bool:
+    """Code that was given to `exec`, `python -c` or the prompt. Different texts have the same name."""
+    return file in ("<stdin>", "<string>")
+
+
+def _no_text(file: str) -> tuple[str, ...]:
+    """Why a file has no lines, and what helps."""
+    if _is_prompt(file):
+        where = "at Python's prompt" if file != "<string>" else "in code given to `exec` or to `python -c`"
+        return (
+            f"it was defined {where}, and its text was not kept",
+            "define it in a file, in IPython or in a notebook, or make the function of its text: "
+            'ad.from_tree(ast.parse("def f(x): ..."), globals()); Python 3.13 keeps what is typed at the prompt and '
+            "given to `python -c`",
+        )
+    if is_of_a_cell(file):
+        return (
+            f"it was defined in a notebook, in another process ({file!r})",
+            "make the gradient there, and pass it to the other process: a pickled ad.grad(f) carries the source of f",
+        )
+    return (f"{file!r} cannot be read",)
 
 
 def _quick_block(code: types.CodeType, lines: list[str], first: int) -> tuple[str, ast.stmt | None]:
@@ -191,13 +277,9 @@ def _parse(text: str, first: int) -> ast.stmt:
     return ast.parse("\n" * (first - 1) + text).body[0]
 
 
-def _parameters(args: ast.arguments) -> tuple[str, ...]:
-    out = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
-    out += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
-    return tuple(out)
-
-
-def _read_lambda(code: types.CodeType, name: str, file: str, lines: list[str], missing: Any) -> Source:
+def _read_lambda(
+    code: types.CodeType, name: str, file: str, lines: list[str], missing: Any, changed: tuple[str, ...]
+) -> Source:
     known = _modules.get(file)
     if known is None or known[0] != lines:
         try:
@@ -218,9 +300,11 @@ def _read_lambda(code: types.CodeType, name: str, file: str, lines: list[str], m
     if len({ast.dump(n) for n in found}) == 1:
         found = found[:1]
     if len(found) != 1:
-        raise missing("several lambdas stand on its line" if found else f"{file!r} has changed since it was imported")
+        if found:
+            raise missing("several lambdas stand on its line", "put each on a line of its own, or use def")
+        raise missing(*changed)
     text = ast.get_source_segment("".join(lines), found[0]) or ""
-    return Source(found[0], file, text)
+    return Source(found[0], file, text, lines)
 
 
 def _inside(node: ast.Lambda, span: Any) -> bool:
@@ -259,17 +343,19 @@ def _mangled(node: FunctionNode, cls: str | None) -> FunctionNode:
 def _same_code(node: FunctionNode, code: types.CodeType, qualname: str, lines: list[str]) -> bool:
     """Whether the tree compiles to the code that runs: else the file was edited after it was imported.
 
-    Only assertions that pytest has rewritten are let through: they are the same but for the message.
+    Assertions that pytest has rewritten are rewritten here, too.
     """
     cls = class_of(code, qualname)
-    if any(n.startswith("@py") for n in (*code.co_varnames, *code.co_names)):
-        return _parameters(node.args) == code.co_varnames[: len(_parameters(node.args))]
+    kinds: tuple[bool | None, ...] = (None,)
+    if _is_rewritten(code):
+        kinds = (False, True)
     try:
         return any(
             _equal(c, code)
             for names in _imports(node, lines)
             for k in {cls, None}
-            for c in _compiled(node, code, k, names)
+            for hook in kinds
+            for c in _compiled(node, code, k, names, lines, hook)
         )
     except (SyntaxError, ValueError):
         return False
@@ -293,8 +379,36 @@ def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
     return [top, sorted({*top, *found[" "]}), []]
 
 
-def _compiled(node: FunctionNode, code: types.CodeType, cls: str | None, imported: list[str]) -> list[types.CodeType]:
-    """What the tree compiles to as it stands in the program: with its free variables, in its class."""
+def _is_rewritten(code: types.CodeType) -> bool:
+    """pytest has rewritten assertions in the code, so that they say what was compared."""
+    names = (*code.co_varnames, *code.co_names, *code.co_freevars)
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return any(n.startswith("@py") for n in names) or any(map(_is_rewritten, inner))
+
+
+def _rewritten(tree: ast.Module, lines: list[str], with_hook: bool) -> ast.Module:
+    """The module as pytest rewrites it. with_hook: with its option ``enable_assertion_pass_hook``."""
+    rewrite = sys.modules.get("_pytest.assertion.rewrite")
+    if rewrite is None:
+        raise ValueError("pytest is not there")
+    tree = copy.deepcopy(tree)
+    config = types.SimpleNamespace(getini=lambda name: with_hook)
+    try:
+        rewrite.rewrite_asserts(tree, "".join(lines).encode(), None, config)
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        raise ValueError("pytest rewrites assertions in another way") from error
+    return tree
+
+
+def _compiled(
+    node: FunctionNode, code: types.CodeType, cls: str | None, imported: list[str], lines: list[str], hook: bool | None
+) -> list[types.CodeType]:
+    """What the tree compiles to as it stands in the program: with its free variables, in its class.
+
+    hook: None, or rewrite assertions as pytest does, with its hook or without.
+    """
     inner: ast.stmt
     if isinstance(node, ast.Lambda):
         inner = ast.copy_location(ast.Expr(node), node)
@@ -312,9 +426,10 @@ def _compiled(node: FunctionNode, code: types.CodeType, cls: str | None, importe
         inner = _on_line_1(ast.FunctionDef("enclosing", empty, body, [], None, None, **_TYPE_PARAMS))
     aliases = [_on_line_1(ast.alias(n)) for n in imported]
     head: list[ast.stmt] = [_on_line_1(ast.Import(aliases))] if imported else []
-    found = [
-        compile(ast.Module([*head, inner], []), code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
-    ]
+    tree = ast.Module([*head, inner], [])
+    if hook is not None:
+        tree = _rewritten(tree, lines, hook)
+    found = [compile(tree, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)]
     for outer in found:
         found += [c for c in outer.co_consts if isinstance(c, types.CodeType)]
         if len(found) > 1 and any(c.co_name == code.co_name and c.co_firstlineno == node.lineno for c in found):
@@ -351,138 +466,3 @@ def _equal_constants(x: Any, y: Any) -> bool:
         # Python 3.10 has the qualified names of nested functions among the constants.
         return x == y or ("<locals>." in x and x.split("<locals>.")[-1] == y.split("<locals>.")[-1])
     return type(x) is type(y) and repr(x) == repr(y)
-
-
-class _Names:
-    """The names that statements bind, those of nested functions left out."""
-
-    def __init__(self, statements: Iterable[ast.AST]) -> None:
-        self.bound: set[str] = set()
-        self.globals: set[str] = set()
-        self.nonlocals: set[str] = set()
-        self.generator = False
-        todo = list(statements)
-        for node in todo:  # which grows on the way
-            todo += _own_parts(node)
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                self.generator = True
-            elif isinstance(node, ast.Name):
-                if not isinstance(node.ctx, ast.Load):
-                    self.bound.add(node.id)
-            elif isinstance(node, ast.Global):
-                self.globals.update(node.names)
-            elif isinstance(node, ast.Nonlocal):
-                self.nonlocals.update(node.names)
-            elif isinstance(node, ast.alias):
-                self.bound.add(node.asname or node.name.split(".")[0])
-            else:  # of a function, class, exception handler or pattern
-                names = getattr(node, "name", None), getattr(node, "rest", None)
-                self.bound.update(name for name in names if name is not None)
-
-
-def _own_parts(node: Any) -> Iterable[ast.AST]:
-    """The nodes right below one that may bind names in its scope."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        defaults = [*node.args.defaults, *[d for d in node.args.kw_defaults if d]]
-        return [*getattr(node, "decorator_list", ()), *defaults]
-    if isinstance(node, ast.ClassDef):
-        return [*node.decorator_list, *node.bases, *node.keywords]
-    if hasattr(node, "generators"):  # its targets are its own; assignment expressions in it bind here
-        return [n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-    return ast.iter_child_nodes(node)
-
-
-def bound_names(nodes: list[Any]) -> set[str]:
-    """The names that these statements bind in their own scope."""
-    return _Names(nodes).bound
-
-
-def count_loads(node: Any) -> dict[str, int]:
-    """How often each name is read in the node, nested functions included."""
-    counts: dict[str, int] = {}
-    for n in nodes_of(node):
-        if type(n) is ast.Name:
-            if type(n.ctx) is ast.Load:
-                counts[n.id] = counts.get(n.id, 0) + 1
-        elif type(n) is ast.AugAssign and type(n.target) is ast.Name:
-            counts[n.target.id] = counts.get(n.target.id, 0) + 1
-    return counts
-
-
-def nodes_of(node: ast.AST) -> list[ast.AST]:
-    """The node and all below it. (`ast.walk` is several times slower.)"""
-    out = [node]
-    for current in out:
-        for field in current._fields:
-            value = getattr(current, field, None)
-            if type(value) is list:
-                out += [x for x in value if isinstance(x, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator)):
-                out.append(value)
-    return out
-
-
-@record
-class LoopFacts:
-    """What the syntax says of a loop.
-
-    assigned: the names that it binds
-    plainly:  those that it binds other than by an augmented assignment, which may change an array in place
-    needed:   those that are read outside of it, or captured by a nested function
-    """
-
-    assigned: frozenset[str]
-    plainly: frozenset[str]
-    needed: frozenset[str]
-
-
-def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
-    """The facts of a loop statement, found once."""
-    found = getattr(stmt, "_facts", None)
-    if found is not None:
-        return found  # type: ignore[no-any-return]
-    total = getattr(function, "_loads", None)
-    if total is None:
-        total = count_loads(function)
-        function._loads = total  # type: ignore[union-attr]
-    inside = count_loads(stmt)
-    parts = [
-        *getattr(stmt, "body", ()),
-        *[x for x in (getattr(stmt, "target", None), getattr(stmt, "test", None)) if x is not None],
-    ]
-    if isinstance(stmt, (ast.For, ast.While)):
-        assigned = bound_names(parts)
-    else:
-        # A comprehension binds by := only what outlives it.
-        assigned = {n.target.id for n in ast.walk(stmt) if isinstance(n, ast.NamedExpr)}
-    plainly: set[str] = set()
-    captured: set[str] = set()
-    for part in parts:
-        nodes = nodes_of(part)
-        augmented = {id(n.target) for n in nodes if type(n) is ast.AugAssign}
-        for n in nodes:
-            if type(n) is ast.Name and type(n.ctx) is not ast.Load and id(n) not in augmented:
-                plainly.add(n.id)
-            elif isinstance(n, (ast.FunctionDef, ast.Lambda)):
-                captured |= set(count_loads(n))
-    orelse = (
-        {name for sub in getattr(stmt, "orelse", ()) for name in count_loads(sub)}
-        if isinstance(stmt, (ast.For, ast.While))
-        else set()
-    )
-    needed = {n for n in assigned if total.get(n, 0) > inside.get(n, 0)} | (assigned & captured) | (assigned & orelse)
-    facts = LoopFacts(frozenset(assigned), frozenset(plainly), frozenset(needed))
-    stmt._facts = facts
-    return facts
-
-
-def scope_of(node: FunctionNode) -> Scope:
-    """The scope of a function or lambda, found once."""
-    found = getattr(node, "_scope", None)
-    if found is not None:
-        return found  # type: ignore[no-any-return]
-    names = _Names([node.body] if isinstance(node, ast.Lambda) else node.body)
-    bound = (names.bound | set(_parameters(node.args))) - names.globals - names.nonlocals
-    scope = Scope(frozenset(bound), frozenset(names.globals), frozenset(names.nonlocals), names.generator)
-    node._scope = scope  # type: ignore[union-attr]
-    return scope

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tracebacks import trimmed
 from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
@@ -250,6 +251,7 @@ class GradientTape:
 
     # --- derivatives ----------------------------------------------------------------------------------------------
 
+    @trimmed
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = NONE,
@@ -467,6 +469,7 @@ class GradientTape:
         self._ran = (pull.stacked() or pull if stacked else pull,)
         return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls, stacked)
 
+    @trimmed
     def jacobian(
         self, target: Any, sources: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
@@ -489,6 +492,7 @@ class GradientTape:
         """
         return jacobian(self, target, sources, _unconnected(unconnected_gradients), experimental_use_pfor)
 
+    @trimmed
     def batch_jacobian(
         self, target: Any, source: Any, unconnected_gradients: Any = NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
@@ -520,6 +524,7 @@ class GradientTape:
         rec = self._need("ir")
         return show_recording(rec.node, rec.values)
 
+    @trimmed
     def source(self, target: Any = None, sources: Any = None) -> str:
         """The code that `gradient` runs for `target` and `sources`. Comments above it show the recorded operations.
 

@@ -14,7 +14,7 @@ import beniget
 import gast
 import pytest
 
-from autodiff_compiler.frontend.source import scope_of
+from autodiff_compiler.frontend.scopes import scope_of
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

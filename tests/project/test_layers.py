@@ -16,6 +16,7 @@ BELOW: dict[str, set[str]] = {
     "deep": set(),
     "errors": {"deep"},
     "records": set(),
+    "tracebacks": {"errors"},
     "runtime": {"errors", "kernels", "tree"},
     "kernels": set(),
     "nn": {"kernels"},
@@ -31,6 +32,7 @@ BELOW: dict[str, set[str]] = {
         "records",
         "deep",
         "errors",
+        "tracebacks",
         "runtime",
         "kernels",
         "tree",
@@ -46,6 +48,7 @@ BELOW: dict[str, set[str]] = {
     "tape": {
         "records",
         "errors",
+        "tracebacks",
         "runtime",
         "kernels",
         "tree",
