@@ -32,6 +32,7 @@ from .expressions import _BINARY
 from .handlers import Ctx, Node, Val, lowers
 from .objects import is_object
 from .splitting import Splitting
+from .yields import yielded
 
 
 class Assignments(Splitting):
@@ -225,7 +226,9 @@ def _check_rank(ctx: Assignments, whole: Any, result: Any, node: Node) -> None:
 
 
 @lowers(ast.Assign)
-def _assign(ctx: Ctx, stmt: ast.Assign) -> int:
+def _assign(ctx: Ctx, stmt: ast.Assign) -> Any:
+    if isinstance(stmt.value, ast.Yield) and ctx.frame.on_yield is not None:
+        return yielded(ctx, stmt)
     av = ctx.ev(stmt.value)
     for target in stmt.targets:
         ctx.assign(target, av, stmt)

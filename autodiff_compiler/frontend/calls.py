@@ -30,6 +30,7 @@ from .avals import (
     Poison,
     Ref,
     Seq,
+    StreamOf,
     Super,
     describe,
     is_collection,
@@ -215,8 +216,6 @@ class Calls(Comprehensions):
 
     def inline_function(self, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         obj: types.FunctionType = fn.obj
-        if self.on_yield is None and obj.__code__.co_flags & inspect.CO_GENERATOR:
-            self.fail(f"{obj.__name__!r} is a generator", node, "return a list")
         if self.on_yield is None and obj.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.fail(f"{obj.__name__!r} is an async function", node, "write an ordinary function")
         source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
@@ -237,7 +236,23 @@ class Calls(Comprehensions):
         bound = _bind_parameters(
             self, tree.args, n, default, set(obj.__kwdefaults__ or ()), args, kwargs, node, obj.__name__
         )
+        if self.on_yield is None and obj.__code__.co_flags & inspect.CO_GENERATOR:
+            return self.generator_begun(fn, bound, node)
         return _activate(self, tree, scope_of(tree), obj, source.file, obj.__name__, None, bound, node)
+
+    def generator_begun(self, fn: Any, bound: dict[str, Any], node: Node) -> Instance:
+        """What the call of a generator gives, with its parameters bound: nothing of it runs yet."""
+        return self.one_shot(StreamOf("body", (fn, Seq(tuple(bound)), *bound.values()), node))
+
+    def activate(self, fn: Any, bound: dict[str, Any], node: Node) -> Any:
+        """Run a function with its parameters bound."""
+        if type(fn) is Closure:
+            tree, owner, file, parent = fn.node, fn.owner, fn.file, self.frames[fn.env]
+        else:
+            source = source_of(fn.obj, None)
+            tree, owner, file, parent = source.node, fn.obj, source.file, None
+        name = getattr(tree, "name", "<lambda>")
+        return _activate(self, tree, scope_of(tree), owner, file, name, parent, bound, node)
 
     def inline(
         self,
@@ -272,7 +287,8 @@ class Calls(Comprehensions):
         frame = Frame(
             self.env_count, tree, scope, owner, file, name, parent, (node, caller.call if caller is not None else None)
         )
-        frame.on_yield = on_yield
+        if on_yield is not None:
+            frame.on_yield, frame.consumer, frame.cleanups = on_yield, caller, 1
         frame.caller = caller
         frame.resume = self.take_pending(tree, node)
         if is_definition(owner):
@@ -292,7 +308,7 @@ class Calls(Comprehensions):
                     if frame.resume is not None:
                         raise Continued(code)
                     if on_yield is not None:
-                        self.left = code  # the `with` goes on with it
+                        self.left = code  # what goes through the generator goes on with it
                         return None
                     self.raise_on(code, node)
                     result = self.state.envs[frame.env]["$ret"]
@@ -458,7 +474,10 @@ def _inline_closure(ctx: Calls, fn: Closure, args: list[Val], kwargs: dict[str, 
         return keywords[name] if k is None else fn.defaults[k]
 
     bound = _bind_parameters(ctx, fn.node.args, len(fn.defaults), default, set(keywords), args, kwargs, node, name)
-    return _activate(ctx, fn.node, scope_of(fn.node), fn.owner, fn.file, name, ctx.frames[fn.env], bound, node)
+    scope = scope_of(fn.node)
+    if scope.generator and ctx.on_yield is None:
+        return ctx.generator_begun(fn, bound, node)
+    return _activate(ctx, fn.node, scope, fn.owner, fn.file, name, ctx.frames[fn.env], bound, node)
 
 
 def _bind_parameters(
@@ -525,6 +544,10 @@ def _activate(
         return ctx.inline(tree, scope, owner, file, name, parent, given, node)
 
     if tree in ctx.plan.recursive:
+        if ctx.on_yield is not None:
+            ctx.fail(
+                f"the recursion of the generator {name!r} goes on as long as the program says", node, "return a list"
+            )
         if ctx.take_pending(tree, node) is not None:
             ctx.plan.refuse(node)
         return ctx.call_recursive(tree, parent, bound, lower, name, node)

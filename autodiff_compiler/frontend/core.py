@@ -102,6 +102,7 @@ class Frame:
     cls: type | None = None  # the class in whose method this is, for super()
     self_av: Any = None
     on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
+    consumer: Frame | None = None  # the frame whose statements run where this one yields
     cleanups: int = 0  # clauses that run after the function has returned, and may read its names
     site: Loc | None = None  # in a definition of this package's: the call that it stands for
 
@@ -155,6 +156,7 @@ class Core(Parts):
         self.catching = 0  # how many of them may catch what is raised
         self.left: Any = NORMAL  # the exit code of the generator lowered last
         self.on_yield: Callable[[Any], Any] | None = None  # what a `yield` of the generator called next stands for
+        self.suspended: set[int] = set()  # the scopes of generators that wait at a `yield`
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
         # Names (with their scopes) and cells that are read, while somebody wants to know.
         self.reads: set[Any] | None = None

@@ -33,7 +33,7 @@ from .avals import (
 )
 from .classes import Classes
 from .core import Unreachable
-from .exits import DEAD
+from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, handler_of_node, lowers
 from .inputs import is_lasting
@@ -357,8 +357,15 @@ def _yield(ctx: Ctx, node: ast.Yield) -> Val:
     code = stand_in(None if node.value is None else ctx.ev(node.value))
     if code is DEAD:
         raise Unreachable
+    if not ctx.possible(code) <= {NORMAL, RAISED}:
+        ctx.fail("a loop that leaves a generator at a `yield` inside of an expression", node, "yield in a statement")
     ctx.raise_on(code, node)
     return None
+
+
+@lowers(ast.YieldFrom)
+def _yield_from(ctx: Ctx, node: ast.YieldFrom) -> Val:
+    ctx.fail("the value of `yield from`", node, "write a loop with `yield`, and keep the value in a list")
 
 
 @lowers(ast.Constant)

@@ -17,7 +17,7 @@ AFTER_TRY = "change it in a statement of its own, or after the `try`, or in its 
 
 def may_raise(op: Op, floating: bool = False) -> bool:
     """The operation, or one in its regions, may raise; with `floating`, floating point errors count."""
-    if op.tag == "derived":
+    if op.tag == "derived" or op.droppable:
         return False
     if op.prim is TRY and catches_all(op):
         return False

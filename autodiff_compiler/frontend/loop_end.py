@@ -70,6 +70,7 @@ class LoopEnd(Joiner):
         """Widen the guess wherever the end of the body does not fit it; else note what each parameter is there."""
         guess, end = self.guess, self.state
         own = {frame.env for frame in self.interp.own_frames()}
+        others = self.interp.suspended | self.interp.consumers()
         for env, names in before.items():
             if env not in end.envs:
                 continue
@@ -85,7 +86,8 @@ class LoopEnd(Joiner):
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
                     needed = name in self.top.needed or name in LEFT_WITH
-                    if x is MISSING and not (needed and (env in own or (env == 0 and name in LEFT_WITH))):
+                    own_name = env in own or (env == 0 and name in LEFT_WITH)
+                    if x is MISSING and not (env in others or (needed and own_name)):
                         continue
                     self.believe(guess.names, (env, name), None)
                     if type(guess.ends.get(slot)) is not Conflict:

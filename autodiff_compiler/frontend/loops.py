@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.core import Value
-from ..ir.opset import ADD, EQ, SUB
+from ..ir.opset import ADD, EQ, GET, SUB
 from ..ir.types import ANY
 from ..records import replaced
 from .avals import (
@@ -188,7 +188,17 @@ class Loops(Statements):
             return (0, numbered.stop, 1), lambda i: self.item_of(av, i, node)
         if kind is ReversedOf:
             return (self.number(SUB, length, 1, node), -1, -1), lambda i: self.item_of(av.it, i, node)
-        return (0, length, 1), lambda i: self.item_of(av, i, node)
+        return (0, length, 1), lambda i: self.there(self.item_of(av, i, node), kind is Ref)
+
+    def there(self, item: Val, surely: bool) -> Val:
+        """An item that is read by its number; `surely`: there is one, so that to read it cannot raise."""
+        if surely and type(item) is Value and item.op is not None and item.op.prim is GET:
+            item.op.droppable = True
+        return item
+
+    def after_loop(self, stmt: Any, code: Any) -> Any:
+        """The exit code of a ``for`` that was left with this one."""
+        return _after_loop(self, stmt, code, None, stmt.orelse)
 
     def number(self, prim: Any, a: Val, b: Val, node: Node) -> Val:
         if isinstance(a, int) and isinstance(b, int):

@@ -146,6 +146,10 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
         callee = fn_value(interp, fn)
         try:
             result = interp.call(callee, positional, keywords, frame.node)
+            if interp.body_in(result) is not None:
+                name = getattr(fn, "__name__", "the function")
+                remedy = "return what it yields: a number, an array, or a list"
+                raise UnsupportedError(f"{name!r} is a generator, or returns one", loc, remedy)
             out = interp.result_tree(result, leaves)
         except Unreachable:
             out, leaves = ("leaf", 0), [0.0]  # it always raises, and so does what is made of it

@@ -44,6 +44,21 @@ class Names(Core):
             frames.append(parent)
         return frames
 
+    def consumers(self) -> set[int]:
+        """The scopes of the statements that run where the function yields."""
+        found: set[int] = set()
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.consumer is None:
+                frame = frame.parent if frame.comprehension else None
+                continue
+            frame = frame.consumer
+            inner: Frame | None = frame
+            while inner is not None:
+                found.add(inner.env)
+                inner = inner.parent if inner.comprehension else None
+        return found
+
     def load(self, name: str, node: Node) -> Any:
         """The value of a name."""
         frame = self.home(name)

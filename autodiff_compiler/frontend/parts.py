@@ -68,6 +68,7 @@ class Parts:
     lower_block: Callable[..., Any]
     narrowed: Callable[..., Any]
     new_dict: Callable[..., DictRef]
+    one_shot: Callable[..., Instance]
     new_set: Callable[..., Instance]
     object_length: Callable[..., Val]
     not_known: Callable[..., NoReturn]

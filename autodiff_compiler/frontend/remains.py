@@ -114,6 +114,9 @@ class Remains(Collections):
 
     def left_in(self, it: Instance, node: Any) -> tuple[Any, Any]:
         source, place = self.checked(it.cell, node, "iterator").items
+        if type(source) is Conflict and source is not PARTLY:
+            remedy = "make a list of it first, list(...), and loop over that"
+            self.fail("where this iterator stands is known at run time only", node, remedy, cause=source)
         return self.use(source, "the iterator", node), self.use(place, "the iterator", node)
 
     def advance(self, it: Instance, source: Any, place: Any, node: Any) -> None:
@@ -148,9 +151,11 @@ class Remains(Collections):
         kind = type(av)
         if is_iterator(av):
             held = self.held(av.cell)
-            if type(held) is not Entries or not is_static_int(held.items[1]):
+            source, place = held.items if type(held) is Entries else (None, None)
+            if type(source) is StreamOf and source.kind in ("body", "rest"):
+                return UNROLL_LIMIT
+            if not is_static_int(place):
                 return None
-            source, place = held.items
             n = self.count(source, node)
             return n if n is None or type(source) is StreamOf else max(n - place, 0)
         if kind is StreamOf:
@@ -182,7 +187,7 @@ class Remains(Collections):
         kind, its = av.kind, av.its
         if kind == "generator" and not all(self.is_short(g.iter, av) for g in av.node.generators[1:]):
             return None
-        if kind == "called":
+        if kind in ("called", "body", "rest"):
             return UNROLL_LIMIT
         counts = [self.count(x, node) for x in self.through(av)]
         if None in counts:

@@ -24,6 +24,7 @@ from .handlers import Ctx, Node, expansion_of, handler_of_node, lowers
 from .inputs import is_baked_module
 from .pseudo import Run, surely_exits
 from .state import emit_if
+from .yields import yielded
 
 
 class Statements(Assignments):
@@ -268,7 +269,9 @@ def _return(ctx: Ctx, stmt: ast.Return) -> int:
 
 
 @lowers(ast.Expr)
-def _expr(ctx: Ctx, stmt: ast.Expr) -> int:
+def _expr(ctx: Ctx, stmt: ast.Expr) -> Any:
+    if isinstance(stmt.value, (ast.Yield, ast.YieldFrom)) and ctx.frame.on_yield is not None:
+        return yielded(ctx, stmt)
     if not isinstance(stmt.value, ast.Constant):
         ctx.ev(stmt.value)
     return NORMAL

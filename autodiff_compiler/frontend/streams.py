@@ -33,9 +33,9 @@ from .avals import (
 )
 from .core import Unreachable
 from .exits import NORMAL
+from .generators import BODIES, Generators
 from .handlers import Node, Val
 from .pseudo import choice, computed, run
-from .pulls import Pulls
 from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step
 from .splitting import Bind, Later
 from .state import State
@@ -45,7 +45,7 @@ def has_effects(ops: list[Any]) -> bool:
     return any(op.prim.effects or any(has_effects(r.ops) for r in op.regions) for op in ops)
 
 
-class Streams(Pulls):
+class Streams(Generators):
     # --- all that is left -----------------------------------------------------------------------------------------
 
     def iterable(self, av: Val, node: Node) -> Any:
@@ -83,7 +83,7 @@ class Streams(Pulls):
     def pushable(self, it: Val, node: Node) -> bool:
         """`push` goes through it one item at a time."""
         source = self.source_of(it)
-        if self.is_stepwise(it, node):
+        if self.body_in(it) is not None or self.is_stepwise(it, node):
             return True
         return type(source) is StreamOf and (
             source.kind in ("filter", "chain", "accumulate") or (source.kind == "generator" and len(source.its) == 1)
@@ -110,6 +110,8 @@ class Streams(Pulls):
 
             scope = self.frames[source.env]
             self.within(scope, lambda: self.comprehend_from(comp.generators, 0, source.its[0], add, comp))
+        elif kind in BODIES:
+            self.push_body(av, one, node)
         elif kind == "filter":
             fn, want = source.its[1:]
 
@@ -255,7 +257,7 @@ class Streams(Pulls):
             return False
         if source.kind == "generator":
             return any(g.ifs for g in source.node.generators)
-        return source.kind in ("filter", "takewhile", "dropwhile", "called")
+        return source.kind in ("filter", "takewhile", "dropwhile", "called", *BODIES)
 
     def computed_inside(self, it: Val, node: Node) -> tuple[Any, list[Any]]:
         """An iterator over the same items; those of filters inside are computed now, where nobody can tell. And what
@@ -367,8 +369,15 @@ class Streams(Pulls):
         """A `for` over an iterator; `partly`: the loop may leave before the end."""
         if not is_iterator(it):
             return self.lower_block([self.stepping(stmt, it, head)], False)
+        if self.body_in(it) is not None:
+            return self.after_loop(stmt, self.loop_over_body(stmt, it, head, body))
         unrolls = self.unrolls(it, stmt.iter)
         it, head, body = self.staged(it, head, body, stmt.iter)
+        if self.body_in(it) is not None:
+            return self.after_loop(stmt, self.loop_over_body(stmt, it, head, body))
+        driven = None if stmt.orelse else self.driven(it, stmt.iter)
+        if driven is not None:
+            return self.loop_in_step(stmt, it, head, body, driven)
         if unrolls and self.steps_known(it, stmt.iter):
             return self.unroll(stmt, self.trips_taken(it, head, stmt.iter), body)
         inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
@@ -386,6 +395,8 @@ class Streams(Pulls):
         """The iterators that are at their end when this one is."""
         if not is_iterator(it):
             return []
+        if self.body_in(it) is not None:
+            return [it]
         source = self.source_of(it)
         parts = [x for x in parts_of(source) if is_iterator(x) and not self.endless(x)]
         return [it, *(self.chain_of(parts[0]) if len(parts) == 1 else [])]
@@ -465,6 +476,8 @@ class Streams(Pulls):
         source = self.source_of(it)
         if source is None:
             return False
+        if self.body_in(it) is not None:
+            return True
         if type(source) is StreamOf and (self.filters(source) or source.kind == "chain"):
             return True
         if type(source) is StreamOf and source.kind == "generator" and len(source.node.generators) > 1:

@@ -30,6 +30,7 @@ from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
 from .state import State
+from .yields import yielded
 
 
 class TryStatements(Matching):
@@ -133,8 +134,8 @@ class TryStatements(Matching):
             return [found, stmt]
         if kind not in _SIMPLE and not (kind is Run and stmt.simple):
             return None
-        if isinstance(getattr(stmt, "value", None), ast.Yield) and self.frame.on_yield is not None:
-            return [run(lambda: _yielded(self, stmt), stmt)]
+        if isinstance(getattr(stmt, "value", None), (ast.Yield, ast.YieldFrom)) and self.frame.on_yield is not None:
+            return [run(lambda: yielded(self, stmt), stmt)]
         if kind is ast.Expr and isinstance(stmt.value, ast.Constant) or kind is ast.Return and stmt.value is None:
             return None
         lower = handler_of_node(stmt)
@@ -162,7 +163,7 @@ class TryStatements(Matching):
         return [step, made]
 
     def source_of_loop(self, stmt: ast.For) -> Any:
-        found = self.state.envs[self.frame.env].pop(_iterated(stmt), MISSING)
+        found = self.state.envs[self.frame.env].pop(iterated_name(stmt), MISSING)
         return self.ev_iter(stmt.iter) if found is MISSING else found
 
     def code_where(self, cond: Any, code: int, other: Val, node: Node) -> Val:
@@ -358,27 +359,12 @@ def _exception_value(ctx: TryStatements, args: tuple[Any, ...], node: Node) -> V
 
 def _find_source(ctx: TryStatements, stmt: ast.For) -> int:
     """What a ``for`` runs over, as a step of its own."""
-    ctx.state.envs[ctx.frame.env][_iterated(stmt)] = ctx.ev_iter(stmt.iter)
+    ctx.state.envs[ctx.frame.env][iterated_name(stmt)] = ctx.ev_iter(stmt.iter)
     return NORMAL
 
 
 def _has_source(ctx: TryStatements, stmt: ast.For) -> bool:
-    return _iterated(stmt) in ctx.state.envs[ctx.frame.env]
-
-
-def _yielded(ctx: TryStatements, stmt: Any) -> Any:
-    """A ``yield`` as a statement: what stands for it may end with an exception."""
-    assert ctx.frame.on_yield is not None
-    code = ctx.frame.on_yield(None if stmt.value.value is None else ctx.ev(stmt.value.value))
-    if code is not DEAD and isinstance(stmt, ast.Assign):
-        for target in stmt.targets:
-            ctx.assign(target, None, stmt)
-    possible = ctx.possible(code)
-    if code is DEAD or possible == {RAISED}:
-        return code
-    if RAISED not in possible:
-        return NORMAL
-    return ctx.code_where(ctx.emit(stmt, EQ, code, RAISED), RAISED, NORMAL, stmt)
+    return iterated_name(stmt) in ctx.state.envs[ctx.frame.env]
 
 
 def _unwatched(
@@ -492,7 +478,7 @@ def plain(node: ast.expr) -> bool:
 _PLAIN = (Computed, ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context, ast.BoolOp, ast.boolop, ast.Not)
 
 
-def _iterated(stmt: ast.For) -> str:
+def iterated_name(stmt: ast.For) -> str:
     return f"$for{stmt.lineno}.{stmt.col_offset}"
 
 

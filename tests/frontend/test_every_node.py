@@ -42,8 +42,8 @@ SAMPLES = [
      "    case (1, [a, *_], {'k': b, **rest}, None) if a > 0:\n        return a * b\n"
      "    case int(real=1) | _ as other:\n        return x[2]", "works"),
     ("class Inner:\n    pass\nreturn x[0]", "class definition"),
-    ("def g():\n    yield x[0]\nreturn sum(g())", "generator"),
-    ("def g():\n    yield from [x[0]]\nreturn sum(g())", "generator"),
+    ("def g():\n    yield x[0]\nreturn sum(g())", "works"),
+    ("def g():\n    yield from [x[0]]\nreturn sum(g())", "works"),
     ("y = yield x[0]\nreturn y", "generator"),
     ("async def g():\n    return x[0]\nreturn g()", "async"),
     ("async def g():\n    await h()\n    async for k in h():\n        pass\n    async with h():\n        pass\n"

@@ -75,19 +75,60 @@ def refuse(
 # --- what is not part of the language ---
 
 refuse(
-    "a generator that is called",
+    "a generator that yields inside of `try`",
     """
 def f(x):
     def powers():
-        yield x[0]
-        yield x[1]
+        try:
+            yield x[0]
+        except ValueError:
+            yield x[1]
 
     return sum(powers())
-               ^^^^^^^^
+           ^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "'powers' is a generator",
-    "return a list",
+    "the generator 'powers' yields inside of a `try` with `except` statement",
+    "yield after it",
+)
+refuse(
+    "a generator with `finally` that is left",
+    """
+def f(x):
+    def powers():
+        try:
+            yield x[0]
+            yield x[1]
+        finally:
+            print("closed")
+
+    it = powers()
+    for v in it:
+             ^^
+        if v > 1.0:
+            break
+    return v
+""",
+    errors.UnsupportedError,
+    "'powers' has a `finally` clause, and when this generator is closed is not known",
+    "loop over the call itself",
+)
+refuse(
+    "a generator that waits at a place known at run time only",
+    """
+def f(x):
+    def powers():
+        for v in x:
+            yield v * v
+
+    it = powers()
+    first = next(it)
+    return first + next(it)
+                   ^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "where this iterator stands is known at run time only",
+    "make a list of it first",
 )
 refuse(
     "a generator that is differentiated",
@@ -97,8 +138,8 @@ def f(x):
     yield x
 """,
     errors.UnsupportedError,
-    "'f' is a generator",
-    "return",
+    "'f' is a generator, or returns one",
+    "return what it yields",
 )
 refuse(
     "helpers that grow",
@@ -141,18 +182,19 @@ def f(x):
     "loop over a range or an array",
 )
 refuse(
-    "yield from",
+    "the value of `yield from`",
     """
 def helper(x):
-    yield from x
+    last = yield from x
+           ^^^^^^^^^^^^
+    yield last
 
 def f(x):
     return sum(helper(x))
-               ^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "'helper' is a generator",
-    "return a list",
+    "the value of `yield from`",
+    "write a loop with `yield`",
 )
 refuse(
     "async def",

@@ -171,7 +171,9 @@ def _generated(ctx: Ctx, fn: Any, node: ast.Call, target: Any, body: list[Any], 
             kept = NORMAL if isinstance(code, int) else _without_raised(ctx, code, node)
         possible |= ctx.possible(kept)
         ctx.state.envs[frame.env][key] = kept
-        return code
+        if RAISED not in ctx.possible(code):
+            return NORMAL
+        return code if isinstance(code, int) else ctx.code_where(ctx.emit(node, EQ, code, RAISED), RAISED, NORMAL, node)
 
     args = ctx.ev_many(node.args)
     keywords = {k.arg: ctx.ev(k.value) for k in node.keywords if k.arg is not None}
