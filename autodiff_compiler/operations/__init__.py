@@ -4,6 +4,7 @@ from ..pristine import hold
 from . import (
     choices,
     decompositions,
+    draws,
     elementwise,
     fourier,
     indexing,
@@ -27,6 +28,7 @@ hold("operations")
 __all__ = [
     "choices",
     "decompositions",
+    "draws",
     "elementwise",
     "fourier",
     "indexing",
