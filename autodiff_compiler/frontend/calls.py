@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import random
 import types
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import is_numpys, names_of, signature_of
 from ..lowered import lowering_of
+from ..operations.draws import drawn
 from .avals import (
     Bound,
     Closure,
@@ -68,6 +70,10 @@ class Calls(Comprehensions):
         if kind is Bound:
             if isinstance(fn.fn, str):
                 return self.call_method(fn.self, fn.fn, args, kwargs, node)
+            if type(fn.self) is Obj and type(fn.self.obj) is random.Random and type(fn.fn) is Obj:
+                method = getattr(fn.self.obj, fn.fn.obj.__name__, None)  # it is called, and not inlined
+                if drawn(method, "") is not None:
+                    return self.call_unknown(method, args, kwargs, node)
             return self.call(fn.fn, [fn.self, *args], kwargs, node)
         if kind is Partial:
             return self.call(fn.fn, [*fn.args, *args], {**dict(zip(fn.names, fn.values)), **kwargs}, node)
@@ -180,12 +186,20 @@ class Calls(Comprehensions):
         if root_module(obj) == "logging":
             self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
         if is_inert(obj) and not _stores(obj, args, kwargs):
+            draw = drawn(obj, name)
+            if draw is not None:
+                return self.call_draw(draw, args, kwargs, node)
             operands, keywords = (
                 [self.plain(a, node) for a in args],
                 {k: self.plain(a, node) for k, a in kwargs.items()},
             )
             return self.linked(self.emit(node, opaque(obj, name), *operands, **keywords), everything, numpy=False)
         return self.call_foreign(opaque(obj, name), [], args, kwargs, obj, name, node)
+
+    def call_draw(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+        """A draw from a random generator, or what a clock says."""
+        operands = [self.operand(a, node) for a in args]
+        return self.fresh(self.emit(node, prim, *operands, **{k: self.operand(a, node) for k, a in kwargs.items()}))
 
     def call_foreign(
         self, prim: Prim, first: list[Val], args: list[Val], kwargs: dict[str, Val], obj: Any, name: str, node: Node

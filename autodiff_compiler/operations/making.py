@@ -80,6 +80,24 @@ def _identity_type(b: Builder, n: Any, dtype: Any = None) -> Ty:
 
 op("np.identity", "n, dtype", type=_identity_type, nondiff=True)
 
+
+def _tri_type(b: Builder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Ty:
+    return ANY if like is not None else _eye_type(b, N, M, k, dtype)
+
+
+op("np.tri", "N, M, k, dtype", type=_tri_type, nondiff=True)
+
+
+def _window_type(b: Builder, M: Any, beta: Any = 0.0) -> Ty:
+    known = type(M) is int and M > 0  # without points, it is empty
+    plain = type_of(M).kind == "py" and type_of(M).dtype != np.complex128 and type_of(beta).kind == "py"
+    return array(np.float64 if plain else None, (M if known else b.dims.fresh(),))
+
+
+for _name in ("hanning", "hamming", "blackman", "bartlett"):
+    op(f"np.{_name}", "M", type=_window_type)
+op("np.kaiser", "M, beta", type=_window_type)
+
 # --- arrays of containers, copies and casts ---------------------------------------------------------------------------
 
 

@@ -55,6 +55,13 @@ def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
 for _fn in (math.floor, math.ceil, math.trunc):
     op(_fn, "x", name=f"math.{_fn.__name__}", infer=gives(py_int()), nondiff=True)
 
+_WHOLE: list[tuple[Any, str]] = [
+    (math.factorial, "x"), (math.comb, "n, k"), (math.perm, "n, k"), (math.isqrt, "n"), (math.gcd, "*integers"),
+    (math.lcm, "*integers"),
+]  # fmt: skip
+for _whole, _params in _WHOLE:
+    op(_whole, _params, name=f"math.{_whole.__name__}", infer=gives(py_int()), nondiff=True)
+
 
 for _test in (math.isnan, math.isinf, math.isfinite):
     op(_test, "x", name=f"math.{_test.__name__}", infer=gives(PY_BOOL), nondiff=True)

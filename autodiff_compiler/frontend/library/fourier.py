@@ -80,3 +80,15 @@ def _centred(back: Any) -> Any:
 
 defines(np.fft.fftshift)(_centred(False))
 defines(np.fft.ifftshift)(_centred(True))
+
+
+@defines(np.fft.fftfreq)
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    unit = 1.0 / (n * d)
+    return np.concatenate((np.arange(0, (n - 1) // 2 + 1), np.arange(-(n // 2), 0))) * unit
+
+
+@defines(np.fft.rfftfreq)
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    unit = 1.0 / (n * d)
+    return np.arange(0, n // 2 + 1) * unit

@@ -1,0 +1,167 @@
+"""The types of draws, clocks and functions that make arrays, compared with what the functions give."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.ir.core import Builder, Region
+from autodiff_compiler.ir.opset import PRIMS
+from autodiff_compiler.ir.types import Dims, Ty
+from autodiff_compiler.operations.draws import _FLOATS, _INTS, _OF, drawn
+
+GENERATOR, STATE, PYTHONS = np.random.default_rng(0), np.random.RandomState(0), random.Random(0)
+V, M = np.array([0.25, 0.5, 0.25]), np.eye(3)
+# Parameters of distributions for which the usual number will not do.
+PARAMETERS = {
+    "triangular": (0.0, 0.5, 1.0),
+    "hypergeometric": (3, 4, 5),
+    "binomial": (4, 0.5),
+    "noncentral_f": (2, 2, 1),
+}
+POSITIVE = {"zipf": 2.0, "logseries": 0.5, "geometric": 0.5, "negative_binomial": 0.5}
+
+
+def distributions() -> list[Any]:
+    out = []
+    for owner in (GENERATOR, STATE):
+        for name, params in {**_FLOATS, **_INTS}.items():
+            n = len(params.split())
+            given = PARAMETERS.get(name, (POSITIVE.get(name, 0.5),) * n)
+            method = getattr(owner, name, None)
+            if method is None:
+                continue
+            first = (np.full(3, given[0]), *given[1:]) if n else ()
+            out += [(method, given, {}), (method, given, {"size": (2, 3)}), (method, (*given, 4), {})]
+            out += [(method, given, {"size": ()})] + ([(method, first, {})] if n else [])
+    return out
+
+
+CALLS = [
+    *distributions(),
+    (GENERATOR.standard_normal, (3, np.float32), {}),
+    (GENERATOR.random, (), {"size": 3, "dtype": np.float32}),
+    (GENERATOR.random, (3, np.float64, np.zeros(3)), {}),
+    (GENERATOR.normal, (np.array(0.0),), {}),
+    (GENERATOR.normal, (np.float64(0.0), [1.0, 2.0]), {}),
+    (GENERATOR.normal, (0.0, 1.0, [3, 1]), {}),
+    (GENERATOR.normal, (0.0, 1.0, np.int64(3)), {}),
+    (GENERATOR.integers, (5,), {}),
+    (GENERATOR.integers, (0, 5, 3), {}),
+    (GENERATOR.integers, (0, 5, 3, np.uint8), {}),
+    (GENERATOR.choice, (5, (2, 1)), {}),
+    (GENERATOR.choice, (V, 3), {}),
+    (GENERATOR.choice, (M, 2), {}),
+    (GENERATOR.choice, (M, 2), {"axis": 1}),
+    (GENERATOR.choice, (5,), {}),
+    (GENERATOR.permutation, (5,), {}),
+    (GENERATOR.permutation, (M,), {}),
+    (GENERATOR.multivariate_normal, (V, M), {}),
+    (GENERATOR.multivariate_normal, (V, M, 2), {}),
+    (GENERATOR.dirichlet, (V,), {}),
+    (GENERATOR.dirichlet, (V, (2, 1)), {}),
+    (STATE.rand, (), {}),
+    (STATE.rand, (2, 3), {}),
+    (STATE.randn, (3,), {}),
+    (STATE.randint, (5,), {}),
+    (STATE.randint, (0, 5, 3), {}),
+    (STATE.randint, (0, 5), {"size": 3, "dtype": np.int8}),
+    (STATE.choice, (5, 3), {}),
+    (STATE.choice, (5, ()), {}),
+    (STATE.permutation, ([1, 2, 3],), {}),
+    (np.random.normal, (), {"size": (3, 1)}),
+    (PYTHONS.random, (), {}),
+    (PYTHONS.gauss, (0.0, 1.0), {}),
+    (PYTHONS.randint, (0, 3), {}),
+    (PYTHONS.getrandbits, (3,), {}),
+    (time.time, (), {}),
+    (time.perf_counter_ns, (), {}),
+]
+
+
+def fits(t: Ty, x: Any) -> bool:
+    kind = "array" if type(x) is np.ndarray else "generic" if isinstance(x, np.generic) else "py"
+    array = np.asarray(x)
+    if t.kind not in ("any", kind) or (t.dtype is not None and t.dtype != array.dtype):
+        return False
+    return t.dims is None or (
+        len(t.dims) == array.ndim and all(n == d for d, n in zip(t.dims, array.shape) if isinstance(d, int))
+    )
+
+
+@pytest.mark.parametrize("k", range(len(CALLS)))
+def test_a_draw_has_the_type_that_is_inferred(k: int) -> None:
+    fn, args, kwargs = CALLS[k]
+    prim = drawn(fn, "draw")
+    assert prim is not None and prim.infer is not None and prim.effects and not prim.foreign
+    t = prim.infer(Builder(Region(Dims())), args, kwargs)
+    assert fits(t, fn(*args, **kwargs)), (fn, args, kwargs, t)
+
+
+def test_the_type_of_a_draw_is_known_where_its_size_is() -> None:
+    for owner in (GENERATOR, STATE):
+        for name in (*_FLOATS, *_INTS):
+            infer = _OF[type(owner)][name]
+            assert infer(Builder(Region(Dims())), size=(2, 3)).dims == (2, 3), name
+
+
+@pytest.mark.parametrize("name", ["hanning", "hamming", "blackman", "bartlett", "kaiser", "tri"])
+def test_what_makes_arrays_has_the_type_that_is_inferred(name: str) -> None:
+    fn = getattr(np, name)
+    prim = PRIMS[fn]
+    for n in (0, 1, 3, -2, 3.0) if name != "tri" else (0, 1, 3):
+        args = (n, 1.5) if name == "kaiser" else (n,)
+        assert prim.infer is not None
+        assert fits(prim.infer(Builder(Region(Dims())), args, {}), fn(*args)), args
+    assert prim.infer(Builder(Region(Dims())), (3, 1.0) if name == "kaiser" else (3,), {}).dims == (
+        (3, 3) if name == "tri" else (3,)
+    )
+
+
+def test_functions_of_whole_numbers_give_whole_numbers() -> None:
+    def f(v: np.ndarray) -> Any:
+        weight = (
+            math.factorial(3) + math.comb(4, 2) + math.perm(4, 2) + math.isqrt(10) + math.gcd(4, 6) + math.lcm(4, 6)
+        )
+        return np.sum(np.asarray(weight) * v * v)
+
+    assert np.array_equal(ad.grad(f)(np.ones(2)), [82.0, 82.0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_frequencies_are_those_of_numpy_and_have_a_derivative(n: int) -> None:
+    def f(d: float) -> Any:
+        return np.sum(np.fft.fftfreq(n, d) * np.arange(n)) + np.sum(np.fft.rfftfreq(n, d))
+
+    value, gradient = ad.value_and_grad(f)(0.3)
+    assert value == f(0.3)
+    assert gradient == pytest.approx(-f(0.3) / 0.3)
+
+
+def test_draws_meet_matrix_products_loops_and_unpacking() -> None:
+    def f(v: np.ndarray, rng: Any) -> Any:
+        a, b, c = np.random.default_rng(1).uniform(size=3)
+        total = a * v[0] + b * v[1] * c + np.sum(rng.normal(size=(2, 3)) @ v)
+        for x in np.hanning(5):
+            total = total + x * v[2]
+        return total * random.uniform(1.0, 2.0)
+
+    v = np.array([0.3, -0.4, 1.2])
+    random.seed(4)
+    gradient = ad.grad(f)(v, np.random.default_rng(2))
+    a, b, c = np.random.default_rng(1).uniform(size=3)
+    random.seed(4)
+    want = np.array([a, b * c, np.hanning(5).sum()]) + np.random.default_rng(2).normal(size=(2, 3)).sum(0)
+    assert np.allclose(gradient, want * random.uniform(1.0, 2.0))
+
+
+@pytest.mark.parametrize("fn", [lambda x: np.random.default_rng(0).normal(x, 1.0), lambda x: np.sum(np.kaiser(5, x))])
+def test_a_parameter_of_a_draw_or_a_window_has_no_derivative_rule(fn: Any) -> None:
+    with pytest.raises(ad.AutodiffError, match="no derivative rule"):
+        ad.grad(fn)(1.0)
