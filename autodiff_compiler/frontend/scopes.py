@@ -10,7 +10,7 @@ from typing import Any
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
-@dataclass(slots=True)
+@record
 class Scope:
     """The names of one function body: which are local, which are declared to live elsewhere."""
 
@@ -95,7 +95,7 @@ def nodes_of(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-@dataclass(slots=True)
+@record
 class LoopFacts:
     """What the syntax says of a loop.
 
