@@ -40,7 +40,7 @@ for _name, _type, _rule in (
 
 
 def _real_transform_type(
-    b: Builder, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, **options: Any  # noqa: A002
+    b: Builder, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, **options: Any
 ) -> Ty:  # fmt: skip
     return transformed(b, x, n, axis, _floating, lambda m: b.dims.fresh() if isinstance(m, Value) else m)
 
@@ -60,14 +60,14 @@ def _transposed(fn: Any, inverse: bool) -> Any:
     the ends have other factors."""
 
     def rule(
-        g: Any, out: Any, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None,  # noqa: A002
+        g: Any, out: Any, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None,
         orthogonalize: Any = None, workers: Any = None,
     ) -> Any:  # fmt: skip
         place = lib.axes(axis, x)[0]
         if type not in _BACK or norm not in _OPPOSITE:
             raise lib.unsupported("the derivative of a cosine or sine transform needs constants for type and norm")
         if inverse:
-            type, norm = _BACK[type], _OPPOSITE[norm]  # noqa: A001
+            type, norm = _BACK[type], _OPPOSITE[norm]
         orthogonal = norm == "ortho" if orthogonalize is None else bool(orthogonalize)
         before, after = (1.0, 1.0), (1.0, 1.0)
         if not orthogonal:

@@ -272,6 +272,22 @@ def test_float32(fn: Any) -> None:
     np.testing.assert_allclose(g, ad.grad(f)(a.astype(float)), rtol=2e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("ord", [None, 2, 1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kind_of_a_norm(ord: Any, dtype: Any) -> None:
+    """Python's floats do not make float64 of float32."""
+    for a in (V.astype(dtype), S.astype(dtype)):
+        if np.ndim(a) == 2 and ord == 3:
+            continue
+
+        def f(a):
+            return np.sum(a * linalg.norm(a, ord))
+
+        value = ad.value_and_grad(f)(a)[0]
+        assert value.dtype == f(a).dtype
+        np.testing.assert_allclose(value, f(a), rtol=1e-5)
+
+
 def test_what_scipy_raises() -> None:
     def f(a):
         return np.sum(linalg.cholesky(a))

@@ -110,7 +110,7 @@ defines(fft.ihfft2)(_inverse_hermitian((-2, -1)))
 # --- cosine and sine transforms ---------------------------------------------------------------------------------------
 
 
-def _real_options(type: Any, norm: Any, workers: Any, orthogonalize: Any) -> Any:  # noqa: A002
+def _real_options(type: Any, norm: Any, workers: Any, orthogonalize: Any) -> Any:
     options = _options(workers, None, norm)
     if type != 2:
         options["type"] = type
@@ -121,7 +121,7 @@ def _real_options(type: Any, norm: Any, workers: Any, orthogonalize: Any) -> Any
 
 def _real_transform(fn: Any) -> Any:
     def transform(
-        x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False,  # noqa: A002
+        x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, orthogonalize: Any = None,
     ) -> Any:  # fmt: skip
         options = _real_options(type, norm, workers, orthogonalize)
@@ -136,7 +136,7 @@ def _real_transform(fn: Any) -> Any:
 
 def _real_transforms(fn: Any) -> Any:
     def transform(
-        x: Any, type: Any = 2, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,  # noqa: A002
+        x: Any, type: Any = 2, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, orthogonalize: Any = None,
     ) -> Any:  # fmt: skip
         x = np.asarray(x)

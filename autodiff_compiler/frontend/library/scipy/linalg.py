@@ -21,6 +21,8 @@ from ....kernels.scipy.linalg import (
 )
 from ...definitions import defines, refuse
 
+LAPACK = (np.dtype("f"), np.dtype("d"), np.dtype("F"), np.dtype("D"))
+
 
 def one_matrix(name: Any, *operands: Any) -> None:
     for a in operands:
@@ -317,7 +319,11 @@ def lstsq(
 @defines(linalg.norm)
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, check_finite: Any = True) -> Any:
     a = np.asarray(a)
-    return np.linalg.norm(finite(a) if check_finite else a, ord, axis, keepdims)
+    found = np.linalg.norm(finite(a) if check_finite else a, ord, axis, keepdims)
+    if axis is None and not keepdims and a.dtype in LAPACK:
+        if (np.ndim(a) == 1 and ord in (None, 2)) or (np.ndim(a) == 2 and ord in (1, np.inf)):
+            return float(found)  # as BLAS and LAPACK return it
+    return found
 
 
 @defines(linalg.null_space)
