@@ -374,15 +374,15 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
 # --- errors of derivatives --------------------------------------------------------------------------------------------
 
 
-def if_square(g: Any, rows: int, columns: int, place: Place | None) -> Any:
+def if_square(
+    g: Any, rows: int, columns: int, place: Place | None,
+    what: str = "np.linalg.svd with full_matrices=True has no derivative for a matrix that is not square: some of its "
+    "vectors are not unique",
+    remedy: str = "call it with full_matrices=False",
+) -> Any:  # fmt: skip
     """`g` itself if the matrix is square. Otherwise raises RuleLookupError."""
     if rows != columns:
-        raise RuleLookupError(
-            "np.linalg.svd with full_matrices=True has no derivative for a matrix that is not square: some of its "
-            "vectors are not unique",
-            place,
-            "call it with full_matrices=False",
-        )
+        raise RuleLookupError(what, place, remedy)
     return g
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import PRIMS
-from ..ir.roles import ARRAY, PLAIN, STRICT, is_numpys, role_of, signature_of
+from ..ir.roles import ARRAY, KNOWN, PLAIN, STRICT, is_numpys, role_of, signature_of
 from ..ir.types import Ty
 from .avals import Columns, Instance, ListRef, Obj, RangeOf, Seq
 from .handlers import Node, Val
@@ -68,7 +68,7 @@ class Border(Orders):
 
     def convert(self, av: Val, role: str, sequence: bool, node: Node) -> Val:
         """`sequence`: the argument itself is the sequence of arrays, where the role is that of one."""
-        if role == PLAIN:
+        if role in (PLAIN, KNOWN):
             return av
         if role == STRICT:
             if self.is_container(av):

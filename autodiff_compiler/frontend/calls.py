@@ -16,7 +16,7 @@ from ..errors import AliasError, ArgumentError
 from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import EFFECTS, is_inert, root_module
 from ..ir.opset import COPY, lookup, opaque
-from ..ir.roles import is_numpys, names_of, signature_of
+from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..lowered import lowering_of
 from ..operations.draws import drawn
 from .avals import (
@@ -118,8 +118,10 @@ class Calls(Comprehensions):
         if "where" in kwargs and prim.elementwise:
             return self.where_stored(prim, args, dict(kwargs), out, node)
         for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
-            if name in _FOR_RULES and type(av) is Value:
-                prefer_known(self, av, unroll=True)  # a derivative rule cannot do without
+            if name in _FOR_RULES or (KNOWN in prim.roles and name in prim.params and _is_known(prim, name)):
+                for item in av.items if type(av) is Seq else (av,):
+                    if type(item) is Value:
+                        prefer_known(self, item, unroll=True)  # a derivative rule cannot do without
         if "dtype" in prim.params:
             at = prim.params.index("dtype")
             args = [
@@ -645,6 +647,11 @@ _DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 def _names(prim: Prim, count: int) -> list[str]:
     """The names of the parameters that `count` arguments bind."""
     return [*prim.params[:count], *[""] * (count - len(prim.params))]
+
+
+def _is_known(prim: Prim, name: str) -> bool:
+    """The role of the parameter is to be known."""
+    return prim.roles[prim.params.index(name)] == KNOWN
 
 
 # Parameters that say which operation it is: derivative rules have to know them.

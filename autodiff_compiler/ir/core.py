@@ -85,7 +85,7 @@ class Prim:
     fn:       computes it on arrays
     infer:    ``infer(builder, args, kwargs) -> Ty`` (a tuple of them if ``nout > 1``); None: nothing is known
     params:   parameter names in order, for rules per argument; a leading ``*`` marks the variadic one
-    roles:    what each parameter is: "array", "arrays", "strict" or "plain", see `ir.roles`
+    roles:    what each parameter is: "array", "arrays", "strict", "plain" or "known", see `ir.roles`
     alias:    "fresh": the result shares no memory; "view": it shares memory with the first argument;
               "maybe": it may share memory with any argument
     effects:  has an effect beyond its result, so that it is neither dropped, merged nor moved

@@ -11,10 +11,11 @@ import numpy as np
 from .core import Prim
 from .opset import lookup
 
-ARRAY, ARRAYS, STRICT, PLAIN = "array", "arrays", "strict", "plain"
+ARRAY, ARRAYS, STRICT, PLAIN, KNOWN = "array", "arrays", "strict", "plain", "known"
 
 # `ARRAY`: NumPy makes an array of it, whatever it is. `ARRAYS`: a sequence of such, or any number of arguments.
 # `STRICT`: a container is an error. `PLAIN`: a number, a shape, a flag, a function, or what names the operation.
+# `KNOWN`: plain, and the derivative rules have to know it when the program is compiled.
 #
 # The record of an operation has the roles of its parameters. A function that is defined in Python has the roles that go
 # with the names.

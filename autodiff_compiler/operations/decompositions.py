@@ -22,13 +22,13 @@ from .record import jvp, op, passes_on, vjp
 # --- symmetric matrices -----------------------------------------------------------------------------------------------
 
 
-def _real(dtype: Dtype) -> Dtype:
+def real_dtype(dtype: Dtype) -> Dtype:
     return None if dtype is None else np.empty(0, dtype).real.dtype
 
 
 def _eigh_type(b: Builder, a: Any, UPLO: Any = "L") -> Any:
     t = square_type(b, a)
-    return (ANY, ANY) if t.dims is None else (array(_real(t.dtype), t.dims[:-1]), t)
+    return (ANY, ANY) if t.dims is None else (array(real_dtype(t.dtype), t.dims[:-1]), t)
 
 
 op("np.linalg.eigh", "a: array, UPLO", type=_eigh_type, nout=2)
@@ -87,7 +87,7 @@ _COLUMNS = (Ellipsis, slice(None), None)
 # --- singular values --------------------------------------------------------------------------------------------------
 
 
-def _smaller(b: Builder, m: DimLike, n: DimLike) -> DimLike:
+def smaller(b: Builder, m: DimLike, n: DimLike) -> DimLike:
     m, n = b.dims.find(m), b.dims.find(n)
     if m == n:
         return m
@@ -98,19 +98,23 @@ def _matrices(b: Builder, a: Any) -> tuple[Ty, DimLike] | None:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None or len(t.dims) < 2:
         return None
-    return array(inexact_dtype([t]), t.dims), _smaller(b, t.dims[-2], t.dims[-1])
+    return array(inexact_dtype([t]), t.dims), smaller(b, t.dims[-2], t.dims[-1])
 
 
 def _svdvals_type(b: Builder, x: Any, /) -> Ty:
     found = _matrices(b, x)
-    return ANY if found is None or not found[0].dims else array(_real(found[0].dtype), (*found[0].dims[:-2], found[1]))
+    return (
+        ANY
+        if found is None or not found[0].dims
+        else array(real_dtype(found[0].dtype), (*found[0].dims[:-2], found[1]))
+    )
 
 
 op("np.linalg.svdvals", "x: array", type=_svdvals_type)
 
 
 @vjp(np.linalg.svdvals, "x")
-def _svdvals(g: Any, out: Any, x: Any) -> Any:
+def svdvals_pullback(g: Any, out: Any, x: Any) -> Any:
     u, _, vh = call(np.linalg.svd, x, full_matrices=False)
     return conj(u * part(g, _ROWS)) @ conj(vh)
 
@@ -123,21 +127,21 @@ def _svd_type(b: Builder, a: Any, full_matrices: Any = True) -> Any:
     assert t.dims is not None
     *batch, m, n = t.dims
     p, q = (m, n) if full_matrices else (k, k)
-    return array(t.dtype, (*batch, m, p)), array(_real(t.dtype), (*batch, k)), array(t.dtype, (*batch, q, n))
+    return array(t.dtype, (*batch, m, p)), array(real_dtype(t.dtype), (*batch, k)), array(t.dtype, (*batch, q, n))
 
 
 op("np.linalg.svd", "a: array, full_matrices, compute_uv, hermitian", type=_svd_type, nout=3)
 
 
 @vjp(np.linalg.svd, "a")
-def _svd(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
+def svd_pullback(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
     g_u, g_s, g_vh = g
     u, s, vh = out
     rows, columns = lib.length(a, ndim(a) - 2), lib.length(a, ndim(a) - 1)
     square = not isinstance(rows, Value) and not isinstance(columns, Value) and rows == columns
     if full_matrices is not False and not square:
         if g_u is None and g_vh is None:
-            return _svdvals(g_s, s, a)
+            return svdvals_pullback(g_s, s, a)
         # The other vectors are not determined; of a square matrix there are none.
         g_u = None if g_u is None else call(runtime.if_square, g_u, rows, columns, lib.place())
         g_vh = None if g_vh is None else call(runtime.if_square, g_vh, rows, columns, lib.place())
@@ -181,7 +185,7 @@ def _if_square_type(b: Builder, g: Any, *rest: Any) -> Ty:
     return t if t.kind == "array" else ANY
 
 
-op(runtime.if_square, "g: array, rows, columns, place", type=_if_square_type, alias="view")
+op(runtime.if_square, "g: array, rows, columns, place, what, remedy", type=_if_square_type, alias="view")
 passes_on(runtime.if_square, "g", linear=True)
 op("np.linalg.matrix_rank", "A: array, tol, hermitian", nondiff=True)
 
@@ -202,7 +206,7 @@ op("np.linalg.qr", "a: array, mode", type=_qr_type, nout=2)
 
 
 @vjp(np.linalg.qr, "a")
-def _qr(g: Any, out: Any, a: Any, mode: Any = "reduced") -> Any:
+def qr_pullback(g: Any, out: Any, a: Any, mode: Any = "reduced") -> Any:
     g_q, g_r = g
     q, r = out
     lib.need_real("np.linalg.qr", a)
@@ -247,7 +251,7 @@ op("np.linalg.pinv", "a: array, rcond, hermitian", type=_pinv_type)
 
 
 @vjp(np.linalg.pinv, "a")
-def _pinv(g: Any, out: Any, a: Any, rcond: Any = None, hermitian: Any = False) -> Any:
+def pinv_pullback(g: Any, out: Any, a: Any, rcond: Any = None, hermitian: Any = False) -> Any:
     """Where the rank does not change."""
     lib.need_real("np.linalg.pinv", a)
     if hermitian is not False:
@@ -296,14 +300,14 @@ def _lstsq_type(b: Builder, a: Any, b_: Any, rcond: Any = None) -> Any:
     dtype = inexact_dtype([p, q])
     x = array(dtype, (p.dims[1], *q.dims[1:]))
     # The residuals are missing where the rank is not full.
-    return x, array(_real(dtype), (b.dims.fresh(),)), ANY, array(_real(dtype), (_smaller(b, *p.dims),))
+    return x, array(real_dtype(dtype), (b.dims.fresh(),)), ANY, array(real_dtype(dtype), (smaller(b, *p.dims),))
 
 
 op("np.linalg.lstsq", "a: array, b: array, rcond", type=_lstsq_type, nout=4)
 
 
 @vjp(np.linalg.lstsq, "a")
-def _lstsq_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+def lstsq_pullback_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     x, p, bar_b, residual = _least_squares(g, out, a, b, rcond)
     _, g_residual, _, g_s = g
     bar = None
@@ -317,7 +321,7 @@ def _lstsq_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
         part_of = -2.0 * ((residual * _squares(g_residual, x)) @ swap(x))
         bar = part_of if bar is None else bar + part_of
     if g_s is not None:
-        values = _svdvals(g_s, None, a)
+        values = svdvals_pullback(g_s, None, a)
         bar = values if bar is None else bar + values
     return bar
 
@@ -344,7 +348,7 @@ def _least_squares(g: Any, out: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, A
 
 
 @vjp(np.linalg.lstsq, "b")
-def _lstsq_b(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+def lstsq_pullback_b(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     x, _, bar, residual = _least_squares(g, out, a, b, rcond)
     if g[1] is not None:
         part_of = 2.0 * (residual * _squares(g[1], x))

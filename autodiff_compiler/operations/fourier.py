@@ -20,7 +20,7 @@ from .record import op, vjp
 # --- transforms -------------------------------------------------------------------------------------------------------
 
 
-def _transformed(b: Builder, a: Any, n: Any, axis: Any, dtype: Any, length: Any) -> Ty:
+def transformed(b: Builder, a: Any, n: Any, axis: Any, dtype: Any, length: Any) -> Ty:
     t = as_array(b, a)
     if t.kind != "array" or t.dims is None:
         return ANY
@@ -40,22 +40,24 @@ def _complex(dtype: Dtype) -> Dtype:
     return None if dtype == np.float16 else np.result_type(dtype, np.complex64)
 
 
-def _fft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
-    return _transformed(b, a, n, axis, _complex, lambda m: b.dims.fresh() if isinstance(m, Value) else m)
+def fft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+    return transformed(b, a, n, axis, _complex, lambda m: b.dims.fresh() if isinstance(m, Value) else m)
 
 
-op("np.fft.fft", "a: array, n, axis, norm, out", type=_fft_type)
+op("np.fft.fft", "a: array, n, axis, norm, out", type=fft_type)
 
 
-def _transform(fn: Any) -> Any:
+def fft_pullback(fn: Any) -> Any:
+    """The pullback of a transform of complex numbers."""
+
     def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
         place = lib.axes(axis, a)[0]
-        return _fitted(call(fn, g, axis=place, norm=norm), a, n, place)  # the matrix is symmetric
+        return fitted(call(fn, g, axis=place, norm=norm), a, n, place)  # the matrix is symmetric
 
     return rule
 
 
-def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
+def fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
     """The cotangent of `a`, of which the first `n` along an axis were transformed, or all with zeros behind."""
     if not lib.may_be_complex(a):
         bar = np.real(bar)
@@ -65,31 +67,38 @@ def _fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
     return call(runtime.embed, bar, axis, 0, length)
 
 
-vjp(np.fft.fft, "a", linear=True)(_transform(np.fft.fft))
-op("np.fft.ifft", "a: array, n, axis, norm, out", type=_fft_type)
-vjp(np.fft.ifft, "a", linear=True)(_transform(np.fft.ifft))
+vjp(np.fft.fft, "a", linear=True)(fft_pullback(np.fft.fft))
+op("np.fft.ifft", "a: array, n, axis, norm, out", type=fft_type)
+vjp(np.fft.ifft, "a", linear=True)(fft_pullback(np.fft.ifft))
 
 
-def _rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+def rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
     def length(n: Any) -> DimLike:
         return (
             n // 2 + 1 if isinstance(n, int) else b.dims.fresh() if isinstance(n, Value) else b.dims.named(("rfft", n))
         )
 
-    return _transformed(b, a, n, axis, _complex, length)
+    return transformed(b, a, n, axis, _complex, length)
 
 
-op("np.fft.rfft", "a: array, n, axis, norm, out", type=_rfft_type)
+op("np.fft.rfft", "a: array, n, axis, norm, out", type=rfft_type)
 
 
-@vjp(np.fft.rfft, "a", linear=True)
-def _rfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-    place = lib.axes(axis, a)[0]
-    length = lib.length(a, place) if n is None else n
-    return _fitted(np.real(call(np.fft.fft, g, length, axis=place, norm=norm)), a, n, place)
+def rfft_pullback(fft: Any) -> Any:
+    """The pullback of a transform of real numbers, by that of complex ones."""
+
+    def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+        place = lib.axes(axis, a)[0]
+        length = lib.length(a, place) if n is None else n
+        return fitted(np.real(call(fft, g, length, axis=place, norm=norm)), a, n, place)
+
+    return rule
 
 
-def _irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
+vjp(np.fft.rfft, "a", linear=True)(rfft_pullback(np.fft.fft))
+
+
+def irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
     def dtype(d: Dtype) -> Dtype:
         d = _complex(d)
         return None if d is None else np.empty(0, d).real.dtype
@@ -99,23 +108,30 @@ def _irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = N
             return n if isinstance(n, int) else b.dims.fresh()
         return 2 * (m - 1) if isinstance(m, int) else b.dims.named(("irfft", m))
 
-    return _transformed(b, a, n, axis, dtype, length)
+    return transformed(b, a, n, axis, dtype, length)
 
 
-op("np.fft.irfft", "a: array, n, axis, norm, out", type=_irfft_type)
+op("np.fft.irfft", "a: array, n, axis, norm, out", type=irfft_type)
 
 
-@vjp(np.fft.irfft, "a", linear=True)
-def _irfft(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-    place = lib.axes(axis, a)[0]
-    opposite = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
-    bar = np.conjugate(call(np.fft.rfft, g, axis=place, norm=opposite))
-    # All frequencies but the first, and the last of an even number, stand for two.
-    inner = lib.vector_index(place, slice(1, (lib.length(out, place) + 1) // 2))
-    bar = lib.emit(opset.ADDAT, bar, (("index", inner),), lib.part(bar, inner))
-    if n is None:
-        bar = lib.at_shape(bar, a)
-    return _fitted(bar, a, n, place)
+def irfft_pullback(rfft: Any) -> Any:
+    """The pullback of a transform back to real numbers, by the transform of those."""
+
+    def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+        place = lib.axes(axis, a)[0]
+        opposite = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
+        bar = np.conjugate(call(rfft, g, axis=place, norm=opposite))
+        # All frequencies but the first, and the last of an even number, stand for two.
+        inner = lib.vector_index(place, slice(1, (lib.length(out, place) + 1) // 2))
+        bar = lib.emit(opset.ADDAT, bar, (("index", inner),), lib.part(bar, inner))
+        if n is None:
+            bar = lib.at_shape(bar, a)
+        return fitted(bar, a, n, place)
+
+    return rule
+
+
+vjp(np.fft.irfft, "a", linear=True)(irfft_pullback(np.fft.rfft))
 
 
 batch(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft)(along(axis=-1))

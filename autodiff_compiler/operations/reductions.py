@@ -355,7 +355,7 @@ def _norm_type(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: 
     return _reduced_type(b, x, axis, keepdims, lambda d: _real_dtype(_mean_dtype(d)) if d != np.float16 else None)
 
 
-NORM = op("np.linalg.norm", "x: array, ord, axis, keepdims", type=_norm_type)
+NORM = op("np.linalg.norm", "x: array, ord: known, axis, keepdims", type=_norm_type)
 
 
 @vjp(np.linalg.norm, "x")

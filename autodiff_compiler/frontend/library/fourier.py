@@ -9,7 +9,7 @@ import numpy as np
 from ..definitions import defines
 
 
-def _axes(a: Any, s: Any, axes: Any) -> Any:
+def axes_and_lengths(a: Any, s: Any, axes: Any) -> Any:
     """The axes to transform and the length along each, None for as it is."""
     if axes is None:
         axes = tuple(range(np.ndim(a))) if s is None else tuple(range(-len(s), 0))
@@ -27,7 +27,7 @@ def _along_axes(first: Any, others: Any, axes: Any, forward: Any) -> Any:
 
     def transform(a: Any, s: Any = None, axes: Any = axes, norm: Any = None) -> Any:
         a = np.asarray(a)
-        pairs = _axes(a, s, axes)
+        pairs = axes_and_lengths(a, s, axes)
         steps = [*[(others, *pair) for pair in pairs[:-1]], *[(first, *pair) for pair in pairs[-1:]]]
         for fn, axis, n in steps[::-1] if forward else steps:
             a = fn(a, n, axis, norm)

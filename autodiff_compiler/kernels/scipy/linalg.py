@@ -1,0 +1,42 @@
+"""What the derivatives of `scipy.linalg` need and SciPy has no function for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+
+def toeplitz_solution(c: Any, r: Any, b: Any, check_finite: bool = True) -> Any:
+    """``scipy.linalg.solve_toeplitz((c, r), b)``: each operand is an argument of its own."""
+    return linalg.solve_toeplitz((c, r), b, check_finite=check_finite)
+
+
+def permutation(piv: Any) -> Any:
+    """The rows in the order in which LAPACK's exchanges ``i <-> piv[i]`` put them."""
+    order = np.arange(len(piv))
+    for i, k in enumerate(piv):
+        order[[i, k]] = order[[k, i]]
+    return order
+
+
+def inverse_permutation(p: Any) -> Any:
+    """The permutation that undoes `p`."""
+    return np.argsort(p)
+
+
+def qr_pivots(a: Any, check_finite: bool = True) -> Any:
+    """The order in which the QR decomposition with pivoting takes the columns."""
+    return linalg.qr(a, mode="r", pivoting=True, check_finite=check_finite)[1]
+
+
+def polar_factor(a: Any) -> Any:
+    """The unitary factor of the polar decomposition."""
+    u, _, vh = linalg.svd(a, full_matrices=False)
+    return u @ vh
+
+
+def finite(a: Any) -> Any:
+    """The array itself. Raises ValueError if an element is infinite or nan."""
+    return np.asarray_chkfinite(a)
