@@ -47,3 +47,23 @@ def log_gauss_mass(a: Any, b: Any) -> Any:
         log_low, log_high = special.log_ndtr(low), special.log_ndtr(high)
         tail = log_high + np.log1p(-np.exp(log_low - log_high))
         return np.where(high <= 0, tail, np.log1p(-special.ndtr(low) - special.ndtr(-high)))[()]
+
+
+def binom_pmf(k: Any, n: Any, p: Any) -> Any:
+    """The probabilities of the binomial distribution."""
+    return stats.binom._pmf(k, n, p)
+
+
+def binom_cdf(k: Any, n: Any, p: Any) -> Any:
+    """The binomial distribution function at an integer."""
+    return stats.binom._cdf(k, n, p)
+
+
+def binom_sf(k: Any, n: Any, p: Any) -> Any:
+    """The probability of more than `k` successes."""
+    return stats.binom._sf(k, n, p)
+
+
+def nbinom_pmf(k: Any, n: Any, p: Any) -> Any:
+    """The probabilities of the negative binomial distribution."""
+    return stats.nbinom._pmf(k, n, p)

@@ -37,3 +37,23 @@ elementwise(
     lambda out, a, b: -INV_SQRT_2PI * np.exp(-0.5 * a * a - out),
     lambda out, a, b: INV_SQRT_2PI * np.exp(-0.5 * b * b - out),
 )
+# Numbers of trials and of successes are integers: nothing moves with them.
+elementwise(kernels.binom_pmf, None, None, lambda out, k, n, p: out * (k / p - (n - k) / (1 - p)))
+elementwise(
+    kernels.binom_cdf,
+    None,
+    None,
+    lambda out, k, n, p: -n * call(kernels.binom_pmf, k, n - 1, p),
+)
+elementwise(
+    kernels.binom_sf,
+    None,
+    None,
+    lambda out, k, n, p: n * call(kernels.binom_pmf, k, n - 1, p),
+)
+elementwise(
+    kernels.nbinom_pmf,
+    None,
+    lambda out, k, n, p: out * (special.psi(n + k) - special.psi(n) + np.log(p)),
+    lambda out, k, n, p: out * (n / p - k / (1 - p)),
+)

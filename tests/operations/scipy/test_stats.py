@@ -12,6 +12,7 @@ import pytest
 from scipy import special, stats
 
 import autodiff_compiler as ad
+from autodiff_compiler.errors import RuleLookupError
 from autodiff_compiler.frontend.library.scipy.stats_forms import FORMS, Form
 from autodiff_compiler.ir.opset import lookup
 from autodiff_compiler.kernels.scipy import stats as kernels
@@ -45,6 +46,14 @@ CONTINUOUS = [form for form in FORMS.values() if hasattr(getattr(stats, form.nam
 NUMERICAL = ("beta", "chi2", "f", "gamma", "invgamma", "t")
 # The functions of `scipy.special` that the table stands on have rules of their own.
 NEEDS_SPECIAL = pytest.mark.skipif(lookup(special.ndtri_exp) is None, reason="scipy.special has no rules yet")
+INTEGERS: dict[str, tuple[Any, ...]] = {
+    "bernoulli": (0.4,),
+    "binom": (7, 0.3),
+    "geom": (0.3,),
+    "nbinom": (2.6, 0.4),
+    "poisson": (2.3,),
+}
+MASSES = ("logpmf", "pmf", *PROBABILITIES)
 WEIGHTS = np.array([1.0, -0.4, 0.7])
 A = np.array([0.6, 1.7, 3.2])
 CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
@@ -53,6 +62,10 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (kernels.gamma_entropy, (A,), {}),
     (kernels.invgamma_entropy, (A,), {}),
     (kernels.t_entropy, (A,), {}),
+    (kernels.binom_pmf, (np.array([2, 0, 5]), 7, np.array([0.2, 0.5, 0.9])), {}),
+    (kernels.binom_cdf, (np.array([2, 0, 5]), 7, np.array([0.2, 0.5, 0.9])), {}),
+    (kernels.binom_sf, (np.array([2, 0, 5]), 7, np.array([0.2, 0.5, 0.9])), {}),
+    (kernels.nbinom_pmf, (np.array([2, 0, 5]), A, np.array([0.2, 0.5, 0.9])), {}),
     (kernels.log_gauss_mass, (np.array([-2.0, -0.7, 0.3]), np.array([-1.1, 1.4, 0.8])), {}),
 ]
 
@@ -100,7 +113,7 @@ def compare(total: Any, args: tuple[Any, ...], places: tuple[int, ...]) -> None:
         for g, k in zip(found, places):
             np.testing.assert_allclose(g, differences(total, *args, argnum=k), rtol=1e-5, atol=1e-6)
         tangents = [np.cos(np.arange(np.size(args[k]))).reshape(np.shape(args[k]))[()] for k in places]
-        d = [np.zeros(np.shape(a))[()] if np.ndim(a) else 0.0 for a in args]
+        d = [None if isinstance(a, int) else np.zeros(np.shape(a)) if np.ndim(a) else 0.0 for a in args]
         for t, k in zip(tangents, places):
             d[k] = t if np.ndim(t) else float(t)
         _, tangent = ad.jvp(total, args, tuple(d))
@@ -162,6 +175,47 @@ def test_values_at_the_ends_and_beyond(dist: Any, method: str) -> None:
 
 
 @NEEDS_SPECIAL
+@pytest.mark.parametrize("method", MASSES)
+@pytest.mark.parametrize("name", INTEGERS)
+def test_distributions_of_integers(name: str, method: str) -> None:
+    dist, shapes = getattr(stats, name), INTEGERS[name]
+    names = ", ".join([f"s{k}" for k in range(len(shapes))])
+    k = np.array([1, 2, 1]) if name == "bernoulli" else np.array([3, 2, 5])
+    if name == "bernoulli" and method in PROBABILITIES:
+        k = np.array([1, 1, 1])
+    total = program(f"def total({names}):\n return np.sum(w * dist.{method}(k, {names}, loc=1))", dist=dist, k=k)
+    # The number of successes of nbinom is a shape of the incomplete beta function.
+    numerical = name == "nbinom" and method in PROBABILITIES
+    places = [i for i, a in enumerate(shapes) if isinstance(a, float) and not (numerical and i == 0)]
+    compare(total, shapes, tuple(places))
+
+    x = np.array([0.0, 1.0, 2.0, 0.5, -1.0, 7.0, 9.0, np.inf, -np.inf, np.nan, 6.3, -0.5])
+    f = program(f"def f(x, {names}):\n return dist.{method}(x, {names})", dist=dist)
+    with np.errstate(all="ignore"):
+        for s in (shapes, tuple(-9.0 for _ in shapes)):
+            wanted = f(x, *s)
+            value, pull = ad.vjp(f, x, *s)
+            np.testing.assert_allclose(value, wanted, rtol=1e-13, atol=1e-300)
+            assert not np.any(pull(np.ones(len(x)))[0])
+            for i in range(len(x)):
+                value, _ = ad.value_and_grad(f)(float(x[i]), *s)
+                assert type(value) is np.float64
+                np.testing.assert_allclose(value, wanted[i], rtol=1e-13, atol=1e-300)
+
+
+@NEEDS_SPECIAL
+@pytest.mark.parametrize("method", ("mean", "var", "std", "entropy"))
+@pytest.mark.parametrize("name", INTEGERS)
+def test_moments_of_integers(name: str, method: str) -> None:
+    dist, shapes = getattr(stats, name), INTEGERS[name]
+    if method == "entropy" and name not in ("bernoulli", "geom"):
+        return
+    names = ", ".join([f"s{k}" for k in range(len(shapes))])
+    total = program(f"def total({names}):\n return dist.{method}({names}, loc=1)", dist=dist)
+    compare(total, shapes, tuple(i for i, a in enumerate(shapes) if isinstance(a, float)))
+
+
+@NEEDS_SPECIAL
 @pytest.mark.parametrize("fn, args, kwargs", CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_kernels(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     check_case(fn, args, kwargs)
@@ -169,3 +223,125 @@ def test_kernels(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 def test_every_function_has_a_case() -> None:
     assert without_case("stats", CASES) == []
+
+
+# --- how distributions are called -------------------------------------------------------------------------------------
+
+X = np.array([0.4, 1.9])
+FROZEN = stats.norm(0.5, scale=2.0)
+
+
+def frozen_inside(x, mu, s):
+    return np.sum(stats.norm(mu, s).logpdf(x))
+
+
+def frozen_with_keywords(x, mu, s):
+    dist = stats.norm(scale=s, loc=mu)
+    return np.sum(dist.logpdf(x))
+
+
+def positional(x, mu, s):
+    return np.sum(stats.norm.logpdf(x, mu, s))
+
+
+def keywords(x, mu, s):
+    return np.sum(stats.norm.logpdf(x, scale=s, loc=mu))
+
+
+def a_method_in_a_variable(x, mu, s):
+    logpdf = stats.norm.logpdf
+    return np.sum(logpdf(x, mu, s))
+
+
+@pytest.mark.parametrize(
+    "f", [frozen_inside, frozen_with_keywords, positional, keywords, a_method_in_a_variable], ids=lambda f: f.__name__
+)
+def test_calls(f: Callable[..., Any]) -> None:
+    x = np.random.default_rng(2).normal(size=4)
+    found = ad.grad(f, argnums=(0, 1, 2))(x, 0.5, 2.0)
+    z = (x - 0.5) / 2.0
+    for g, w in zip(found, (-z / 2.0, np.sum(z) / 2.0, np.sum(z * z - 1) / 2.0)):
+        np.testing.assert_allclose(g, w, atol=1e-14)
+
+
+def test_frozen_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x):
+        return np.sum(FROZEN.logpdf(x))
+
+    gradient = ad.grad(f)
+    np.testing.assert_allclose(gradient(X), -(X - 0.5) / 4.0)
+    monkeypatch.setitem(globals(), "FROZEN", stats.norm(1.5, scale=1.0))
+    np.testing.assert_allclose(gradient(X), -(X - 1.5))
+    monkeypatch.setitem(globals(), "FROZEN", stats.expon(scale=4.0))
+    np.testing.assert_allclose(gradient(X), [-0.25, -0.25])
+    # The class of the normal distribution, with another support: none that the table knows.
+    monkeypatch.setitem(globals(), "FROZEN", type(stats.norm)(a=0.0, name="half")())
+    with pytest.raises(RuleLookupError, match=r"scipy\.stats\.half\.logpdf"):
+        gradient(X)
+
+
+def test_emitted_code_is_as_by_hand() -> None:
+    def f(x):
+        return np.sum(stats.norm.logpdf(x))
+
+    text = ad.value_and_grad(f).source(X)
+    assert "-x * x / 2.0 - 0.9189385332046727" in text
+    assert "where" not in text and "log(" not in text
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_dtypes(dtype: Any) -> None:
+    def f(x, s):
+        return stats.norm.logpdf(x, scale=s), stats.expon.pdf(x), stats.laplace.ppf(x / 5)
+
+    x = np.array([1, 2, 4], dtype)
+    for s in (2.0, np.float32(2.0), np.array([2.0, 1.0, 0.5], np.float32)):
+        value, _ = ad.vjp(f, x, s)
+        for got, wanted in zip(value, f(x, s)):
+            assert got.dtype == wanted.dtype
+            # SciPy takes the logarithm of a float32, of which we take that of a float64.
+            np.testing.assert_allclose(got, wanted, rtol=1e-7 if dtype == np.float32 else 2e-16)
+
+
+def test_second_order() -> None:
+    def f(x):
+        return np.sum(stats.norm.logpdf(x, 0.5, 2.0) + stats.expon.pdf(x))
+
+    def slope(x):
+        return np.sum(np.array([1.0, 3.0]) * ad.grad(f)(x))
+
+    np.testing.assert_allclose(ad.grad(slope)(X), np.array([1.0, 3.0]) * (-0.25 + np.exp(-X)), atol=1e-14)
+
+
+def test_a_distribution_that_is_not_in_the_table() -> None:
+    def f(x):
+        return stats.nct.logpdf(x, 3.0, 1.0)
+
+    with pytest.raises(RuleLookupError, match=r"scipy\.stats\.nct\.logpdf"):
+        ad.grad(f)(0.5)
+
+    def g(x):
+        return x * stats.nct.mean(3.0, 1.0)  # nothing to differentiate
+
+    np.testing.assert_allclose(ad.grad(g)(0.5), stats.nct.mean(3.0, 1.0))
+
+
+def test_wrong_arguments_raise_what_scipy_raises() -> None:
+    def missing(x):
+        return stats.gamma.logpdf(x)
+
+    def unexpected(x):
+        return stats.norm.logpdf(x, sigma=2.0)
+
+    def too_many(x):
+        return stats.norm.logpdf(x, 1.0, 2.0, 3.0)
+
+    for f in (missing, unexpected, too_many):
+        with pytest.raises(TypeError):
+            ad.grad(f)(0.5)
+
+
+def test_a_tape_says_that_it_cannot_follow() -> None:
+    x = ad.Variable(X)
+    with ad.GradientTape(), pytest.raises(RuleLookupError, match="would become an array"):
+        stats.norm.logpdf(x, 0.5, 2.0)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import stats_continuous, stats_shapes
+from . import stats_continuous, stats_discrete, stats_shapes
 
-__all__ = ["stats_continuous", "stats_shapes"]
+__all__ = ["stats_continuous", "stats_discrete", "stats_shapes"]

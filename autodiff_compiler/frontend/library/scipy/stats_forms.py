@@ -80,6 +80,40 @@ def _form(ctx: Ctx, dist: Val, part: Val) -> Val:
     return constant(form(dist.obj, part))
 
 
+# From which formulas SciPy makes what it has no formula for.
+_MADE_FROM = {
+    "pdf": ("logpdf",),
+    "logpdf": ("pdf",),
+    "pmf": ("logpmf",),
+    "cdf": ("logcdf",),
+    "sf": ("logsf", "cdf"),
+    "logcdf": ("cdf",),
+    "logsf": ("cdf",),
+    "isf": ("ppf",),
+}
+
+
+def says(dist: Any, method: str) -> bool:
+    """In a definition: the table says what the method computes."""
+    return any(form(dist, name) is not None for name in (method, *_MADE_FROM.get(method, ())))
+
+
+@lowers(says)
+def _says(ctx: Ctx, dist: Val, method: Val) -> bool:
+    return type(dist) is Obj and says(dist.obj, method)
+
+
+def unknown(dist: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    """In a definition: the call of a method of which the table says nothing. It has a value, and no derivative."""
+    return getattr(dist, method)(*args, **kwargs)
+
+
+@lowers(unknown)
+def _unknown(ctx: Ctx, dist: Val, method: Val, /, *args: Val, **kwargs: Val) -> Val:
+    name = f"scipy.stats.{dist.obj.name}.{method}"
+    return ctx.call_unknown(getattr(ctx.pinned(dist), method), list(args), kwargs, ctx.node, name)
+
+
 def computed(formula: Formula, value: Any) -> Any:
     """In a definition: the function of a number. If the number is known, so is the result."""
     return formula(value)
@@ -93,4 +127,4 @@ def _computed(ctx: Ctx, formula: Val, value: Val) -> Val:
     return ctx.call(formula, [value], {}, ctx.node)
 
 
-__all__ = ["FORMS", "Form", "computed", "distribution", "form"]
+__all__ = ["FORMS", "Form", "computed", "distribution", "form", "says", "unknown"]

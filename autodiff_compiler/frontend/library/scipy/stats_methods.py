@@ -11,25 +11,18 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ...definitions import defines, known, refuse
-from .stats_forms import computed, form
+from ....runtime import constant
+from ...definitions import defines, known
+from .stats_forms import computed, form, says, unknown
 
 INF = float("inf")
 NAN = np.float64("nan")
-_REMEDY = "write the formula with NumPy, or wrap the call with primitive() and give it a rule"
 
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _need(self: Any, method: Any) -> None:
-    """The distribution has a standard form that says what the method computes."""
-    if form(self, "shapes") is None:
-        refuse(f"scipy.stats.{self.name}.{method}", _REMEDY)
-
-
-def _parameters(self: Any, method: Any, args: Any, kwds: Any) -> Any:
+def _parameters(self: Any, args: Any, kwds: Any) -> Any:
     """The shapes, the location and the scale."""
-    _need(self, method)
     names = form(self, "shapes")
     both = names + (("loc",) if hasattr(self, "pmf") else ("loc", "scale"))
     if len(args) > len(both):
@@ -66,6 +59,8 @@ def _is_plain(x: Any) -> Any:
 
 def _wide(x: Any) -> Any:
     """The value as float64."""
+    if isinstance(x, np.float64):
+        return x
     if np.ndim(x) == 0:
         return np.float64(x)
     return x if x.dtype == np.float64 else x.astype(np.float64)
@@ -99,14 +94,14 @@ def _condition(self: Any, shapes: Any, scale: Any) -> Any:
         return ok
     valid = form(self, "valid")
     if valid is not None:
-        return _both(ok, valid(*shapes))
+        return both(ok, valid(*shapes))
     for a in shapes:
         if not (known(a) and a > 0):
-            ok = _both(ok, a > 0)
+            ok = both(ok, a > 0)
     return ok
 
 
-def _both(a: Any, b: Any) -> Any:
+def both(a: Any, b: Any) -> Any:
     if known(a) and a:
         return b
     if known(b) and b:
@@ -128,29 +123,12 @@ def where(condition: Any, x: Any, other: Any) -> Any:
 # --- densities and distribution functions -----------------------------------------------------------------------------
 
 
-def _formula(self: Any, method: Any) -> Any:
-    """The formula of a method. None: it is made from others."""
-    return form(self, method)
-
-
 def _compute(self: Any, method: Any, z: Any, shapes: Any) -> Any:
-    """A density or distribution function inside of the support. SciPy makes what it has no formula for from others."""
+    """A density or distribution function inside of the support."""
     formula = form(self, method)
     if formula is not None:
         return formula(z, *shapes)
-    if method == "pdf" and form(self, "logpdf") is not None:
-        return np.exp(form(self, "logpdf")(z, *shapes))
-    if method == "logpdf" and form(self, "pdf") is not None:
-        return np.log(form(self, "pdf")(z, *shapes))
-    if method == "pmf" and form(self, "logpmf") is not None:
-        return np.exp(form(self, "logpmf")(z, *shapes))
-    if method == "cdf" and form(self, "logcdf") is not None:
-        return np.exp(form(self, "logcdf")(z, *shapes))
-    if method == "sf" and form(self, "logsf") is not None:
-        return np.exp(form(self, "logsf")(z, *shapes))
-    if method == "sf" and form(self, "cdf") is not None:
-        return 1.0 - form(self, "cdf")(z, *shapes)
-    if form(self, "cdf") is not None and method in ("logcdf", "logsf"):
+    if method in ("logcdf", "logsf"):
         low, high = ("cdf", "sf") if method == "logcdf" else ("sf", "cdf")
         p = _compute(self, low, z, shapes)
         if hasattr(self, "pmf"):
@@ -159,46 +137,56 @@ def _compute(self: Any, method: Any, z: Any, shapes: Any) -> Any:
         few = p < 0.5
         q = _compute(self, high, z, shapes)
         return where(few, np.log(where(few, p, 1.0)), np.log1p(-where(few, 0.0, q)))
-    refuse(f"scipy.stats.{self.name}.{method}", _REMEDY)
+    if method == "logpdf":
+        return np.log(form(self, "pdf")(z, *shapes))
+    if method == "sf" and form(self, "logsf") is None:
+        return 1.0 - form(self, "cdf")(z, *shapes)
+    return np.exp(form(self, "log" + method)(z, *shapes))
 
 
 def _inside(self: Any, method: Any, z: Any, shapes: Any, below: Any, above: Any, closed: Any) -> Any:
-    """The formula inside of the support, and what is known outside of it."""
+    """The formula inside of the support, and what is known outside of it.
+
+    `closed`: the ends belong to the inside; None: the lower one does.
+    """
     low, high = form(self, "low"), form(self, "high")
     if callable(low):
-        low, high = low(*shapes), high(*shapes)
+        low = low(*shapes)
+    if callable(high):
+        high = high(*shapes)
     bounded_below = not (known(low) and low == -INF)
-    bounded_above = not (known(high) and high == INF)
+    bounded_above = closed is None or not (known(high) and high == INF)
     if method in form(self, "natural") or not (bounded_below or bounded_above):
         return _compute(self, method, z, shapes)
     if np.ndim(z) == 0 and len([a for a in shapes if np.ndim(a)]) == 0:
-        if bounded_below and (z < low if closed else z <= low):
-            return np.float64(below)
         if bounded_above and (z > high if closed else z >= high):
             return np.float64(above)
-        return np.float64(_compute(self, method, z, shapes))
+        if bounded_below and (z <= low if closed is False else z < low):
+            return np.float64(below)
+        return _wide(_compute(self, method, z, shapes))
     inside = form(self, "inside")
     if callable(inside):
         inside = inside(*shapes)
     if bounded_below and bounded_above:
-        under = z < low if closed else z <= low
+        under = z <= low if closed is False else z < low
         over = z > high if closed else z >= high
         out = _compute(self, method, np.where(np.logical_or(under, over), inside, z), shapes)
         if below == above:
             return np.where(np.logical_or(under, over), below, out)
-        return np.where(under, below, np.where(over, above, out))
-    outside = (z < low if closed else z <= low) if bounded_below else (z > high if closed else z >= high)
+        return np.where(over, above, np.where(under, below, out))
+    outside = (z <= low if closed is False else z < low) if bounded_below else (z > high if closed else z >= high)
     out = _compute(self, method, np.where(outside, inside, z), shapes)
     return np.where(outside, below if bounded_below else above, out)
 
 
 def _density(self: Any, method: Any, x: Any, args: Any, kwds: Any) -> Any:
-    shapes, loc, scale = _parameters(self, method, args, kwds)
+    if not says(self, method):
+        return unknown(self, method, x, *args, **kwds)
+    shapes, loc, scale = _parameters(self, args, kwds)
     z = _standard(x, loc, scale)
     log = method == "logpdf"
     # The logarithm of the scale is nan where the scale is negative.
-    ok = _condition(self, shapes, 1 if log else scale)
-    z = where(ok, z, NAN)
+    z = where(_condition(self, shapes, 1 if log else scale), z, NAN)
     out = _inside(self, method, z, shapes, -INF if log else 0.0, -INF if log else 0.0, form(self, "closed"))
     if known(scale) and scale == 1:
         return out
@@ -216,7 +204,9 @@ def pdf(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
 
 
 def _distribution(self: Any, method: Any, x: Any, args: Any, kwds: Any, below: Any, above: Any) -> Any:
-    shapes, loc, scale = _parameters(self, method, args, kwds)
+    if not says(self, method):
+        return unknown(self, method, x, *args, **kwds)
+    shapes, loc, scale = _parameters(self, args, kwds)
     z = where(_condition(self, shapes, scale), _standard(x, loc, scale), NAN)
     return _inside(self, method, z, shapes, below, above, False)
 
@@ -241,23 +231,101 @@ def logsf(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
     return _distribution(self, "logsf", x, args, kwds, 0.0, -INF)
 
 
+# --- probabilities of integers ----------------------------------------------------------------------------------------
+
+
+def _mass(self: Any, method: Any, k: Any, args: Any, kwds: Any) -> Any:
+    if not says(self, method):
+        return unknown(self, method, k, *args, **kwds)
+    shapes, loc, _ = _parameters(self, args, kwds)
+    k = _integers(k, loc)
+    integral = k.dtype.kind in "iu" if hasattr(k, "dtype") else isinstance(k, int)
+    z = _wide(k)
+    ok = _condition(self, shapes, 1)
+    z = where(ok, z, NAN)
+    nothing = np.float64(-INF if method == "logpmf" else 0.0)
+    if integral:
+        return _inside(self, method, z, shapes, nothing, nothing, True)
+    # Between the integers there is nothing.
+    between = np.floor(z) < z
+    out = _inside(self, method, where(between, np.floor(z), z), shapes, nothing, nothing, True)
+    return where(between, nothing, out)
+
+
+def _integers(k: Any, loc: Any) -> Any:
+    """The numbers less the location. A distribution of integers does not move with them, except in steps."""
+    k = _array(constant(k))
+    return k if known(loc) and loc == 0 else k - constant(loc)
+
+
+@defines(stats.rv_discrete.logpmf)
+def logpmf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _mass(self, "logpmf", k, args, kwds)
+
+
+@defines(stats.rv_discrete.pmf)
+def pmf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _mass(self, "pmf", k, args, kwds)
+
+
+def _steps(self: Any, method: Any, k: Any, args: Any, kwds: Any, below: Any, above: Any) -> Any:
+    if not says(self, method):
+        return unknown(self, method, k, *args, **kwds)
+    shapes, loc, _ = _parameters(self, args, kwds)
+    z = _wide(_integers(k, loc))
+    ok = _condition(self, shapes, 1)
+    if method == "logcdf" and not known(ok):
+        # Beyond the support SciPy looks at no shape.
+        high = form(self, "high")
+        ok = np.logical_or(ok, z >= (high(*shapes) if callable(high) else high))
+    z = np.floor(where(ok, z, NAN))
+    return _inside(self, method, z, shapes, below, above, None)
+
+
+@defines(stats.rv_discrete.cdf)
+def discrete_cdf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _steps(self, "cdf", k, args, kwds, 0.0, 1.0)
+
+
+@defines(stats.rv_discrete.logcdf)
+def discrete_logcdf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _steps(self, "logcdf", k, args, kwds, -INF, 0.0)
+
+
+@defines(stats.rv_discrete.sf)
+def discrete_sf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _steps(self, "sf", k, args, kwds, 1.0, 0.0)
+
+
+@defines(stats.rv_discrete.logsf)
+def discrete_logsf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
+    return _steps(self, "logsf", k, args, kwds, 0.0, -INF)
+
+
+@defines(stats.rv_discrete.ppf)
+def discrete_ppf(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
+    return unknown(self, "ppf", q, *args, **kwds)
+
+
+@defines(stats.rv_discrete.isf)
+def discrete_isf(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
+    return unknown(self, "isf", q, *args, **kwds)
+
+
 # --- quantiles --------------------------------------------------------------------------------------------------------
 
 
 def _quantile(self: Any, method: Any, q: Any, args: Any, kwds: Any) -> Any:
-    shapes, loc, scale = _parameters(self, method, args, kwds)
+    if not says(self, method):
+        return unknown(self, method, q, *args, **kwds)
+    shapes, loc, scale = _parameters(self, args, kwds)
     q = _wide(_array(q))
     ok = _condition(self, shapes, scale)
     if method not in form(self, "natural"):
-        ok = _both(ok, True if known(q) and 0 < q < 1 else np.logical_and(q >= 0, q <= 1))
+        ok = both(ok, True if known(q) and 0 < q < 1 else np.logical_and(q >= 0, q <= 1))
     q = where(ok, q, NAN)
     formula = form(self, method)
-    if formula is not None:
-        out = formula(q, *shapes)
-    elif method == "isf" and form(self, "ppf") is not None:
-        out = form(self, "ppf")(1.0 - q, *shapes)
-    else:
-        refuse(f"scipy.stats.{self.name}.{method}", _REMEDY)
+    out = formula(q, *shapes) if formula is not None else form(self, "ppf")(1.0 - q, *shapes)
     return _placed(_wide(out), loc, scale)
 
 
@@ -275,20 +343,15 @@ def isf(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
 
 
 def _moment(self: Any, method: Any, args: Any, kwds: Any) -> Any:
-    shapes, loc, scale = _parameters(self, method, args, kwds)
-    formula = form(self, method)
-    if formula is None:
-        refuse(f"scipy.stats.{self.name}.{method}", _REMEDY)
-    out = where(_condition(self, shapes, scale), _wide(formula(*shapes)), NAN)
+    if not says(self, method):
+        return unknown(self, method, *args, **kwds)
+    shapes, loc, scale = _parameters(self, args, kwds)
+    out = where(_condition(self, shapes, scale), _wide(form(self, method)(*shapes)), NAN)
     if method == "mean":
         return _placed(out, loc, scale)
-    if method == "var":
-        out = out if known(scale) and scale == 1 else out * scale * scale
-    elif not (known(scale) and scale == 1):
-        out = out + computed(np.log, scale)
-    if np.ndim(loc):
-        out = out + np.zeros(np.shape(loc))
-    return out
+    if not (known(scale) and scale == 1):
+        out = out * scale * scale if method == "var" else out + computed(np.log, scale)
+    return out + np.zeros(np.shape(loc)) if np.ndim(loc) else out
 
 
 @defines(stats.rv_continuous.mean)
@@ -318,6 +381,8 @@ def median(self: Any, *args: Any, **kwds: Any) -> Any:
 
 @defines(stats.rv_continuous.interval)
 def interval(self: Any, confidence: Any, *args: Any, **kwds: Any) -> Any:
+    if not says(self, "ppf"):
+        return unknown(self, "interval", confidence, *args, **kwds)
     confidence = _array(confidence)
     if np.any((confidence > 1) | (confidence < 0)):
         raise ValueError("alpha must be between 0 and 1 inclusive")
@@ -329,7 +394,9 @@ def interval(self: Any, confidence: Any, *args: Any, **kwds: Any) -> Any:
 
 @defines(stats.rv_continuous.support)
 def support(self: Any, *args: Any, **kwds: Any) -> Any:
-    shapes, loc, scale = _parameters(self, "support", args, kwds)
+    if form(self, "shapes") is None:
+        return unknown(self, "support", *args, **kwds)
+    shapes, loc, scale = _parameters(self, args, kwds)
     ok = _condition(self, shapes, scale)
     low, high = form(self, "low"), form(self, "high")
     if callable(low):
@@ -416,5 +483,6 @@ for _name in vars(Frozen):
 
 @defines(stats.rv_continuous.__call__, stats.rv_continuous.freeze)
 def freeze(self: Any, *args: Any, **kwds: Any) -> Any:
-    _parameters(self, "freeze", args, kwds)
+    if form(self, "shapes") is not None:
+        _parameters(self, args, kwds)
     return Frozen(self, args, kwds)
