@@ -175,9 +175,9 @@ class Calls(Comprehensions):
                 self.cells.read_only.add(made.cell)
         return made
 
-    def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        """A callable without primitive and without Python source."""
-        name = dotted_name(obj)
+    def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node, name: str = "") -> Any:
+        """A callable without primitive and without Python source, which errors call by its name."""
+        name = name or dotted_name(obj)
         everything = [*args, *kwargs.values()]
         if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
             self.fail(

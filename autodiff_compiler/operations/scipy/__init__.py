@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...families import Families
 from ...ir import opset
 
-FAMILIES = Families(__name__, "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "spatial", "special")
+FAMILIES = Families(__name__, "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "spatial", "special", "stats")
 opset.LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]

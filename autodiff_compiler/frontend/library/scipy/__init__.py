@@ -6,7 +6,7 @@ from __future__ import annotations
 from ....families import Families
 from ...definitions import LATE
 
-FAMILIES = Families(__name__, "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "spatial", "special")
+FAMILIES = Families(__name__, "fft", "integrate", "linalg", "ndimage", "optimize", "signal", "spatial", "special", "stats")
 LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]
