@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...families import Families
 from ...ir import opset
 
-FAMILIES = Families(__name__, "special")
+FAMILIES = Families(__name__, "special", "sparse", "interpolate")
 opset.LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]

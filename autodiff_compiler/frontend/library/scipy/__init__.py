@@ -6,7 +6,7 @@ from __future__ import annotations
 from ....families import Families
 from ...definitions import LATE
 
-FAMILIES = Families(__name__, "special")
+FAMILIES = Families(__name__, "special", "sparse", "interpolate")
 LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]
