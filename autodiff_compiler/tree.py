@@ -163,6 +163,8 @@ def is_object(x: Any) -> bool:
         return False
     if cls is types.SimpleNamespace:
         return True
+    if cls.__module__.startswith("scipy.sparse."):
+        return getattr(x, "format", None) in ("csr", "csc", "coo", "dia")  # its entries are in `data`
     return not is_library_class(cls, sys.stdlib_module_names | {"numpy", "scipy", "autodiff_compiler"})
 
 

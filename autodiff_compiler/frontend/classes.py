@@ -29,6 +29,7 @@ from .avals import (
     describe,
     is_constant,
 )
+from .definitions import stands_in
 from .folds import proved
 from .handlers import Node, Val
 from .memory import FLAGS_CLASS
@@ -62,6 +63,9 @@ class Classes(Questions):
             ordered = self.cells.dict_classes(av.cell)
             return None if len(ordered) > 1 else collections.OrderedDict if ordered.pop() else dict
         if kind is Instance:
+            if stands_in(av.cls) and self.frame is not None and self.frame.site is None:
+                remedy = "ask what it was made from, or keep a flag"
+                self.fail(f"the class of {describe(av)}, which stands for one of a library", node, remedy)
             return None if av.cls is OneShot else av.cls
         if kind is Seq:
             return av.cls or tuple

@@ -97,6 +97,11 @@ def is_definition(fn: Any) -> bool:
     return isinstance(fn, types.FunctionType) and module_of(fn) in _modules
 
 
+def stands_in(cls: type) -> bool:
+    """A class of a definition's module. In a program its instances stand for those of a class of a library."""
+    return cls.__module__ in _modules
+
+
 def lookup(fn: types.FunctionType, name: str) -> Any:
     """What a name that is no local one is in a definition."""
     if name in fn.__code__.co_freevars and fn.__closure__ is not None:

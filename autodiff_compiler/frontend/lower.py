@@ -36,6 +36,7 @@ from .avals import (
     is_constant,
 )
 from .core import Unreachable
+from .definitions import stands_in
 from .handlers import Val
 from .inputs import base_of, path_name
 from .numpy_calls import NumpyCalls
@@ -77,6 +78,9 @@ class Interpreter(NumpyCalls):
         if kind is Instance and av.cell in self.inputs.outside:
             _, obj, path = self.inputs.outside[av.cell]
             return _object_tree(self, av, Obj(obj, path), leaves)
+        if kind is Instance and stands_in(av.cls):
+            what = f"the function returns {describe(av)}, which stands for an object of a library"
+            self.fail(what, None, "return the numbers and arrays that it holds")
         if kind is Instance and not is_collection(av) and base_of(av.cls) is None:
             content = self.checked(av.cell, None, "object")
             items = tuple([self.result_tree(self.use(x, "an attribute", None), leaves) for x in content.items])

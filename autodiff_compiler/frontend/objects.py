@@ -364,7 +364,7 @@ def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
     origin = ctx.origin(av)
     if origin is not None:
         ctx.inputs.guard(ctx.object_path(origin), "lacks", name)
-        if is_library_class(cls):
+        if is_library_class(cls) and definitions.definition_of(raw) is None:
             value = getattr(ctx.pinned(origin), name)
             return value if is_constant(value) else Obj(value, None)
     return ctx.member(av, raw, (*ctx.class_path(av), ("member", name)), name, node)

@@ -58,6 +58,7 @@ from .avals import (
     is_collection,
     is_constant,
 )
+from .definitions import stands_in
 from .handlers import Node, Val
 from .inputs import base_of, path_name
 from .plan import FoundWanting, WrittenOutside
@@ -386,6 +387,9 @@ def _kept_cell(ctx: Outside, av: Val, node: Node) -> Val:
         return ctx.emit(node, KEEP, ctx.read(av, node))
     if is_collection(av) or (type(av) is Instance and base_of(av.cls) is not None):
         ctx.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
+    if type(av) is Instance and stands_in(av.cls):
+        what = f"{describe(av)}, which stands for an object of a library, is kept outside of the function"
+        ctx.fail(what, node, "keep the numbers and arrays that it holds")
     content = ctx.checked(av.cell, node, "container")
     if isinstance(content, Poison):
         ctx.poisoned(content, node, "container")

@@ -1,0 +1,202 @@
+"""`scipy.sparse.linalg`: linear systems with a sparse matrix, and norms."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg as sla
+
+from ....kernels.scipy import sparse as kernels
+from ...definitions import defines, known, refuse
+from .sparse_making import from_dense
+from .sparse_matrices import Sparse, inside, is_sparse
+
+
+def system(A: Any, b: Any) -> Any:
+    """The matrix of a linear system, with entries of the dtype in which it is solved."""
+    if not is_sparse(A):
+        if isinstance(A, LinearOperator):
+            refuse("a linear system with a LinearOperator", "pass the matrix")
+        A = from_dense(A, True)
+    a = inside(A)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("matrix must be square")
+    if is_sparse(b):
+        refuse("a linear system with a sparse right-hand side", "use b.toarray()")
+    if b.shape[0] != a.shape[0]:
+        raise ValueError("matrix - rhs dimension mismatch")
+    return a
+
+
+def promoted(entries: Any, dtype: Any) -> Any:
+    entries = np.asarray(entries)
+    return entries if entries.dtype == dtype else entries.astype(dtype)
+
+
+@defines(sla.spsolve)
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> Any:
+    if not is_sparse(b):
+        b = np.asarray(b)
+    a = system(A, b)
+    dtype = np.result_type(a.dtype, b.dtype, np.float32)
+    entries, b = promoted(a.entries, dtype), promoted(b, dtype)
+    if np.ndim(b) > 2:
+        raise ValueError("the right-hand side has too many axes")
+    lu = kernels.factors(a.form, entries, a.i, a.j, a.shape, True)
+    if np.ndim(b) == 2 and known(b.shape[1]):
+        if b.shape[1] == 1:
+            b = np.ravel(b)
+    elif np.ndim(b) == 2 and b.shape[1] == 1:
+        raise ValueError("the right-hand side has one column here and several in other calls: pass a vector")
+    return kernels.solved(a.form, entries, a.i, a.j, a.shape, b, lu, "N")
+
+
+class Factors:
+    """What `scipy.sparse.linalg.splu` returns."""
+
+    def __init__(self, a: Any, entries: Any, lu: Any) -> None:
+        self.matrix = a
+        self.entries = entries
+        self.lu = lu
+        self.shape = a.shape
+
+    def solve(self, rhs: Any, trans: Any = "N") -> Any:
+        rhs = np.asarray(rhs)
+        if trans not in ("N", "T"):
+            refuse("solve with this trans", 'use "N" or "T", or the conjugate of b and of the result')
+        if np.ndim(rhs) not in (1, 2):
+            raise ValueError("rhs must be 1-d or 2-d")
+        if rhs.shape[0] != self.shape[0]:
+            raise ValueError("rhs is of incompatible size")
+        a = self.matrix
+        if rhs.dtype != self.entries.dtype and not np.issubdtype(rhs.dtype, np.integer):
+            refuse("a right-hand side of another dtype than the matrix", "convert it with astype")
+        rhs = promoted(rhs, self.entries.dtype)
+        return kernels.solved(a.form, self.entries, a.i, a.j, a.shape, rhs, self.lu, trans)
+
+    def __getattr__(self, name: Any) -> Any:
+        refuse("this attribute of the factors of a sparse matrix", "use solve")
+
+
+def factors_of(A: Any) -> Any:
+    if not is_sparse(A):
+        A = from_dense(A, True)
+    a = inside(A)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("can only factor square matrices")
+    entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
+    return Factors(a, entries, kernels.factors(a.form, entries, a.i, a.j, a.shape, False))
+
+
+@defines(sla.splu)
+def splu(
+    A: Any, permc_spec: Any = None, diag_pivot_thresh: Any = None, relax: Any = None, panel_size: Any = None,
+    options: Any = None,
+) -> Any:  # fmt: skip
+    return factors_of(A)
+
+
+@defines(sla.factorized)
+def factorized(A: Any) -> Any:
+    return factors_of(A).solve
+
+
+# --- iterations -------------------------------------------------------------------------------------------------------
+
+_HAS_RTOL = "rtol" in inspect.signature(sla.cg).parameters
+RELATIVE = "rtol" if _HAS_RTOL else "tol"
+
+
+def _by_iteration(method: str) -> Any:
+    def solve(
+        A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+        callback: Any = None, restart: Any = None, callback_type: Any = None,
+    ) -> Any:  # fmt: skip
+        if M is not None or callback is not None:
+            refuse("an iteration with a preconditioner or a callback", "leave it out, or use spsolve")
+        b = np.asarray(b)
+        a = system(A, b)
+        if np.ndim(b) != 1:
+            refuse("an iteration whose right-hand side is not a vector", "pass np.ravel(b)")
+        options: Any = ((RELATIVE, rtol), ("atol", atol), ("maxiter", maxiter))
+        if method == "gmres" and restart is not None:
+            options = (*options, ("restart", restart))
+        return kernels.iterated(a.form, a.entries, a.i, a.j, a.shape, b, x0, method, options)
+
+    return solve
+
+
+for _method in ("cg", "bicg", "bicgstab", "cgs", "gmres", "minres"):
+    if _method != "minres":
+        defines(getattr(sla, _method))(_by_iteration(_method))
+
+
+# --- norms and operators ----------------------------------------------------------------------------------------------
+
+
+@defines(sla.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        refuse("the norm of a sparse matrix along an axis", "use np.sqrt of the sum of the squares")
+    a = inside(x).uniquely()
+    if ord is None or ord in ("fro", "f"):
+        return np.linalg.norm(a.entries)
+    if ord not in (1, -1, np.inf, -np.inf):
+        refuse("this norm of a sparse matrix", "use the Frobenius norm, or a dense array")
+    k = 1 if ord in (1, -1) else 0
+    sums = kernels.summed(np.abs(a.entries), a.columns() if k == 1 else a.rows(), a.shape[k])
+    return np.max(sums) if ord > 0 else np.min(sums)
+
+
+class LinearOperator:
+    """An operator that is given by the user's functions, or by a matrix."""
+
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __init__(self, shape: Any, product: Any, adjoint: Any) -> None:
+        self.shape = shape
+        self.product = product
+        self.adjoint = adjoint
+
+    def matvec(self, x: Any) -> Any:
+        x = np.asarray(x)
+        if x.shape != (self.shape[1],):
+            if np.ndim(x) == 2:
+                refuse("matvec of a matrix with one column", "pass np.ravel of it")
+            raise ValueError("dimension mismatch")
+        return np.reshape(self.product(x), (self.shape[0],))
+
+    def rmatvec(self, x: Any) -> Any:
+        if self.adjoint is None:
+            raise NotImplementedError("rmatvec is not defined")
+        return np.reshape(self.adjoint(np.asarray(x)), (self.shape[1],))
+
+    def __matmul__(self, x: Any) -> Any:
+        if np.ndim(x) != 1:
+            refuse("the product of a LinearOperator and something else than a vector", "apply it to each column")
+        return self.matvec(x)
+
+    def dot(self, x: Any) -> Any:
+        return self @ x
+
+    def __mul__(self, x: Any) -> Any:
+        return self @ x
+
+    def __call__(self, x: Any) -> Any:
+        return self @ x
+
+
+@defines(sla.LinearOperator)
+def linear_operator(
+    shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None
+) -> Any:
+    return LinearOperator(shape, matvec, rmatvec)
+
+
+@defines(sla.aslinearoperator)
+def aslinearoperator(A: Any) -> Any:
+    a: Sparse = inside(A) if is_sparse(A) else from_dense(A, True)
+    return LinearOperator(a.shape, a.dot, a.transpose().conj().dot)

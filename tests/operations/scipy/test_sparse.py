@@ -1,0 +1,273 @@
+"""`scipy.sparse` and `scipy.sparse.linalg`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import autodiff_compiler as ad
+from autodiff_compiler.errors import UnsupportedError
+from autodiff_compiler.kernels.scipy import sparse as kernels
+from tests.differences import differences
+from tests.operations.scipy.harness import check_case, load, without_case
+
+load("sparse")
+RNG = np.random.default_rng(5)
+A = (sp.random(5, 5, 0.5, format="csr", random_state=0) + 3 * sp.eye(5)).tocsr()
+AA = sp.csr_array(A)
+C = A.tocsc()
+O = A.tocoo()
+D = sp.diags([RNG.normal(size=5), RNG.normal(size=4)], [0, 1])
+L = A.tolil()
+X = RNG.normal(size=(5, 3))
+W = RNG.normal(size=(5, 5))
+R = np.arange(5)
+I = np.array([0, 1, 1, 2, 3, 4, 0])
+J = np.array([0, 1, 1, 3, 2, 4, 4])
+POINT = np.array([0.7, 1.3, 0.4, 1.9, -0.6])
+DIRECTION = np.array([1.0, -2.0, 3.0, 0.5, 5.0])
+
+Vector = np.ndarray[Any, Any]
+
+
+def entries(x: Vector) -> Any:
+    """Seven entries, two of them at one place."""
+    return np.concatenate((x, x[:2] ** 2))
+
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    # a matrix from outside
+    "csr @ x": lambda x: A @ x,
+    "csc @ x": lambda x: C @ x,
+    "coo @ x": lambda x: O @ x,
+    "dia @ x": lambda x: D @ x,
+    "array @ x": lambda x: AA @ x,
+    "A @ matrix": lambda x: A @ (X * x[:, None]),
+    "x @ A": lambda x: x @ A,
+    "matrix @ A": lambda x: (X.T * x) @ AA,
+    "A.T @ x": lambda x: A.T @ x,
+    "transpose": lambda x: C.transpose() @ x,
+    "dot": lambda x: A.dot(x),
+    "matrix * x": lambda x: A * x,
+    "array * x": lambda x: (AA * x) @ x,
+    "2 * A": lambda x: (2.0 * A) @ x,
+    "A / number": lambda x: (A / x[0]) @ x,
+    "-A": lambda x: (-A) @ x,
+    "copy": lambda x: A.copy() @ x,
+    "nnz": lambda x: A.nnz * x * A.shape[0],
+    "tocsc": lambda x: A.tocsc() @ x,
+    # made inside
+    "csr of places": lambda x: sp.csr_matrix((x, (R, R)), shape=(5, 5)) @ x,
+    "csr of places twice": lambda x: sp.csr_matrix((entries(x), (I, J)), shape=(5, 5)) @ x,
+    "csc of places twice": lambda x: sp.csc_array((entries(x), (I, J)), shape=(5, 5)) @ x,
+    "coo without shape": lambda x: sp.coo_matrix((entries(x), (I, J))) @ x,
+    "data": lambda x: sp.csr_matrix((entries(x), (I, J)), shape=(5, 5)).data ** 2,
+    "data of csc": lambda x: sp.csc_matrix((entries(x), (I, J)), shape=(5, 5)).data ** 2,
+    "csr of indices": lambda x: sp.csr_matrix((A.data * x[0], A.indices, A.indptr), shape=A.shape) @ x,
+    "csc of indices": lambda x: sp.csc_matrix((C.data * x[0], C.indices, C.indptr), shape=C.shape) @ x,
+    "of another": lambda x: sp.csr_array(sp.coo_matrix((x, (R, R)))) @ x,
+    "of a dense one": lambda x: sp.csr_matrix(W * x) @ x,
+    "diags": lambda x: sp.diags(x) @ x,
+    "diags of two": lambda x: sp.diags([x, x[1:] * 2], [0, -1]) @ x,
+    "diags of numbers": lambda x: sp.diags([x[0], x[1], 3.0], [0, -1, 2], shape=(5, 5)) @ x,
+    "spdiags": lambda x: sp.spdiags(np.stack([x, x * x]), [0, 1], 5, 5) @ x,
+    "dia_matrix": lambda x: sp.dia_matrix((np.stack([x, x * x]), [0, -1]), shape=(5, 5)) @ x,
+    "eye": lambda x: (sp.eye(5) + sp.diags(x)) @ x,
+    "identity": lambda x: (sp.identity(5, format="csr") * x[0] - A) @ x,
+    "kron": lambda x: sp.kron(sp.diags(x), A) @ np.ones(25),
+    "kron with a dense one": lambda x: sp.kron(A, W * x, format="csr") @ np.ones(25),
+    "kronsum": lambda x: sp.kronsum(sp.diags(x), A) @ np.ones(25),
+    "vstack": lambda x: sp.vstack([A, sp.diags(x)]) @ x,
+    "hstack": lambda x: sp.hstack([A, sp.diags(x)], format="csr") @ np.concatenate((x, x)),
+    "block_diag": lambda x: sp.block_diag([A, sp.diags(x), W * x]) @ np.ones(15),
+    "bmat": lambda x: sp.bmat([[A, None], [sp.diags(x), A * x[0]]]) @ np.concatenate((x, x)),
+    "tril": lambda x: sp.tril(A * x[0]) @ x,
+    "triu": lambda x: sp.triu(A * x[0], k=1) @ x,
+    # operations
+    "A @ B": lambda x: (A @ sp.diags(x) @ A).toarray(),
+    "matrix * B": lambda x: (sp.diags(x) * A) @ x,
+    "array * B": lambda x: (sp.dia_array((x[None, :], [0]), shape=(5, 5)) * AA) @ x,
+    "A - B": lambda x: (A - sp.diags(x)) @ x,
+    "sum of a list": lambda x: sum([A, A * x[0]]) @ x,
+    "array + dense": lambda x: (AA + W * x) @ x,
+    "multiply": lambda x: A.multiply(x) @ x,
+    "multiply by a column": lambda x: A.multiply(x[:, None]) @ x,
+    "multiply by a sparse one": lambda x: A.multiply(sp.diags(x).tocsr() + A) @ x,
+    "power": lambda x: sp.csr_matrix((entries(x), (I, J)), shape=(5, 5)).power(2) @ x,
+    "abs": lambda x: abs(A * x[0]) @ x,
+    "toarray": lambda x: sp.csr_matrix((entries(x), (I, J)), shape=(5, 5)).toarray() * W,
+    "sum": lambda x: (A * x[0]).sum() * x,
+    "sum of columns": lambda x: (AA * x).sum(axis=0) * x,
+    "sum of rows": lambda x: (AA * x).sum(axis=1) * x,
+    "mean": lambda x: (AA * x).mean(axis=1) * x,
+    "diagonal": lambda x: (A @ sp.diags(x)).diagonal(),
+    "another diagonal": lambda x: (A @ sp.diags(x)).diagonal(1),
+    "trace": lambda x: (A * x[0]).tocsr().trace() * x,
+    "rows": lambda x: (A @ sp.diags(x)).tocsr()[1:3] @ x,
+    "columns": lambda x: A[:, [0, 2]] @ x[:2],
+    "a part": lambda x: A[1:4, :3] @ x[:3],
+    "a row": lambda x: A[2] @ x,
+    "an item": lambda x: (A * x[0]).tocsr()[1, 1] * x,
+    # systems
+    "spsolve": lambda x: sla.spsolve(A, x),
+    "spsolve by the matrix": lambda x: sla.spsolve(A + sp.diags(x), X),
+    "spsolve of a column": lambda x: sla.spsolve(A, x[:, None]),
+    "spsolve by both": lambda x: sla.spsolve(sp.diags(x + 3).tocsc(), x),
+    "splu": lambda x: sla.splu(C).solve(x),
+    "splu, transposed": lambda x: sla.splu((C + sp.diags(x)).tocsc()).solve(X, trans="T"),
+    "factorized": lambda x: sla.factorized(C)(x),
+    "cg": lambda x: sla.cg(A.T @ A + sp.diags(x**2), x, rtol=1e-12)[0],
+    "gmres": lambda x: sla.gmres(A + sp.diags(x**2), x, rtol=1e-12)[0],
+    "bicgstab": lambda x: sla.bicgstab(A + sp.diags(x**2), x, rtol=1e-12)[0],
+    "norm": lambda x: sla.norm(A * x[0] + sp.diags(x)) * x,
+    "norm 1": lambda x: sla.norm(A * x[0] + sp.diags(x), 1) * x,
+    "LinearOperator": lambda x: sla.LinearOperator((5, 5), matvec=lambda v: A @ v * x[0]) @ x,
+    "aslinearoperator": lambda x: sla.aslinearoperator(A).matvec(x),
+}
+if hasattr(sp, "diags_array"):
+    PROGRAMS["diags_array"] = lambda x: sp.diags_array([x, x[1:] * 2], offsets=[0, -1]) @ x
+if "rtol" not in __import__("inspect").signature(sla.cg).parameters:
+    for _name in ("cg", "gmres", "bicgstab"):
+        PROGRAMS.pop(_name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    program = PROGRAMS[name]
+    weights = np.random.default_rng(3).normal(size=np.shape(program(POINT)))
+
+    def total(x: Any) -> Any:
+        return np.sum(weights * program(x))
+
+    def along(x: Any) -> Any:
+        return np.sum(DIRECTION * ad.grad(total)(x))
+
+    value, g = ad.value_and_grad(total)(POINT)
+    np.testing.assert_allclose(value, total(POINT), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(g, differences(total, POINT), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ad.jvp(total, (POINT,), (DIRECTION,))[1], np.sum(DIRECTION * g), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ad.grad(along)(POINT), differences(along, POINT), rtol=1e-5, atol=1e-5)
+
+
+CSR = ("csr", RNG.normal(size=6), np.array([0, 2, 1, 0, 1, 2]), np.array([0, 2, 3, 6]), (3, 3))
+CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+    (kernels.product, (*CSR, RNG.normal(size=3)), {}),
+    (kernels.product, (*CSR, RNG.normal(size=(3, 2))), {}),
+    (kernels.dense, CSR, {}),
+    (kernels.summed, (RNG.normal(size=4), np.array([0, 2, 2, 1]), 4), {}),
+    (kernels.solved, (*CSR, RNG.normal(size=3), None, "N"), {}),
+    (kernels.iterated, (*CSR, RNG.normal(size=3), np.zeros(3), "bicgstab", ()), {}),
+]
+
+
+def test_every_rule_has_a_case() -> None:
+    assert without_case("sparse", CASES) == []
+
+
+@pytest.mark.parametrize("fn, args, kwargs", CASES[:4], ids=lambda x: getattr(x, "__name__", ""))
+def test_rules(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    check_case(fn, args, kwargs)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["csr @ x", "csr of places", "diags", "spsolve", "sum", "splu"])
+def test_dtypes(name: str, dtype: type) -> None:
+    x = POINT.astype(dtype)
+    if name == "splu" and dtype is np.float32:
+        return  # another dtype than the matrix has
+    expected = PROGRAMS[name](x)
+    value, _ = ad.jvp(PROGRAMS[name], (x,), (x,))
+    assert value.dtype == expected.dtype
+    np.testing.assert_allclose(value, expected, rtol=1e-5)
+    assert ad.grad(lambda x: np.sum(PROGRAMS[name](x)))(x).dtype == dtype
+
+
+@pytest.mark.parametrize("cls", [sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix])
+def test_a_matrix_as_an_argument(cls: Any) -> None:
+    a = cls(A)
+    found = ad.grad(lambda a: np.sum((a @ POINT) ** 2))(a)
+    assert type(found) is type(a) and found.format == a.format
+    np.testing.assert_array_equal(found.toarray() != 0, a.toarray() != 0)
+    dense = ad.grad(lambda a: np.sum((a @ POINT) ** 2))(A.toarray())
+    np.testing.assert_allclose(found.toarray(), dense * (A.toarray() != 0), rtol=1e-13)
+
+
+def test_another_matrix_in_the_next_call() -> None:
+    class Model:
+        def __init__(self, matrix: Any) -> None:
+            self.matrix = matrix
+
+        def loss(self, x: Any) -> Any:
+            return np.sum((self.matrix @ x) ** 2)
+
+    model = Model(A)
+    g = ad.grad(model.loss)
+    np.testing.assert_allclose(g(POINT), 2 * A.T @ (A @ POINT), rtol=1e-13)
+    model.matrix = A * 2.0
+    np.testing.assert_allclose(g(POINT), 8 * A.T @ (A @ POINT), rtol=1e-13)
+
+
+def test_the_zeros_of_a_dense_matrix_have_derivatives() -> None:
+    dense = np.diag(POINT)
+    g = ad.grad(lambda w: np.sum(sp.csr_matrix(w) @ DIRECTION))(dense)
+    np.testing.assert_allclose(g, np.tile(DIRECTION, (5, 1)), rtol=1e-15)
+
+
+def test_a_singular_matrix() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(sla.spsolve(sp.diags(x).tocsc(), POINT))
+
+    with pytest.warns(sla.MatrixRankWarning):
+        assert np.isnan(ad.value_and_grad(f)(np.array([1.0, 0.0, 1.0, 1.0, 1.0]))[0])
+    with pytest.raises(RuntimeError, match="singular"):
+        ad.grad(lambda x: np.sum(sla.splu(sp.diags(x).tocsc()).solve(POINT)))(np.zeros(5))
+
+
+def test_a_product_of_wrong_length() -> None:
+    with pytest.raises(ValueError, match="mismatch"):
+        ad.grad(lambda x: np.sum(A @ x))(np.ones(4))
+
+
+class Holder:
+    kept: Any = None
+
+
+HOLDER = Holder()
+
+
+def keeps(x: Any) -> Any:
+    HOLDER.kept = sp.csr_matrix((x, (R, R)))
+    return x[0]
+
+
+REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "class": (lambda x: x[0] if isinstance(sp.csr_matrix((x, (R, R))), sp.csr_matrix) else x[1], "the class of"),
+    "type": (lambda x: x[0] if type(A.tocsr()) is sp.csr_matrix else x[1], "the class of"),
+    "kept": (keeps, "kept outside"),
+    "lil": (lambda x: np.sum(L @ x), "of this format"),
+    "np.matrix": (lambda x: np.sum((A * x[0]).sum(axis=0)), "np.matrix"),
+    "max": (lambda x: sp.csr_matrix((x, (R, R))).max(), "this attribute"),
+    "data of a sum": (lambda x: np.sum((A + A * x[0]).data), "the stored entries"),
+    "store": (lambda x: sp.csr_matrix((x, (R, R))).__setitem__((0, 0), x[0]) or x[0], "a store"),
+    "np.sum": (lambda x: np.sum(sp.csr_matrix((x, (R, R)))), "cannot be used"),
+    "preconditioner": (lambda x: np.sum(sla.cg(A, x, M=A)[0]), "preconditioner"),
+    "operator": (lambda x: np.sum(sla.cg(sla.aslinearoperator(A), x)[0]), "LinearOperator"),
+    "sparse right-hand side": (lambda x: np.sum(sla.spsolve(A, A * x[0])), "sparse right-hand side"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    program, message = REFUSED[name]
+    with pytest.raises(UnsupportedError, match=message):
+        ad.grad(program)(POINT)
+
+
+def test_a_matrix_as_the_result_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="returns"):
+        ad.jvp(lambda x: sp.csr_matrix((x, (R, R))), (POINT,), (POINT,))
