@@ -20,6 +20,7 @@ from .core import Frame
 from .definitions import derived, lifted
 from .handlers import Ctx, Node, Val, lowers
 from .objects import is_object
+from .scopes import scope_of
 
 _CHANGING = frozenset(
     [
@@ -92,7 +93,7 @@ class _Lifting:
         self.prologue: list[ast.stmt] = []  # what rebuilds containers and local functions
         self.taken: dict[str, int] = {}  # names that are settled, with the frame of each
         self.changed: set[str] = set()
-        self.local = source.scope_of(fun.node).locals
+        self.local = scope_of(fun.node).locals
 
     def run(self) -> tuple[Callback, list[Val]]:
         fun = self.fun
@@ -132,7 +133,7 @@ class _Lifting:
         )
         made = ast.FunctionDef(name, tree.args, body, [], None, None, **source._TYPE_PARAMS)
         ast.copy_location(made, tree)
-        local = source.scope_of(tree).locals
+        local = scope_of(tree).locals
         read = {n.id: None for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local}
         for free in read:
             self.capture(free, self.ctx.frames[fun.env])
@@ -237,5 +238,5 @@ def _function(tree: ast.FunctionDef, fun: Closure, cells: dict[str, Any]) -> typ
     (code,) = [c for c in outside.co_consts if inspect.iscode(c)]
     closure = tuple([made[name] for name in code.co_freevars])
     function = types.FunctionType(code, owner.__globals__, tree.name, None, closure)
-    source.remember(function, source.Source(tree, fun.file, ast.unparse(tree)))
+    source.remember(function, source.Source(tree, fun.file, ast.unparse(tree), []))
     return function

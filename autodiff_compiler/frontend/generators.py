@@ -24,7 +24,8 @@ from .handlers import Node, Val
 from .pseudo import choice, computed, run
 from .pulls import Pulls
 from .remains import PARTLY, TOGETHER, in_step
-from .source import nodes_of, scope_of, source_of
+from .scopes import nodes_of, scope_of
+from .source import source_of
 from .try_statements import iterated_name
 from .yields import Waiting, below, delegated, own_nodes, sent, waiting, yields
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from ..records import record
 from typing import Any
+
+from ..records import record
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 

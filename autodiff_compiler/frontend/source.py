@@ -64,7 +64,10 @@ _modules: dict[str, tuple[list[str], ast.Module]] = {}
 def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
     """The source of a Python function; `loc` is the call that needs it, for the error."""
     code = fn.__code__
-    found = _cache.get((code, code.co_filename)) or _made.get(code)
+    made = _made.get(code)
+    if made is not None:
+        return made
+    found = _cache.get((code, code.co_filename))
     if found is None:
         found = _read(fn, loc)
         if len(_cache) > 4096:

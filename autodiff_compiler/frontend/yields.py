@@ -8,7 +8,7 @@ from typing import Any
 
 from .exits import DEAD, NORMAL
 from .pseudo import run
-from .source import FunctionNode
+from .scopes import FunctionNode
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

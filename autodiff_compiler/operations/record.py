@@ -73,7 +73,7 @@ class Overflowing:
     partial: Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refused:
     """The operation has no derivative with respect to this argument: a partial, and as a pullback the error."""
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from ....families import Families
 from ...definitions import LATE
 
-FAMILIES = Families(__name__, "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse", "spatial", "special", "stats")
+FAMILIES = Families(
+    __name__, "fft", "integrate", "interpolate", "linalg", "optimize", "sparse", "spatial", "special", "stats"
+)
 LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]
