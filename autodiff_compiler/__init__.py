@@ -30,6 +30,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .operations.numerical import numerical
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
     from .operations.record import vjp as vjp_rule
@@ -64,6 +65,7 @@ _LATE = {
     "grad_pass_through": "tape.custom",
     "jvp_rule": "operations.record",
     "no_gradient": "tape.custom",
+    "numerical": "operations.numerical",
     "primitive": "operations.record",
     "recompute_grad": "tape.custom",
     "stop_gradient": "tape.custom",
@@ -119,6 +121,7 @@ __all__ = [
     "jvp_rule",
     "nn",
     "no_gradient",
+    "numerical",
     "ops",
     "primitive",
     "recompute_grad",

@@ -14,6 +14,7 @@ from .activations import (
 )
 from .callbacks import applied, closed, implicit, implicit_adjoint, number_of, vector_of
 from .convolution import conv, conv_filters, conv_input
+from .differences import difference_pullback, difference_pushforward
 from .drawing import draw_mask
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
@@ -24,6 +25,8 @@ from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
+    "difference_pullback",
+    "difference_pushforward",
     "vector_of",
     "number_of",
     "implicit_adjoint",

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import re
 import warnings
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -68,6 +71,16 @@ def without_case(part: str, cases: Iterable[tuple[Any, tuple[Any, ...], dict[str
     return missing + [fn.__name__ for fn in definitions_of(part) if id(fn) not in covered]
 
 
+def untested(
+    part: str, cases: Iterable[tuple[Any, tuple[Any, ...], dict[str, Any]]], *modules: ModuleType
+) -> list[str]:
+    """The same for a part that is tested by programs: of a definition, its name has to stand in these modules."""
+    text = "".join(inspect.getsource(module) for module in modules)
+    names = {fn.__name__ for fn in definitions_of(part)}
+    unnamed = [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
+    return [m for m in without_case(part, cases) if " by " in m] + unnamed
+
+
 def check_case(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **options: Any) -> None:
     """Check a function of SciPy's at these arguments; floating ones are differentiated. `options`: see `check_rule`."""
     if definition_of(fn) is None:
@@ -109,5 +122,6 @@ def total_of(fn: Any, args: Any, places: list[int], kwargs: dict[str, Any], out:
         weights = rng.normal(size=np.shape(out))
         lines.append("    return np.sum(weights * out)")
     return ad.from_tree(
-        ast.parse("\n".join(lines)), {"np": np, "fn": fn, "args": args, "kwargs": kwargs, "weights": weights}
+        ast.parse("\n".join(lines)),
+        {"np": np, "inf": np.inf, "fn": fn, "args": args, "kwargs": kwargs, "weights": weights},
     )
