@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
+import json
 import linecache
 import os
 import re
@@ -89,3 +92,32 @@ ad.check_grads(lambda b: np.sum(solve_somehow(a, b) ** 2), (b,), order=2)
 ad.check_grads(lambda p: np.sum((p @ a) ** 2), (np.eye(2),), order=2)
 """
     run(blocks_of("rules.md") + checks, tmp_path)
+
+
+def test_code_you_have_runs(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    checks = """
+for f, *args in ((validation_error, 0.3), (distortion, 0.5), (peak_of_prey, rates), (log_likelihood, 1.0, 2.0, -0.5),
+                 (temperature_in_the_middle, conductivity)):
+    for k, x in enumerate(args):
+        g = ad.grad(f, argnums=k)(*args)
+        d = np.cos(np.arange(np.size(x))).reshape(np.shape(x)) * 1e-5
+        plus, minus = ([*args[:k], x + s * d, *args[k + 1 :]] for s in (1, -1))
+        assert np.isclose(np.sum(g * d), (f(*plus) - f(*minus)) / 2, rtol=2e-3), (f, g)
+"""
+    run(blocks_of("examples/code_you_have.md") + checks, tmp_path)
+
+
+def test_the_notebook_runs() -> None:
+    """Its cells are those of the page, and they run as a notebook runs them: each with its text in `linecache`."""
+    pytest.importorskip("scipy")
+    notebook = json.loads((DOCS.parent / "examples" / "code_you_have.ipynb").read_text())
+    cells = ["".join(cell["source"]) + "\n" for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    page = (DOCS / "examples" / "code_you_have.md").read_text()
+    assert cells == re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for k, text in enumerate(cells):
+        file = f"<ipython-input-{k}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, file, "exec"), namespace)
