@@ -77,7 +77,7 @@ def around(fun: Any, at: int, operands: Any) -> Any:
     The solver gets copies of the operands that cannot be written to. A function that writes into an array would leave
     its mark on the program, of which the program's adjoint knows nothing, so that is an error.
     """
-    kept = [_protected(x) for x in operands]
+    kept = [protected(x) for x in operands]
     before, after = kept[:at], kept[at:]
 
     def call(*args: Any) -> Any:
@@ -94,7 +94,8 @@ def around(fun: Any, at: int, operands: Any) -> Any:
     return call
 
 
-def _protected(x: Any) -> Any:
+def protected(x: Any) -> Any:
+    """A copy of an array that cannot be written to; other values as they are."""
     if isinstance(x, np.ndarray):
         x = x.copy()
         x.flags.writeable = False

@@ -276,6 +276,26 @@ def test_an_array_that_is_written_to() -> None:
         ad.grad(f)(X)
 
 
+def test_an_argument_that_is_written_to() -> None:
+    def by_steps(x):
+        def rhs(t, y, a):
+            a[0] += 1.0
+            return [-a[0] * y[0]]
+
+        return integrate.solve_ivp(rhs, (0, 1), [1.0], args=(x * 2.0,)).y[0, -1]
+
+    def by_root(x):
+        def residual(t, a):
+            a[0] += 1.0
+            return t - a[0]
+
+        return brentq(residual, 0, 10, args=(x * 2.0,))
+
+    for f in (by_steps, by_root):
+        with pytest.raises(NotImplementedError, match="writes into an array"):
+            ad.grad(f)(X)
+
+
 def test_what_the_function_raises() -> None:
     def f(x):
         def integrand(t):

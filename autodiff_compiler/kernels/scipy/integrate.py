@@ -8,7 +8,7 @@ import numpy as np
 from scipy import integrate
 from scipy.integrate._ivp import rk
 
-from ..callbacks import SCALAR, around
+from ..callbacks import SCALAR, around, protected
 
 
 def integral(fun: Any, at: int, options: Any, a: Any, b: Any, *operands: Any) -> tuple[Any, float]:
@@ -86,7 +86,9 @@ def steps_of(ts: Any, t_eval: Any) -> Any:
 
 def ode_steps(fun: Any, t_span: Any, y0: Any, method: Any, args: Any, options: Any) -> Any:
     """What `scipy.integrate.solve_ivp` gives with one time for each step that it takes."""
-    return integrate.solve_ivp(fun, t_span, y0, method=method, args=args or None, **dict(options))
+    return integrate.solve_ivp(
+        fun, t_span, y0, method=method, args=tuple(map(protected, args)) or None, **dict(options)
+    )
 
 
 def trajectory(fun: Any, at: int, tfirst: bool, solver: Any, t: Any, y0: Any, *operands: Any) -> Any:

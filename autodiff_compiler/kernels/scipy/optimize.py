@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from ..callbacks import protected
+
 
 def optimum(solver: Any, args: Any, settings: Any) -> Any:
     """What a solver of `scipy.optimize` gives. `settings`: pairs of a name and a value; "options" has pairs, too."""
     known = {name: value for name, value in settings if value is not None}
+    if "args" in known:
+        known["args"] = tuple(map(protected, known["args"]))
     if "options" in known:
         known["options"] = dict(known["options"])
     return solver(*args, **known)
